@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Senlin's API reference documents: ``doc/source/api_reference.yaml``."""
+"""Operations of Senlin's API, from ``doc/source/api_reference.yaml``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATH = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation, as a call; the file says what is what."""
+    """An entry of the file, which describes the fields."""
 
     operation: str
     call: str
@@ -46,11 +46,11 @@ class Operation:
 
     @property
     def path(self) -> str:
-        """The path, with names in braces for what the test has made."""
+        """The path, with names of created resources in braces."""
         return self.call.partition(' ')[2]
 
     def route(self) -> routes.Route | None:
-        """Return what serves it."""
+        """Return the route of the operation, if it is in the route table."""
         for route in routes.ROUTES:
             selected = route.params.key if route.params.dispatch_on_key else ''
             if (
@@ -64,30 +64,30 @@ class Operation:
 
 def _fits(route: str, path: str) -> bool:
     pattern, segments = route.split('/'), path.split('/')
-    # A word in the route's place counts before any that could stand there.
-    exact = any(one.path == path for one in routes.ROUTES)
+    # A literal path has precedence over a pattern that matches it.
+    exact = any(route.path == path for route in routes.ROUTES)
     return len(pattern) == len(segments) and all(
-        ours == theirs or (ours.startswith('{') and not exact)
-        for ours, theirs in zip(pattern, segments, strict=True)
+        part == segment or (part.startswith('{') and not exact)
+        for part, segment in zip(pattern, segments, strict=True)
     )
 
 
-_READ = yaml.safe_load(PATH.read_text())
+_DOCUMENT = yaml.safe_load(PATH.read_text())
 
-#: What is asked, in an order in which it can be.
-CALLS = [Operation(**one) for one in _READ['operations']]
+#: All calls, in an order in which they can be sent.
+CALLS = [Operation(**entry) for entry in _DOCUMENT['operations']]
 
-#: What is done.
-OPERATIONS = [one for one in CALLS if not one.refused]
+#: Calls that succeed.
+OPERATIONS = [call for call in CALLS if not call.refused]
 
-#: Name -> documented fields of what an answer has.
-SHAPES: Mapping[str, Sequence[str]] = _READ['shapes']
+#: Name -> documented fields of a resource in a response.
+SHAPES: Mapping[str, Sequence[str]] = _DOCUMENT['shapes']
 
-#: Shape -> documented fields that came later -> since when.
-LATER: Mapping[str, Mapping[str, str]] = _READ['later']
+#: Shape -> documented fields that were added later -> microversion.
+LATER: Mapping[str, Mapping[str, str]] = _DOCUMENT['later']
 
-#: Shape -> fields that are not documented -> since when.
-BEYOND: Mapping[str, Mapping[str, str]] = _READ['beyond']
+#: Shape -> undocumented fields -> microversion.
+BEYOND: Mapping[str, Mapping[str, str]] = _DOCUMENT['beyond']
 
-#: What is no route of the table: discovery.
+#: Paths of discovery, which are not in the route table.
 DISCOVERY = ('/', '/v1/')

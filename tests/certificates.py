@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Certificates for tests: an authority, and what it has signed."""
+"""A certificate authority for tests."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-#: How long they are good, before and after now.
-GOOD = datetime.timedelta(days=1)
+#: Validity before and after now.
+VALIDITY = datetime.timedelta(days=1)
 
 
 class CertificateAuthority:
-    """Signs certificates.
+    """Sign certificates.
 
-    :param directory: where files are put
-    :ivar file: its own certificate
+    :param directory: for certificates and keys
+    :ivar file: certificate of the authority
     """
 
     def __init__(self, directory: pathlib.Path, name: str = 'ca') -> None:
@@ -38,9 +38,9 @@ class CertificateAuthority:
         self.file.write_bytes(_pem(certificate))
 
     def sign(self, name: str, address: str = '') -> tuple[str, str]:
-        """Return the files of a new certificate and its key.
+        """Return the paths of a new certificate and its key.
 
-        :param address: of the server that it is for
+        :param address: IP address of the server, if it is for a server
         """
         key = ec.generate_private_key(ec.SECP256R1())
         builder = self._builder(_name(name), key)
@@ -72,8 +72,8 @@ class CertificateAuthority:
             .issuer_name(self._name)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - GOOD)
-            .not_valid_after(now + GOOD)
+            .not_valid_before(now - VALIDITY)
+            .not_valid_after(now + VALIDITY)
             # Python 3.13 requires key identifiers.
             .add_extension(
                 x509.SubjectKeyIdentifier.from_public_key(key.public_key()),

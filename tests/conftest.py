@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every test relies on."""
+"""Settings of all tests."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Generator
 import hypothesis
 import pytest
 
-# First of all: it has oslo.service choose threads before a test module
-# imports something of oslo that would choose eventlet.
+# Must be first: it selects the threading backend of oslo.service before a
+# test module imports an oslo library that selects eventlet.
 import vobjects.objects  # noqa: F401
 
-#: Characters of a failure's message in the summary that ends a run.
+#: Maximum length of a failure message in the summary at the end of a run.
 SUMMARY = 300
 
-# A slow machine is no fault of what is tested. Examples are drawn anew in
-# each run but where CI is set: there a run says the same as the one before.
+# Slow machines must not fail tests. Each run generates new examples, except
+# where CI is set: there, runs are reproducible.
 hypothesis.settings.register_profile(
     'vobjects',
     deadline=None,
@@ -33,7 +33,7 @@ hypothesis.settings.load_profile('vobjects')
 def pytest_runtest_makereport() -> Generator[
     None, pytest.TestReport, pytest.TestReport
 ]:
-    """Keep the last lines of a run short: they name all that failed."""
+    """Shorten failure messages in the summary at the end of a run."""
     report = yield
     crash = getattr(report.longrepr, 'reprcrash', None)
     if crash is not None:

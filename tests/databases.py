@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Databases for tests: one of its own for each that asks, dropped after.
+"""Temporary databases for tests.
 
-``server_url('postgresql')`` and ``server_url('mysql')`` say which server is
-used: the environment variables ``VOBJECTS_TEST_POSTGRESQL`` and
-``VOBJECTS_TEST_MYSQL`` may name another than the one on this host.
+By default, tests use the PostgreSQL and MariaDB servers of this host. The
+environment variables ``VOBJECTS_TEST_POSTGRESQL`` and ``VOBJECTS_TEST_MYSQL``
+select other servers by the URL of an administrator.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SERVERS = {
     ),
 }
 
-#: For ``pytest.fixture(params=...)``: SQLite always, servers by their mark.
+#: Parameters of fixtures and tests; servers have marks.
 BACKENDS = (
     'sqlite',
     pytest.param('postgresql', marks=pytest.mark.postgresql),
@@ -39,14 +39,14 @@ BACKENDS = (
 
 
 def server_url(backend: str) -> sqlalchemy.URL:
-    """Return the URL of an administrator of a server."""
+    """Return the URL of the administrator of a server."""
     variable, default = SERVERS[backend]
     return sqlalchemy.make_url(os.environ.get(variable, default))
 
 
 @functools.cache
 def unavailable_reason(backend: str) -> str | None:
-    """Return why a server cannot be used; None when it can."""
+    """Return why a server is unavailable; None if it is available."""
     try:
         with _administration(backend):
             return None
@@ -56,7 +56,7 @@ def unavailable_reason(backend: str) -> str | None:
 
 
 def require(backend: str) -> None:
-    """Skip the test if the server is missing; fail it where CI is set."""
+    """Skip the test if the server is unavailable; fail it in CI."""
     reason = None if backend == 'sqlite' else unavailable_reason(backend)
     if reason is None:
         return
@@ -67,10 +67,10 @@ def require(backend: str) -> None:
 
 @contextlib.contextmanager
 def temporary(backend: str, directory: pathlib.Path) -> Iterator[str]:
-    """Yield the URL of an empty database that goes at the end.
+    """Yield the URL of an empty database, which is dropped at the end.
 
     :param backend: ``sqlite``, ``postgresql`` or ``mysql``
-    :param directory: where an SQLite file is put
+    :param directory: for an SQLite file
     """
     name = f'vobjects_test_{uuid.uuid4().hex[:12]}'
     if backend == 'sqlite':

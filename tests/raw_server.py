@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP servers that misbehave, byte by byte."""
+"""HTTP servers that send invalid, slow or huge responses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import socketserver
 import threading
 from collections.abc import Callable, Iterator
 
-#: Sends a response; called with the connection and the request's head.
+#: Sends a response, given the connection and the head of the request.
 Reply = Callable[[socket.socket, bytes], None]
 
 OK = b'HTTP/1.1 200 OK\r\n'
@@ -18,7 +18,7 @@ OK = b'HTTP/1.1 200 OK\r\n'
 
 @contextlib.contextmanager
 def serving(reply: Reply) -> Iterator[int]:
-    """Serve on a port of this machine and yield the port."""
+    """Serve on a free port of this host and yield the port."""
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
@@ -41,7 +41,7 @@ def serving(reply: Reply) -> Iterator[int]:
 
 
 def trickle_body(stop: threading.Event) -> Reply:
-    """Return a reply whose body comes byte by byte, without end."""
+    """Return a reply with an endless body, sent byte by byte."""
 
     def reply(connection: socket.socket, head: bytes) -> None:
         connection.sendall(OK + b'\r\n')
@@ -52,7 +52,7 @@ def trickle_body(stop: threading.Event) -> Reply:
 
 
 def trickle_head(stop: threading.Event) -> Reply:
-    """Return a reply whose head comes byte by byte, without end."""
+    """Return a reply with an endless head, sent byte by byte."""
 
     def reply(connection: socket.socket, head: bytes) -> None:
         connection.sendall(OK + b'X: ')
@@ -63,7 +63,7 @@ def trickle_head(stop: threading.Event) -> Reply:
 
 
 def flood(connection: socket.socket, head: bytes) -> None:
-    """Send a gigabyte."""
+    """Send a body of one gigabyte."""
     size = 1 << 30
     connection.sendall(OK + b'Content-Length: %d\r\n\r\n"' % size)
     chunk = b'x' * (1 << 20)
@@ -72,7 +72,7 @@ def flood(connection: socket.socket, head: bytes) -> None:
 
 
 def redirecting(target: str) -> Reply:
-    """Return a reply that redirects elsewhere."""
+    """Return a reply that redirects to a URL."""
 
     def reply(connection: socket.socket, head: bytes) -> None:
         connection.sendall(
@@ -84,7 +84,7 @@ def redirecting(target: str) -> Reply:
 
 
 def answering(answer: object, status: int = 200) -> Reply:
-    """Return a reply that is JSON."""
+    """Return a reply with a JSON body."""
 
     def reply(connection: socket.socket, head: bytes) -> None:
         body = json.dumps(answer).encode()

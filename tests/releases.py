@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Locks with releases that there might have been."""
+"""Locks with hypothetical releases."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from vobjects.versions import Version
 
 
 def stopped_at(limits: Mapping[str, Version]) -> Lock:
-    """Return what the lock of the service would be after some releases.
+    """Return the lock of the service with hypothetical releases.
 
-    :param limits: names of releases, oldest first, with the microversion at
-        which each stopped
+    :param limits: release -> its highest microversion, oldest first
     """
 
     def frozen(schema: TypeSchema) -> TypeSchema | None:

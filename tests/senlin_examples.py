@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The example specs of Senlin 16, from its source distribution.
 
-``tools/senlin-examples`` downloads them, once.
+``tools/senlin-examples`` downloads them once.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import yaml
 
 from tests import downloads
 
-#: Seconds that the download may take on a slow line.
-DOWNLOAD = 300
+#: Timeout of the download in seconds.
+DOWNLOAD_TIMEOUT = 300
 
 #: Example -> why Senlin 16.0.0 itself rejects it.
 REJECTED: Mapping[str, str] = {
@@ -37,14 +37,14 @@ REJECTED: Mapping[str, str] = {
     ),
 }
 
-#: Files of another kind: text, and templates that Heat reads.
-OTHERS = (
+#: Files that are not specs: text, and templates for Heat.
+OTHER_FILES = (
     'profiles/README.rst',
     'profiles/heat_stack/nova_server/nova_server_template.yaml',
     'profiles/heat_stack/random_string/random_string_template.yaml',
 )
 
-#: Examples that Senlin accepts.
+#: Number of examples that Senlin accepts.
 ACCEPTED = 12
 
 
@@ -53,11 +53,11 @@ def specs() -> dict[str, dict[str, Any]]:
 
     Skips the test without a download, or fails it in CI.
     """
-    folder = downloads.require('senlin-examples', DOWNLOAD)
+    folder = downloads.require('senlin-examples', DOWNLOAD_TIMEOUT)
     found = {}
     for path in sorted(folder.rglob('*')):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and name not in OTHERS:
+        if path.is_file() and name not in OTHER_FILES:
             found[name] = _with_template(
                 yaml.safe_load(path.read_text()), path.parent
             )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three RabbitMQ nodes of our own, as one cluster, on this machine.
+"""A cluster of three RabbitMQ nodes on this host.
 
-They have nothing in common with the broker that other tests use: neither
-ports nor directories, nor the daemon in which Erlang's nodes find each other.
+It shares no ports, directories or Erlang port mapper (epmd) with the broker
+that other tests use.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.functional.processes import (
     wait_for,
 )
 
-#: The scripts below /usr/sbin insist on being root and become rabbitmq.
+#: The scripts in /usr/sbin require root and switch to the user rabbitmq.
 PROGRAMS = pathlib.Path('/usr/lib/rabbitmq/bin')
 SIZE = 3
 
@@ -34,13 +34,13 @@ cluster_formation.peer_discovery_backend = classic_config
 cluster_formation.classic_config.nodes.1 = {first}
 cluster_formation.randomized_startup_delay_range.min = 0
 cluster_formation.randomized_startup_delay_range.max = 1
-# As in a network where a lost node is noticed soon.
+# Detect the loss of a node soon.
 net_ticktime = 10
 """
 
 
 def require() -> None:
-    """Skip the test if there is no RabbitMQ; fail it where CI is set."""
+    """Skip the test without RabbitMQ; fail it in CI."""
     if (PROGRAMS / 'rabbitmq-server').exists() and shutil.which('epmd'):
         return
     reason = f'no RabbitMQ in {PROGRAMS}; see `make services`'
@@ -50,9 +50,9 @@ def require() -> None:
 
 
 class Node:
-    """A node of the cluster, which may be running.
+    """A node of the cluster, running or not.
 
-    :param first: name of the node that the others join
+    :param first: name of the node that this one joins
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Node:
         (self._home / 'plugins').write_text('[].\n')
         self._environment = {
             'PATH': os.environ['PATH'],
-            'HOME': str(directory),  # of the cookie, which all have
+            'HOME': str(directory),  # has the Erlang cookie of all nodes
             'ERL_EPMD_ADDRESS': '127.0.0.1',
             'ERL_EPMD_PORT': str(epmd),
             'RABBITMQ_NODENAME': self.name,
@@ -84,15 +84,15 @@ class Node:
             'RABBITMQ_CONFIG_FILE': str(self._home / 'rabbitmq'),
             'RABBITMQ_ENABLED_PLUGINS_FILE': str(self._home / 'plugins'),
             'RABBITMQ_MNESIA_BASE': str(self._home / 'mnesia'),
-            'RABBITMQ_LOG_BASE': str(self._home / 'said'),
+            'RABBITMQ_LOG_BASE': str(self._home / 'log'),
             'RABBITMQ_PID_FILE': str(self._home / 'pid'),
             'RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS': '+S 1:1 +sbwt none',
-            # Has the script become the node, so that a signal is for it.
+            # The script executes the node, so that signals reach it.
             'RUNNING_UNDER_SYSTEMD': 'true',
         }
 
     def start(self) -> None:
-        """Start it, and wait until it serves."""
+        """Start the node and wait until it serves."""
         number = len(list(self._home.glob('*.log')))
         self._process = self._group.start(
             f'{self.name.partition("@")[0]}-{number}',
@@ -105,7 +105,7 @@ class Node:
         self.control('await_startup', '--timeout', str(TIMEOUT))
 
     def kill(self) -> None:
-        """Kill it, as `kill -9` does."""
+        """Send SIGKILL and wait."""
         assert self._process is not None
         self._process.kill()
         self._group.remove(self._process)
@@ -113,8 +113,8 @@ class Node:
         (self._home / 'pid').unlink()
 
     def control(self, *words: object) -> str:
-        """Run rabbitmqctl; return what it prints."""
-        done = subprocess.run(
+        """Run rabbitmqctl and return its output."""
+        completed = subprocess.run(
             (
                 PROGRAMS / 'rabbitmqctl',
                 '--quiet',
@@ -127,14 +127,15 @@ class Node:
             timeout=TIMEOUT,
             check=False,
         )
-        assert done.returncode == 0, f'{words}: {done.stdout} {done.stderr}'
-        return done.stdout
+        output = f'{words}: {completed.stdout} {completed.stderr}'
+        assert completed.returncode == 0, output
+        return completed.stdout
 
 
-class Cluster:
-    """Nodes that are one broker.
+class BrokerCluster:
+    """A cluster of nodes.
 
-    :ivar url: ``transport_url`` with all of them
+    :ivar url: ``transport_url`` with all nodes
     """
 
     def __init__(self, directory: pathlib.Path) -> None:
@@ -158,41 +159,41 @@ class Cluster:
         self.url = f'rabbit://{",".join(hosts)}/'
 
     def start(self) -> None:
-        """Start all, and wait until they are one."""
+        """Start all nodes and wait until they form a cluster."""
         for node in self.nodes:
             node.start()
 
-        def is_whole() -> bool:
-            said = self.nodes[0].control('cluster_status')
-            return all(said.count(node.name) > 1 for node in self.nodes)
+        def is_complete() -> bool:
+            status = self.nodes[0].control('cluster_status')
+            return all(status.count(node.name) > 1 for node in self.nodes)
 
-        wait_for('the nodes are one cluster', is_whole)
+        wait_for('the nodes form a cluster', is_complete)
 
     def leader(self, queue: str) -> Node:
         """Return the node that leads a quorum queue."""
-        said = self.nodes[0].control('list_queues', 'name', 'type', 'leader')
-        found = {
-            name: (kind, leader)
-            for name, kind, leader in (
-                line.split('\t') for line in said.splitlines()[1:]
+        output = self.nodes[0].control('list_queues', 'name', 'type', 'leader')
+        queues = {
+            name: (type_, leader)
+            for name, type_, leader in (
+                line.split('\t') for line in output.splitlines()[1:]
             )
         }
-        kind, leader = found[queue]
-        assert kind == 'quorum', found
+        type_, leader = queues[queue]
+        assert type_ == 'quorum', queues
         (node,) = (node for node in self.nodes if node.name == leader)
         return node
 
 
 @contextlib.contextmanager
-def running(directory: pathlib.Path) -> Iterator[Cluster]:
-    """Yield a cluster; nothing of it is left after."""
+def running(directory: pathlib.Path) -> Iterator[BrokerCluster]:
+    """Run a cluster."""
     require()
-    cluster = Cluster(directory)
+    cluster = BrokerCluster(directory)
     try:
         cluster.start()
         yield cluster
     finally:
-        # They are of no interest any more, and slow to leave in order.
+        # A graceful shutdown would be slow.
         for process in cluster.group.processes:
             process.kill()
         cluster.group.processes.clear()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transports for tests: one of its own for each deployment.
+"""Temporary transports for tests.
 
-On RabbitMQ a deployment gets a virtual host that goes at the end; only that
-keeps it from hearing others, because queues are named by topic alone. It
-takes ``rabbitmqctl`` and the right to use it. ``VOBJECTS_TEST_RABBITMQ`` may
-name another broker by an AMQP URL; the virtual host in it is used as it is.
+On RabbitMQ, each deployment gets a virtual host, because queues are named by
+topic only. This needs permission to run ``rabbitmqctl``. The environment
+variable ``VOBJECTS_TEST_RABBITMQ`` selects another broker by its URL; tests
+then use the virtual host in the URL.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import pytest
 VARIABLE = 'VOBJECTS_TEST_RABBITMQ'
 LOCAL = 'rabbit://guest:guest@127.0.0.1:5672/'
 
-#: Seconds for one run of rabbitmqctl.
+#: Timeout of rabbitmqctl in seconds.
 TIMEOUT = 240
 
 
@@ -37,7 +37,7 @@ def broker_url() -> str:
 
 @functools.cache
 def unavailable_reason() -> str | None:
-    """Return why RabbitMQ cannot be used; None when it can."""
+    """Return why RabbitMQ is unavailable; None if it is available."""
     parts = urllib.parse.urlsplit(broker_url())
     address = (parts.hostname or '127.0.0.1', parts.port or 5672)
     try:
@@ -47,7 +47,7 @@ def unavailable_reason() -> str | None:
     if VARIABLE in os.environ:
         return None
     if shutil.which('rabbitmqctl') is None:
-        return f'no rabbitmqctl to make virtual hosts; set {VARIABLE}'
+        return f'no rabbitmqctl to create virtual hosts; set {VARIABLE}'
     try:
         _control('list_vhosts')
     except (subprocess.SubprocessError, OSError) as error:
@@ -56,7 +56,7 @@ def unavailable_reason() -> str | None:
 
 
 def require() -> None:
-    """Skip the test if the broker is missing; fail it where CI is set."""
+    """Skip the test if the broker is unavailable; fail it in CI."""
     reason = unavailable_reason()
     if reason is None:
         return
@@ -67,12 +67,12 @@ def require() -> None:
 
 @contextlib.contextmanager
 def temporary(transport: str) -> Iterator[str]:
-    """Yield a ``transport_url`` that nobody else uses.
+    """Yield a ``transport_url`` for one deployment.
 
     :param transport: ``embedded`` or ``rabbit``
     """
     if transport == 'embedded':
-        # Not below pytest's own directories: a socket's path has to be short.
+        # pytest's directories are too long for paths of sockets.
         with tempfile.TemporaryDirectory(prefix='vobjects-rpc-') as name:
             yield f'embedded://{pathlib.Path(name).resolve()}'
         return
@@ -90,7 +90,7 @@ def temporary(transport: str) -> Iterator[str]:
 
 
 def close_connections(url: str) -> None:
-    """End all connections to a virtual host, as a broker that goes away does.
+    """Close all connections to a virtual host.
 
     :param url: of :func:`temporary`
     """
@@ -116,13 +116,13 @@ def entities(url: str) -> set[str]:
 
 
 def restart() -> None:
-    """Have the broker end and start again, for everybody who uses it."""
+    """Restart the broker, which affects all its users."""
     _control('stop_app')
     _control('start_app')
 
 
 def _control(*words: str) -> str:
-    """Return what ``rabbitmqctl`` prints."""
+    """Return the output of ``rabbitmqctl``."""
     return subprocess.run(
         ('rabbitmqctl', '--quiet', *words),
         check=True,

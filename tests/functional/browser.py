@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chromium without a screen, as a person would use it."""
+"""Headless Chromium, controlled by Selenium."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.functional.processes import TIMEOUT, wait_for
 
-#: Keys pressed at most on the way to an element.
-MOST_TABS = 60
+#: Maximum number of Tab keys to reach an element.
+MAX_TABS = 60
 
 
 def require() -> None:
-    """Skip the test if there is no Chromium; fail it where CI is set."""
+    """Skip the test without Chromium; fail it in CI."""
     missing = [
         name
         for name in ('chromium', 'chromedriver')
@@ -39,19 +39,19 @@ def require() -> None:
 
 
 @contextlib.contextmanager
-def opened(directory: pathlib.Path) -> Iterator[Browser]:
-    """Yield a browser whose profile is in a directory; end it after."""
+def running(directory: pathlib.Path) -> Iterator[Browser]:
+    """Run a browser with its profile in a directory."""
     require()
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which('chromium') or ''
     for argument in (
         '--headless=new',
-        # Root, in a container, without shared memory.
+        # Needed as root, and in containers without shared memory.
         '--no-sandbox',
         '--disable-dev-shm-usage',
         '--disable-gpu',
         f'--user-data-dir={directory / "profile"}',
-        # Nobody but the service under test is asked.
+        # Connect to the service under test only.
         '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
         '--disable-background-networking',
     ):
@@ -68,16 +68,16 @@ def opened(directory: pathlib.Path) -> Iterator[Browser]:
 
 
 class Browser:
-    """One window.
+    """A browser window.
 
-    :ivar driver: for what this class does not say
+    :ivar driver: the WebDriver, for everything without a method here
     """
 
     def __init__(self, driver: webdriver.Chrome) -> None:
         self.driver = driver
 
-    def look_at(self, url: str, width: int = 1280, height: int = 900) -> None:
-        """Open a page in a window of a size, in pixels."""
+    def open(self, url: str, width: int = 1280, height: int = 900) -> None:
+        """Open a page in a window with a size in pixels."""
         self.driver.execute_cdp_cmd(
             'Emulation.setDeviceMetricsOverride',
             {
@@ -90,7 +90,7 @@ class Browser:
         self.driver.get(url)
 
     def text(self, selector: str = 'body') -> str:
-        """Return what an element shows; '' while it is being replaced."""
+        """Return the text of an element; '' while it is being replaced."""
         try:
             return self.driver.find_element(By.CSS_SELECTOR, selector).text
         except exceptions.StaleElementReferenceException:
@@ -99,7 +99,7 @@ class Browser:
     def wait_for(
         self, text: str, selector: str = 'body', within: float = TIMEOUT
     ) -> None:
-        """Wait until an element shows a text."""
+        """Wait until an element contains a text."""
         wait_for(
             f'{selector} shows {text!r}',
             lambda: text in self.text(selector),
@@ -108,7 +108,7 @@ class Browser:
         )
 
     def wait_until_gone(self, text: str, selector: str = 'body') -> None:
-        """Wait until an element no longer shows a text."""
+        """Wait until an element no longer contains a text."""
         wait_for(
             f'{selector} shows {text!r} no more',
             lambda: text not in self.text(selector),
@@ -116,27 +116,27 @@ class Browser:
         )
 
     def run(self, script: str, *arguments: object) -> Any:
-        """Return what a script returns."""
+        """Run JavaScript and return its result."""
         return self.driver.execute_script(script, *arguments)
 
     def press(self, *keys: str) -> None:
-        """Press keys, wherever the focus is."""
+        """Press keys in the focused element."""
         self.driver.switch_to.active_element.send_keys(*keys)
 
     def tab_to(self, text: str) -> None:
-        """Press the tabulator until what has the focus shows a text."""
-        for _ in range(MOST_TABS):
+        """Press Tab until the focused element contains a text."""
+        for _ in range(MAX_TABS):
             self.press(Keys.TAB)
             if text in self.focused():
                 return
         raise AssertionError(f'{text!r} cannot be reached by keyboard')
 
     def focused(self) -> str:
-        """Return the text of what has the focus."""
+        """Return the text of the focused element."""
         return str(self.run('return document.activeElement.textContent'))
 
-    def logged_errors(self) -> list[str]:
-        """Return the errors that the page has logged since the last time."""
+    def errors(self) -> list[str]:
+        """Return the errors logged since the last call."""
         return [
             entry['message']
             for entry in self.driver.get_log('browser')

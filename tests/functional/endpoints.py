@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How to ask anything of each endpoint, from what its route declares.
+"""Requests to every endpoint, derived from the route table.
 
-So a new endpoint is tested from its first day. A field that a request cannot
-do without has to be in :data:`VALUES`, or the tests of its route fail.
+Tests cover a new endpoint automatically. Each required field must be in
+:data:`VALUES`; otherwise the tests of its route fail.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ BY_NAME = {
     for r in ROUTES
 }
 
-#: Of nothing that exists.
+#: ID of no resource.
 MISSING_ID = str(uuid.UUID(int=0))
 
-#: Value of a field that a complete request needs.
+#: Values of required fields.
 VALUES: dict[str, Any] = {
     'name': 'name',
     'profile_id': MISSING_ID,
@@ -36,7 +36,7 @@ VALUES: dict[str, Any] = {
     'lifecycle_action_token': MISSING_ID,
 }
 
-#: Those that depend on the resource.
+#: Values of required fields by resource.
 VALUES_BY_RESOURCE: dict[tuple[str, str], Any] = {
     ('profiles', 'spec'): SPEC,
     ('policies', 'spec'): {
@@ -48,15 +48,15 @@ VALUES_BY_RESOURCE: dict[tuple[str, str], Any] = {
     ('nodes', 'type'): 'os.nova.server-1.0',
 }
 
-#: Name of an operation, where that is a key of the body.
+#: Name of the operation in a body whose key is an operation.
 OPERATION = 'reboot'
 
 
 def path_of(route: Route, identity: str = MISSING_ID, field: str = '') -> str:
-    """Return a path of a route, with a query if it cannot do without.
+    """Return a path of a route, with the query if it is required.
 
-    :param identity: of what is asked for
-    :param field: the part of the path that it is; empty: ``identity``
+    :param identity: name or ID of the resource
+    :param field: part of the path for it; empty: ``identity``
     """
     values = VALUES | {field or 'identity': identity}
     path = re.sub(r'\{(\w+)\}', lambda m: str(values[m[1]]), route.path)
@@ -64,25 +64,25 @@ def path_of(route: Route, identity: str = MISSING_ID, field: str = '') -> str:
 
 
 def with_query(path: str, query: str) -> str:
-    """Return a path with more of a query."""
+    """Return a path with more query parameters."""
     return f'{path}{"&" if "?" in path else "?"}{query}'
 
 
 def content_of(route: Route, content: Any, operation: str = OPERATION) -> Any:
-    """Return the body of a route's requests with some content."""
+    """Return the body of a request, given its content."""
     key = operation if route.params.key_field else route.params.key
     return {key: content} if key else content
 
 
 def open_field(route: Route) -> str:
-    """Return the field that the whole content is, whatever is in it."""
+    """Return the field that holds the whole content, if there is one."""
     return 'body' if route.params.webhook else route.params.body_field
 
 
 def body_fields(route: Route) -> list[str]:
-    """Return the fields that clients may give in the body.
+    """Return the fields that a body may have.
 
-    Parameters in the query of a webhook are not declared one by one.
+    Query parameters of a webhook are not declared individually.
     """
     if route.params.webhook:
         return [open_field(route)]
@@ -90,9 +90,9 @@ def body_fields(route: Route) -> list[str]:
 
 
 def required_of(route: Route) -> dict[str, Any]:
-    """Return the content that a body cannot do without.
+    """Return the required content of a body.
 
-    :raises KeyError: nobody knows a value for a field
+    :raises KeyError: :data:`VALUES` lacks a required field
     """
     params = route.params
     if params.body_optional or open_field(route):
@@ -107,13 +107,13 @@ def required_of(route: Route) -> dict[str, Any]:
 
 
 def closed_of(route: Route) -> dict[str, Any]:
-    """Return such content beside which no unknown field is let in."""
+    """Return required content to which unknown fields cannot be added."""
     flat = route.params.flat_field
     return required_of(route) | ({flat: {}} if flat else {})
 
 
 def bodies(route: Route, field: str, value: Any) -> Iterator[Any]:
-    """Yield the bodies, one or none, whose field has a value."""
+    """Yield the body that has a value for a field, if it can have one."""
     if field == open_field(route):
         yield content_of(route, value)
     elif field != route.params.key_field:
@@ -122,12 +122,12 @@ def bodies(route: Route, field: str, value: Any) -> Iterator[Any]:
         yield content_of(route, required_of(route), value)
 
 
-def covering(path: str) -> set[str]:
-    """Return the paths of the route table that reach what one reaches.
+def matching_paths(path: str) -> set[str]:
+    """Return the paths of the route table that match a path.
 
-    Somebody may call a profile ``validate``.
+    For example, ``/v1/profiles/{identity}`` matches ``/v1/profiles/validate``.
     """
-    return {r.path for r in ROUTES if _covers(r.path, path)}
+    return {r.path for r in ROUTES if _matches(r.path, path)}
 
 
 def _value(route: Route, name: str, field: Any) -> Any:
@@ -138,7 +138,7 @@ def _value(route: Route, name: str, field: Any) -> Any:
     return VALUES_BY_RESOURCE.get((resource, name)) or VALUES[name]
 
 
-def _covers(one: str, other: str) -> bool:
+def _matches(one: str, other: str) -> bool:
     ones, others = one.split('/'), other.split('/')
     return len(ones) == len(others) and all(
         a == b or a.startswith('{') for a, b in zip(ones, others, strict=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures and hooks of tests between real processes, for ``conftest.py``."""
+"""Fixtures and hooks of tests with real processes, for ``conftest.py``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.functional.rest import RestClient
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Show with a failure what the processes of the test said."""
+    """Add excerpts of the process logs to the report of a failure."""
     report = yield
     if report.failed:
-        given = list(getattr(item, 'funcargs', {}).values())
-        report.sections.extend(deployments.logs(lambda d: d in given))
+        fixtures = list(getattr(item, 'funcargs', {}).values())
+        report.sections.extend(deployments.logs(lambda d: d in fixtures))
     return report
 
 
@@ -27,7 +27,7 @@ def pytest_runtest_makereport(
 def service(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[deployments.Deployment]:
-    """`vobjects up` with two engines, shared by tests that leave it well."""
+    """`vobjects up` with two engines; tests must leave it working."""
     directory = tmp_path_factory.mktemp('service')
     with deployments.deployed(request.param, directory) as deployment:
         deployment.start_all()
@@ -43,13 +43,13 @@ def rest(service: deployments.Deployment) -> Iterator[RestClient]:
 
 @pytest.fixture(scope='session')
 def profiles() -> dict[str, str]:
-    """Made by :func:`profile`, by the URL of their service."""
+    """Profiles that :func:`profile` has created, by URL of the service."""
     return {}
 
 
 @pytest.fixture
 def profile(rest: RestClient, profiles: dict[str, str]) -> str:
-    """The id of a profile of the shared service."""
+    """The ID of a profile of the shared service."""
     if rest.url not in profiles:
         profiles[rest.url] = rest.create_profile()
     return profiles[rest.url]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HAProxy before some APIs, configured as ``etc/haproxy`` has it."""
+"""HAProxy for two APIs, with the configuration in ``etc/haproxy``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import pytest
 from tests.functional.deployments import Deployment
 from tests.functional.processes import TIMEOUT, free_port, wait_for
 
-RECIPE = pathlib.Path(__file__).parents[2] / 'etc/haproxy/vobjects.cfg'
+CONFIG_FILE = pathlib.Path(__file__).parents[2] / 'etc/haproxy/vobjects.cfg'
 CERTIFICATE = '/etc/haproxy/vobjects.pem'
 
 
 def require() -> None:
-    """Skip the test if there is no HAProxy; fail it where CI is set."""
+    """Skip the test without HAProxy; fail it in CI."""
     if shutil.which('haproxy') is not None:
         return
     reason = 'no haproxy; see `make services`'
@@ -30,13 +30,13 @@ def require() -> None:
     pytest.skip(reason)
 
 
-class Proxy:
-    """A proxy that runs until :meth:`close`.
+class HAProxy:
+    """HAProxy, which runs until :meth:`close`.
 
-    :param ports: of the APIs ``api1``, ``api2`` of the recipe
-    :ivar url: without TLS, for clients who know no certificate
-    :ivar secure_url: as in the recipe
-    :ivar certificate: that such a client has to trust
+    :param ports: of the APIs ``api1`` and ``api2``
+    :ivar url: root URL without TLS
+    :ivar secure_url: root URL with TLS
+    :ivar certificate: CA file for clients of ``secure_url``
     """
 
     def __init__(self, deployment: Deployment, ports: Sequence[int]) -> None:
@@ -47,7 +47,7 @@ class Proxy:
         self.certificate = directory / 'certificate.pem'
         self._control = ('127.0.0.1', free_port())
         both = _certificate(directory, self.certificate)
-        text = RECIPE.read_text()
+        text = CONFIG_FILE.read_text()
         for old, new in (
             (CERTIFICATE, str(both)),
             ('bind :443', f'bind 127.0.0.1:{plain}\n    bind :443'),
@@ -68,30 +68,30 @@ class Proxy:
             self.wait_for(api, 'UP')
 
     def close(self) -> None:
-        """End it."""
+        """Stop HAProxy."""
         self._process.kill()
         self._group.remove(self._process)
 
     def wait_for(self, api: str, state: str) -> None:
-        """Wait until the proxy takes an API to be ``UP`` or ``DOWN``."""
+        """Wait until HAProxy reports an API as ``UP`` or ``DOWN``."""
         wait_for(
-            f'{api} is {state} for the proxy',
+            f'HAProxy reports {api} as {state}',
             lambda: self._states().get(api, '').startswith(state),
         )
 
     def _states(self) -> dict[str, str]:
         try:
-            asked = socket.create_connection(self._control, TIMEOUT)
+            connection = socket.create_connection(self._control, TIMEOUT)
         except ConnectionError:
             return {}
-        with asked, asked.makefile() as answer:
-            asked.sendall(b'show stat\n')
-            rows = csv.DictReader(answer.read().strip('# \n').splitlines())
+        with connection, connection.makefile() as response:
+            connection.sendall(b'show stat\n')
+            rows = csv.DictReader(response.read().strip('# \n').splitlines())
             return {row['svname']: row['status'] for row in rows}
 
 
 def _certificate(directory: pathlib.Path, path: pathlib.Path) -> pathlib.Path:
-    """Make a certificate; return the file with it and its key."""
+    """Create a certificate; return the file with certificate and key."""
     key, both = directory / 'key.pem', directory / 'both.pem'
     subprocess.run(
         (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real Keystone on SQLite, with the users that tests need.
+"""A real Keystone on SQLite.
 
-``tools/keystone`` installs it, once. Every run has a database and keys of its
-own, made in a few seconds::
+``tools/keystone`` installs it once. Each run creates a new database and new
+keys, which takes a few seconds::
 
     with running(directory) as keystone:
         keystone.add_user('alice', 'web', 'member')
@@ -34,14 +34,14 @@ from tests.functional.processes import (
     wait_for,
 )
 
-#: Seconds that an installation may take on a slow line.
-INSTALLATION = 900
+#: Timeout of the installation in seconds.
+INSTALL_TIMEOUT = 900
 
 ADMIN = 'admin'
 SERVICE_USER = 'vobjects'
 REGION = 'RegionOne'
 
-#: Of the service under test, for its credentials.
+#: [receivers] encryption_keys of the service.
 KEY = base64.urlsafe_b64encode(b'k' * 32).decode()
 
 _CONFIGURATION = """\
@@ -65,19 +65,19 @@ _SERVER = pathlib.Path(__file__).with_name('keystone_server.py')
 
 
 def programs() -> pathlib.Path | str:
-    """Return the folder of Keystone's programs, or why there is none."""
-    return downloads.download('keystone', INSTALLATION)
+    """Return the directory of Keystone's programs, or an error message."""
+    return downloads.download('keystone', INSTALL_TIMEOUT)
 
 
 def require() -> pathlib.Path:
-    """Return the programs; without, skip the test, or fail it in CI."""
-    return downloads.require('keystone', INSTALLATION)
+    """Return the programs, or skip the test (fail it in CI)."""
+    return downloads.require('keystone', INSTALL_TIMEOUT)
 
 
 class Keystone:
-    """A Keystone that runs.
+    """A running Keystone.
 
-    :ivar url: with ``/v3``
+    :ivar url: URL with ``/v3``
     """
 
     def __init__(self, url: str) -> None:
@@ -87,7 +87,7 @@ class Keystone:
         self._ids: dict[tuple[str, str], str] = {}
 
     def plugin(self, user: str, project: str | None) -> Any:
-        """Return what authenticates a user; its password is its name."""
+        """Return an auth plugin for a user, whose password is its name."""
         scope = (
             {}
             if project is None
@@ -110,32 +110,33 @@ class Keystone:
         return self.token_of(self.plugin(user, project))
 
     def token_of(self, plugin: Any) -> str:
-        """Return the token that a plugin gets."""
+        """Return a new token from an auth plugin."""
         token: str = self._session(plugin).get_token()
         return token
 
     def _session(self, plugin: Any) -> session.Session:
-        made = session.Session(auth=plugin)
-        self._sessions.append(made)
-        return made
+        client = session.Session(auth=plugin)
+        self._sessions.append(client)
+        return client
 
     def request(self, method: str, path: str, body: Any = None) -> Any:
-        """Ask as admin; return what is in the answer's one key."""
-        answer = self._admin.request(
+        """Send a request as admin; return the value of the only key."""
+        response = self._admin.request(
             self.url + path, method, json=body, raise_exc=True
         )
-        return next(iter(answer.json().values())) if answer.content else None
+        document = response.json() if response.content else {None: None}
+        return next(iter(document.values()))
 
     def id_of(self, kind: str, name: str) -> str:
-        """Return the ID of a project, user or role.
+        """Return the ID of a resource.
 
-        :param kind: in the plural
+        :param kind: ``projects``, ``users`` or ``roles``
         """
-        found = self._ids.get((kind, name))
-        if found is None:
-            (one,) = self.request('GET', f'/{kind}?name={name}')
-            found = self._ids[kind, name] = str(one['id'])
-        return found
+        id_ = self._ids.get((kind, name))
+        if id_ is None:
+            (resource,) = self.request('GET', f'/{kind}?name={name}')
+            id_ = self._ids[kind, name] = str(resource['id'])
+        return id_
 
     def add_project(self, name: str) -> None:
         """Add a project."""
@@ -149,7 +150,7 @@ class Keystone:
             self.assign('PUT', name, project, role)
 
     def assign(self, method: str, user: str, project: str, role: str) -> None:
-        """Give a role (``PUT``), or take it (``DELETE``)."""
+        """Assign (``PUT``) or unassign (``DELETE``) a role."""
         self.request(
             method,
             f'/projects/{self.id_of("projects", project)}/users/'
@@ -157,20 +158,20 @@ class Keystone:
         )
 
     def project_of(self, token: str) -> str | None:
-        """Return the ID of the project that a token is for, if it is good."""
-        answer = self._admin.get(
+        """Return the project ID of a token; None if the token is invalid."""
+        response = self._admin.get(
             f'{self.url}/auth/tokens',
             headers={'X-Subject-Token': token},
             raise_exc=False,
         )
-        if answer.status_code != 200:
+        if response.status_code != 200:
             return None
-        return str(answer.json()['token']['project']['id'])
+        return str(response.json()['token']['project']['id'])
 
     def add_endpoint(
         self, url: str, name: str = 'senlin', type_: str = 'clustering'
     ) -> None:
-        """Put a service into the catalogue."""
+        """Add a service and an endpoint to the catalog."""
         service = self.request(
             'POST', '/services', {'service': {'name': name, 'type': type_}}
         )
@@ -188,14 +189,14 @@ class Keystone:
         )
 
     def trusts_of(self, user: str) -> Any:
-        """Return the trusts that a user has made."""
+        """Return the trusts that a user has created."""
         trustor = self.id_of('users', user)
         return self.request(
             'GET', f'/OS-TRUST/trusts?trustor_user_id={trustor}'
         )
 
     def settings(self) -> dict[str, dict[str, object]]:
-        """Return what the service under test is configured with."""
+        """Return the options of the service under test."""
         return {
             'api': {'auth_strategy': 'keystone'},
             'keystone_authtoken': {
@@ -219,18 +220,18 @@ class Keystone:
 
     def close(self) -> None:
         """Close the connections."""
-        for one in self._sessions:
-            one.close()
+        for client in self._sessions:
+            client.close()
 
 
 @contextlib.contextmanager
 def running(
     directory: pathlib.Path, expiration: int = 36_000
 ) -> Iterator[Keystone]:
-    """Yield a Keystone with an admin, and a service user.
+    """Run Keystone with an admin and a service user.
 
     :param directory: for its database, keys and logs
-    :param expiration: seconds for which tokens are good
+    :param expiration: lifetime of tokens in seconds
     """
     bin_ = require()
     home = directory / 'keystone'
@@ -242,7 +243,7 @@ def running(
     group = ProcessGroup(home, str(config))
 
     def manage(*words: str) -> None:
-        done = subprocess.run(
+        completed = subprocess.run(
             (bin_ / 'keystone-manage', f'--config-file={config}', *words),
             env=group.environment(),
             stdin=subprocess.DEVNULL,
@@ -251,10 +252,12 @@ def running(
             timeout=TIMEOUT,
             check=False,
         )
-        assert done.returncode == 0, f'{words}: {done.stderr[-4000:]}'
+        assert completed.returncode == 0, (
+            f'{words}: {completed.stderr[-4000:]}'
+        )
 
     manage('db_sync')
-    # As root it insists on knowing whose the keys are to be.
+    # Root must name the owner of the keys.
     owner = (
         f'--keystone-user={getpass.getuser()}',
         f'--keystone-group={grp.getgrgid(os.getgid()).gr_name}',
@@ -274,13 +277,13 @@ def running(
     process = group.start(
         'keystone',
         str(bin_ / 'python'),
-        '-P',  # or `import keystone` would find this folder's
+        '-P',  # otherwise, `import keystone` finds this module
         str(_SERVER),
         str(config),
         str(port),
     )
 
-    def answers() -> bool:
+    def serves() -> bool:
         group.assert_alive()
         try:
             return requests.get(url, timeout=TIMEOUT).status_code == 200
@@ -288,7 +291,7 @@ def running(
             return False
 
     try:
-        wait_for('Keystone answers', answers)
+        wait_for('Keystone serves', serves)
     except AssertionError as error:
         log = log_excerpt(home / 'keystone.log')
         raise AssertionError(f'{error}\n{log}') from None
@@ -299,7 +302,7 @@ def running(
         yield made
     finally:
         made.close()
-        # It has no orderly end, and nothing to lose.
+        # The server has no graceful shutdown.
         process.kill()
         group.remove(process)
         assert group.close() == []

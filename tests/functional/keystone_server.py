@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``PYTHON keystone_server.py FILE PORT``: serve Keystone, in its own venv.
+"""Script that serves Keystone from its own virtual environment.
 
-:data:`sys.argv` has to be empty when Keystone looks at it.
+::
+
+    PYTHON keystone_server.py FILE PORT
+
+Keystone would parse arguments that are left in :data:`sys.argv`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each operation refused with every status that the API reference lists.
+"""Error responses of each operation that the API reference lists.
 
-``fails`` in ``doc/source/api_reference.yaml`` says with which. What a status
-takes to come is the same for all operations; what one alone refuses is asked
-by ``test_api_reference``. Type and message of an error are Senlin's.
+``fails`` in ``doc/source/api_reference.yaml`` lists the statuses. These tests
+cause each status in the same way for all operations; ``test_api_reference``
+covers errors of single operations. Error types and messages are Senlin's.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from tests.functional.processes import TIMEOUT
 from tests.functional.rest import SPEC, RestClient, action_id_of
 from vobjects.testing import api_sig
 
-#: An admin, and one who may not even look.
-ADMIN, STRANGER = 'root', 'eve'
+#: An admin, and a user without any permission.
+ADMIN, UNPRIVILEGED = 'root', 'eve'
 
-#: Name of two resources of each kind that has names.
-TWICE = 'twice'
+#: Name of two resources of each kind.
+AMBIGUOUS = 'ambiguous'
 
-#: Kinds of which there are two of that name.
+#: Kinds of resources with two of that name.
 NAMED = ('profiles', 'policies', 'clusters', 'nodes', 'receivers')
 
-#: What takes more than one request to come.
-ELSEWHERE = {
-    # Of one who may not act for its owner any more: test_identity.
+#: Errors that other tests cover.
+COVERED_ELSEWHERE = {
+    # The owner has lost its role: test_identity.
     ('Trigger webhook action', 403),
-    # Of what is used or being done: test_api_reference.
+    # Resources in use and running actions: test_api_reference.
     *((one.operation, 409) for one in OPERATIONS),
-    # When no engine is there: test_crash.
+    # No engine: test_crash.
     *((one.operation, 503) for one in OPERATIONS),
 }
 
@@ -51,40 +51,40 @@ LISTED = [
     for one in OPERATIONS
     if one.path not in DISCOVERY
     for status in one.fails
-    if (one.operation, status) not in ELSEWHERE
+    if (one.operation, status) not in COVERED_ELSEWHERE
 ]
 
 
-class Asking:
-    """Asks operations as somebody, each in a way that a status follows."""
+class ErrorClient:
+    """Send requests that cause errors."""
 
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
-        self._made = contextlib.ExitStack()
-        self._admin = self.who(ADMIN)
-        _make_twins(self._admin)
+        self._clients = contextlib.ExitStack()
+        self._admin = self.as_user(ADMIN)
+        _create_ambiguous(self._admin)
 
-    def who(self, name: str) -> RestClient:
-        """Return a client of a user; empty: of nobody."""
+    def as_user(self, name: str) -> RestClient:
+        """Return a client for a user; empty: without credentials."""
         rest = self._deployment.rest()
         if name:
             rest._session.auth = (name, name)
-        return self._made.enter_context(rest)
+        return self._clients.enter_context(rest)
 
     def close(self) -> None:
         """Close the connections."""
-        self._made.close()
+        self._clients.close()
 
     def unknown(self, operation: Operation) -> requests.Response:
-        """Name nothing that exists."""
+        """Name a resource that does not exist."""
         return self._ask(self._admin, operation, endpoints.MISSING_ID)
 
-    def twice(self, operation: Operation) -> requests.Response:
-        """Name two things at once."""
-        return self._ask(self._admin, operation, TWICE)
+    def ambiguous(self, operation: Operation) -> requests.Response:
+        """Use a name that two resources have."""
+        return self._ask(self._admin, operation, AMBIGUOUS)
 
     def malformed(self, operation: Operation) -> requests.Response:
-        """Give what no operation knows."""
+        """Send an unknown field or query parameter."""
         path, body = _filled(operation, endpoints.MISSING_ID)
         if operation.method in ('GET', 'DELETE') or body is None:
             path = endpoints.with_query(path, 'bogus=1')
@@ -95,8 +95,8 @@ class Asking:
         return self._admin.request(operation.method, path, body)
 
     def by(self, name: str, operation: Operation) -> requests.Response:
-        """Ask as a user."""
-        return self._ask(self.who(name), operation, endpoints.MISSING_ID)
+        """Send a request as a user."""
+        return self._ask(self.as_user(name), operation, endpoints.MISSING_ID)
 
     def _ask(
         self, rest: RestClient, operation: Operation, identity: str
@@ -106,14 +106,14 @@ class Asking:
 
 
 @pytest.fixture(scope='module')
-def asking(
+def client(
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Asking]:
-    """Return who asks the service."""
+) -> Iterator[ErrorClient]:
+    """A client of a service with an admin and an unprivileged user."""
     directory = tmp_path_factory.mktemp('errors')
     users = directory / 'users'
     with users.open('wb') as file:
-        for name in (ADMIN, STRANGER):
+        for name in (ADMIN, UNPRIVILEGED):
             digest = bcrypt.hashpw(name.encode(), bcrypt.gensalt(4))
             file.write(name.encode() + b':' + digest + b'\n')
     rules = directory / 'policy.yaml'
@@ -127,20 +127,20 @@ def asking(
         'oslo_policy': {'policy_file': rules},
     }
     platform = deployments.Platform('embedded', 'sqlite')
-    with deployments.deployed(platform, directory, settings) as made:
-        made.start_engines(1)
-        made.start_api()
-        found = Asking(made)
-        yield found
-        found.close()
+    with deployments.deployed(platform, directory, settings) as deployment:
+        deployment.start_engines(1)
+        deployment.start_api()
+        client = ErrorClient(deployment)
+        yield client
+        client.close()
 
 
-def _make_twins(rest: RestClient) -> None:
-    """Make two resources of one name of each kind."""
+def _create_ambiguous(rest: RestClient) -> None:
+    """Create two resources of each kind with the same name."""
     for _ in range(2):
         ids: dict[str, str] = {}
         for kind in NAMED:
-            body = {_key(kind): {'name': TWICE, **_content(kind, ids)}}
+            body = {_key(kind): {'name': AMBIGUOUS, **_content(kind, ids)}}
             answer = rest.request('POST', f'/v1/{kind}', body)
             assert answer.status_code in (201, 202), answer.text
             if answer.status_code == 202:
@@ -165,7 +165,7 @@ def _key(kind: str) -> str:
 
 
 def _filled(operation: Operation, identity: str) -> tuple[str, Any]:
-    """Return path and body with an identity wherever there is one."""
+    """Return path and body with an identity in all placeholders."""
     path = re.sub(r'\{\w+\}', identity, operation.path)
     for kind in ('profile', 'policy'):
         path = re.sub(
@@ -178,60 +178,60 @@ def _filled(operation: Operation, identity: str) -> tuple[str, Any]:
 
 
 def _kind(operation: Operation) -> str:
-    """Return what a path is about, as errors call it."""
+    """Return the kind of resource in error messages of a path."""
     kind = operation.path.split('/')[2]
     if kind == 'webhooks':
         return 'receiver'
     return _key(kind).replace('-', '_')
 
 
-def _says(response: requests.Response) -> tuple[str, str]:
+def _type_and_message(response: requests.Response) -> tuple[str, str]:
     error = response.json()['error']
     assert error['code'] == response.status_code
     return error['type'], error['message']
 
 
-def _not_found(asking: Asking, operation: Operation) -> None:
-    response = asking.unknown(operation)
+def _not_found(client: ErrorClient, operation: Operation) -> None:
+    response = client.unknown(operation)
     assert response.status_code == 404, response.text
     kind = _kind(operation)
-    assert _says(response) == (
+    assert _type_and_message(response) == (
         'ResourceNotFound',
         f"The {kind} '{endpoints.MISSING_ID}' could not be found.",
     )
 
 
-def _bad_request(asking: Asking, operation: Operation) -> None:
-    response = asking.malformed(operation)
+def _bad_request(client: ErrorClient, operation: Operation) -> None:
+    response = client.malformed(operation)
     assert response.status_code == 400, response.text
-    assert _says(response)[0] == 'HTTPBadRequest'
+    assert _type_and_message(response)[0] == 'HTTPBadRequest'
     if '{' in operation.path and operation.path.split('/')[2] in NAMED:
-        response = asking.twice(operation)
+        response = client.ambiguous(operation)
         assert response.status_code == 400, response.text
-        assert _says(response) == (
+        assert _type_and_message(response) == (
             'MultipleChoices',
-            f"Multiple results found matching the query criteria '{TWICE}'."
-            ' Please be more specific.',
+            'Multiple results found matching the query criteria'
+            f" '{AMBIGUOUS}'. Please be more specific.",
         )
 
 
-def _unauthorized(asking: Asking, operation: Operation) -> None:
-    response = asking.by('', operation)
+def _unauthorized(client: ErrorClient, operation: Operation) -> None:
+    response = client.by('', operation)
     assert response.status_code == 401, response.text
     assert response.headers['WWW-Authenticate']
-    assert _says(response)[0] == 'HTTPUnauthorized'
+    assert _type_and_message(response)[0] == 'HTTPUnauthorized'
 
 
-def _forbidden(asking: Asking, operation: Operation) -> None:
-    response = asking.by(STRANGER, operation)
+def _forbidden(client: ErrorClient, operation: Operation) -> None:
+    response = client.by(UNPRIVILEGED, operation)
     assert response.status_code == 403, response.text
-    assert _says(response) == (
+    assert _type_and_message(response) == (
         'Forbidden',
         'You are not authorized to complete this operation.',
     )
 
 
-PRODUCED: dict[int, Callable[[Asking, Operation], None]] = {
+CHECKS: dict[int, Callable[[ErrorClient, Operation], None]] = {
     400: _bad_request,
     401: _unauthorized,
     403: _forbidden,
@@ -240,20 +240,20 @@ PRODUCED: dict[int, Callable[[Asking, Operation], None]] = {
 
 
 @pytest.mark.parametrize(('operation', 'status'), LISTED)
-def test_operation_is_refused_as_the_reference_lists(
-    asking: Asking, operation: Operation, status: int
+def test_operation_fails_as_the_reference_lists(
+    client: ErrorClient, operation: Operation, status: int
 ) -> None:
-    PRODUCED[status](asking, operation)
+    CHECKS[status](client, operation)
 
 
-def test_text_of_an_exception_in_an_engine_reaches_no_client(
+def test_exception_in_an_engine_does_not_leak_to_clients(
     tmp_path: pathlib.Path,
 ) -> None:
     platform, debug = (
         Platform('embedded', 'sqlite'),
         {'DEFAULT': {'debug': True}},
     )
-    # All that the processes log of it is wanted.
+    # The processes may log anything about the error.
     with deployed(platform, tmp_path, debug, allowed_errors='.') as deployment:
         deployment.start_engines(1)
         deployment.start_api()

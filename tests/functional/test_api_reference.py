@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operation that the API reference documents, asked in turn.
+"""All calls of the API reference, in order.
 
-``doc/source/api_reference.yaml`` says what is asked and what has to come; the
-documentation shows it.
+``doc/source/api_reference.yaml`` has requests and expected responses; the
+documentation is generated from it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def test_operations_are_as_the_reference_says(
 
 
 class Scenario:
-    """Asks one operation after the other.
+    """Send one call after the other.
 
-    :ivar known: what stands in braces in the file -> what it is here
+    :ivar known: placeholder in the file -> its value
     """
 
     def __init__(self, rest: RestClient, **known: str) -> None:
@@ -42,7 +42,7 @@ class Scenario:
         self.known = {'unique': unique('reference'), **known}
 
     def request(self, operation: Operation) -> None:
-        """Ask an operation, and hold the answer against the reference."""
+        """Send a call and compare the response with the reference."""
         path = self._filled(operation.path)
         if operation.query:
             path += f'?{self._filled(operation.query)}'
@@ -79,7 +79,7 @@ class Scenario:
         return json.loads(text)
 
     def _follow(self, operation: Operation, action: str) -> None:
-        """Wait for an action and those that wait for it, or until it waits."""
+        """Wait for an action and its dependents, or until it is WAITING."""
         if operation.ends == 'WAITING':
             self.known['token'] = wait_for(
                 'the node waits', lambda: self._waiting(action)
@@ -91,7 +91,7 @@ class Scenario:
             self.rest.wait_for_success(other)
 
     def _waiting(self, action: str) -> str | None:
-        """Return the action that has to be let go before another goes on."""
+        """Return the action whose lifecycle hook blocks another action."""
         for id_ in self.rest.get(f'/v1/actions/{action}')['depends_on']:
             found = self.rest.get(f'/v1/actions/{id_}')
             if found['status'] == consts.WAITING_LIFECYCLE:
@@ -108,7 +108,7 @@ def _is_refused_at(operation: Operation, version: str) -> bool:
 
 def _check(content: Any, fields: set[str], operation: Operation) -> None:
     if isinstance(content, list):
-        assert content, f'{operation.operation}: nothing is listed'
+        assert content, f'{operation.operation}: the list is empty'
     for one in content if isinstance(content, list) else [content]:
         assert not fields or set(one) >= fields, operation
 

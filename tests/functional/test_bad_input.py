@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bad input of every kind at every endpoint, over a real socket.
+"""Invalid input at every endpoint, over a real socket.
 
-The endpoints are those of the route table, so that a new one is tested from
-its first day. Every refusal is held against the API-SIG errors schema by
-:mod:`tests.functional.rest`; here it must also be the right one.
+The endpoints come from the route table, so that new ones are covered.
+:mod:`tests.functional.rest` checks every error against the API-SIG schema; the
+tests here check status and detail.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.functional.endpoints import (
     body_fields,
     closed_of,
     content_of,
-    covering,
+    matching_paths,
     open_field,
     path_of,
     required_of,
@@ -34,7 +34,7 @@ from vobjects.clustering import history
 from vobjects.versions import Version
 
 WITH_BODY = [name for name, r in BY_NAME.items() if r.params.body]
-#: What is in their bodies is one field, whatever that is.
+#: Endpoints whose whole content is one field with any value.
 OPEN = [name for name in WITH_BODY if open_field(BY_NAME[name])]
 CLOSED = [name for name in WITH_BODY if name not in OPEN]
 WITH_QUERY = [name for name, r in BY_NAME.items() if r.params.query]
@@ -43,7 +43,7 @@ REQUIRED_BODY = [
     name for name in WITH_BODY if not BY_NAME[name].params.body_optional
 ]
 
-#: Bodies that are no JSON one could act on, and what is said of them.
+#: Malformed body -> text in the error.
 MALFORMED: dict[bytes, str] = {
     b'pony': 'not JSON',
     b'{': 'not JSON',
@@ -65,7 +65,7 @@ MALFORMED: dict[bytes, str] = {
     b'{"a":' * 100 + b'1' + b'}' * 100: 'nested',
 }
 
-#: JSON values, one of each type and some extremes.
+#: A JSON value of each type, and extreme values.
 VALUES: tuple[Any, ...] = (
     None,
     True,
@@ -89,7 +89,7 @@ VALUES: tuple[Any, ...] = (
     {'a': None},
 )
 
-#: Queries that nobody could read, and what is said of them.
+#: Malformed query -> text in the error.
 QUERIES: dict[str, str] = {
     '%ff=1': 'UTF-8',
     'a=%ff': 'UTF-8',
@@ -98,10 +98,10 @@ QUERIES: dict[str, str] = {
     'a=' + 'x' * 9000: '',
 }
 
-#: What is said of fields that a query does not have.
+#: Query with an unknown parameter -> text in the error.
 UNKNOWN = {'pony=1': 'query.pony', '=': ''}
 
-#: Query fields that several lists have, with values that they refuse.
+#: Paging parameter -> invalid values.
 BAD_PAGING = {
     'limit': ('-1', 'pony', '1.5', '99999999999999999999', '0x10'),
     'marker': ('pony', '%20', 'x' * 300),
@@ -182,7 +182,7 @@ def test_content_that_is_one_field_may_have_anything(
 
 
 @pytest.mark.parametrize('name', WITH_BODY)
-def test_field_of_any_wrong_value_is_no_fault_of_ours(
+def test_field_with_any_invalid_value_causes_no_server_error(
     rest: RestClient, name: str
 ) -> None:
     route = BY_NAME[name]
@@ -191,7 +191,7 @@ def test_field_of_any_wrong_value_is_no_fault_of_ours(
         for value in VALUES:
             for body in bodies(route, field, value):
                 response = rest.request(route.method, path_of(route), body)
-                # A value that suits meets a target that is not there.
+                # With a valid value, the target does not exist.
                 assert response.status_code in (200, 201, 400, 404), (
                     f'{body}: {response.status_code} {response.text}'
                 )
@@ -347,7 +347,7 @@ def test_identity_of_nothing_is_not_found(rest: RestClient, name: str) -> None:
         '%c3%28': 400,
     }
     for identity, status in identities.items():
-        # What else a path has must be fit to be looked at.
+        # Only valid identities can be looked up: vary the others, too.
         for field in route.path_fields if status == 400 else ('identity',):
             # requests would resolve the dots
             sent = '%2e%2e' if identity == '..' else identity
@@ -364,7 +364,7 @@ PATHS = sorted({route.path for route in ROUTES} | {'/', '/v1'})
 def test_method_that_a_path_lacks_is_not_allowed(
     rest: RestClient, path: str
 ) -> None:
-    reached = [r for r in ROUTES if r.path in covering(path)]
+    reached = [r for r in ROUTES if r.path in matching_paths(path)]
     has = {r.method for r in reached} or {'GET'}
     has |= {'HEAD'} if 'GET' in has else set()
     every = {'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'}
@@ -418,9 +418,9 @@ def test_bad_version_is_refused_before_anything_else(
         response = rest.request(
             route.method,
             path_of(route),
-            headers={HEADER: header.encode('utf-8')},  # type: ignore[dict-item]
+            headers={HEADER: header.encode('utf-8')},
         )
-        if status == 200:  # says nothing to us: the minimum
+        if status == 200:  # for another service: the minimum
             assert response.headers[HEADER] == 'clustering 1.0'
         else:
             assert response.status_code == status, header
@@ -452,7 +452,7 @@ def test_every_endpoint_refuses_an_unknown_field_at_every_version(
             assert 'pony' in error_message(response)
 
 
-def test_who_says_to_be_somebody_else_is_not_believed(
+def test_identity_headers_of_clients_are_ignored(
     rest: RestClient, profile: str
 ) -> None:
     response = rest.request(
@@ -469,7 +469,7 @@ def test_who_says_to_be_somebody_else_is_not_believed(
     assert response.json()['profile']['project'] == 'admin'
 
 
-def test_service_is_well_after_all_that(
+def test_service_works_after_all_other_tests(
     service: Deployment, rest: RestClient, profile: str
 ) -> None:
     rest.get(f'/v1/profiles/{profile}')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cluster of RabbitMQ nodes, each of which is killed once, under load.
+"""A RabbitMQ cluster under load, each node of which is killed once.
 
-Only where ``VOBJECTS_BROKER_CLUSTER`` is set: it takes some minutes.
+The test takes minutes and runs only if ``VOBJECTS_BROKER_CLUSTER`` is set.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SETTINGS = {
     'simulated': {'latency': 0.05},
 }
 
-#: What processes say when a node is away.
+#: Errors that processes may log when a node is down.
 ALLOWED_ERRORS = (
     r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|Unexpected error'
 )
@@ -37,7 +37,7 @@ ALLOWED_ERRORS = (
     reason='VOBJECTS_BROKER_CLUSTER is not set',
 )
 @pytest.mark.timeout(3600)
-def test_nodes_are_killed_and_nothing_accepted_is_lost_or_done_twice(
+def test_killed_nodes_lose_and_repeat_no_accepted_action(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nodes, service = tmp_path / 'nodes', tmp_path / 'service'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users have: openstacksdk and keystoneauth.
+"""openstacksdk and keystoneauth as clients.
 
-Every method of the former is called in ``test_sdk``, and every command in
-``test_openstack_command``.
+``test_sdk`` covers all methods of openstacksdk, ``test_openstack_command`` all
+commands.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.functional.processes import wait_for
 from tests.functional.rest import NEWEST, SPEC, unique
 from vobjects.clustering import consts
 
-# openstacksdk warns of its own next major versions, whatever one calls.
+# openstacksdk warns about its next major versions in any case.
 pytestmark = [
     pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
     for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')
@@ -46,7 +46,7 @@ def connection(
 
 
 def _ended(clustering: Any, action: str) -> Any:
-    """Return an action when it has succeeded."""
+    """Wait until an action has succeeded, and return it."""
 
     def look() -> Any:
         found = clustering.get_action(action)
@@ -57,7 +57,7 @@ def _ended(clustering: Any, action: str) -> Any:
     return found
 
 
-def test_sdk_puts_a_cluster_under_policies(
+def test_sdk_attaches_policies_to_a_cluster(
     connection: openstack.connection.Connection,
 ) -> None:
     clustering = connection.clustering
@@ -100,7 +100,7 @@ def test_sdk_puts_a_cluster_under_policies(
 
     _ended(clustering, clustering.scale_out_cluster(cluster)['action'])
     assert len(clustering.get_cluster(cluster.id).node_ids) == 2
-    # Here openstacksdk returns what is refused, and raises nothing.
+    # Here, openstacksdk returns the error instead of raising it.
     refused = clustering.scale_out_cluster(cluster)
     assert refused['code'] == 409
     assert 'cooldown' in refused['error']['message']
@@ -113,7 +113,7 @@ def test_sdk_puts_a_cluster_under_policies(
     clustering.delete_profile(profile, ignore_missing=False)
 
 
-def test_sdk_makes_receivers_and_sees_events(
+def test_sdk_creates_receivers_and_lists_events(
     connection: openstack.connection.Connection,
 ) -> None:
     clustering = connection.clustering
@@ -137,7 +137,7 @@ def test_sdk_makes_receivers_and_sees_events(
     listed = clustering.receivers(cluster_id=cluster.id, sort='name')
     assert [one.id for one in listed] == [receiver.id]
 
-    # As an alarm service calls it: no token, and a body of its own.
+    # Like an alarm service: without a token, with a body.
     answer = requests.post(
         changed.channel['alarm_url'],
         json={'alarm_id': 'a', 'severity': 'low'},
@@ -148,7 +148,7 @@ def test_sdk_makes_receivers_and_sees_events(
     assert answer.headers['Location'].endswith(f'/v1/actions/{action}')
     assert _ended(clustering, action).action == 'CLUSTER_SCALE_OUT'
     assert len(clustering.get_cluster(cluster.id).node_ids) == 2
-    # As a script calls it: nothing at all.
+    # Like a script: without a body.
     answer = requests.post(changed.channel['alarm_url'], timeout=60)
     _ended(clustering, answer.json()['action'])
     assert len(clustering.get_cluster(cluster.id).node_ids) == 4
@@ -166,7 +166,7 @@ def test_sdk_makes_receivers_and_sees_events(
     clustering.delete_profile(profile, ignore_missing=False)
 
 
-def test_sdk_says_what_the_service_says_when_it_is_refused(
+def test_sdk_raises_errors_with_the_message_of_the_service(
     connection: openstack.connection.Connection,
 ) -> None:
     clustering = connection.clustering
@@ -193,7 +193,7 @@ def test_keystoneauth_discovers_versions_on_root_and_major_version(
     with_no_one.session.close()
 
 
-def test_sdk_learns_which_microversions_there_are(
+def test_sdk_discovers_the_microversions(
     connection: openstack.connection.Connection,
 ) -> None:
     data = connection.clustering.get_endpoint_data()

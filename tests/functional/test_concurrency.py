@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many clients at once, two engines: all is done, once."""
+"""Concurrent clients with two engines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def together(
     work: Callable[[RestClient, int], Any],
     count: int = CLIENTS,
 ) -> list[Any]:
-    """Return what ``work(client, number)`` returns in so many threads."""
+    """Return the results of ``work(client, number)`` in concurrent threads."""
 
     def run(number: int) -> Any:
         with service.rest() as client:
@@ -31,7 +31,7 @@ def together(
 
 
 def members(rest: RestClient, cluster: str) -> list[dict[str, Any]]:
-    """Return the nodes of a cluster, which must fit together."""
+    """Return the nodes of a cluster, which must be consistent."""
     nodes: list[dict[str, Any]] = rest.get(
         f'/v1/nodes?cluster_id={cluster}&sort=index'
     )
@@ -44,13 +44,13 @@ def members(rest: RestClient, cluster: str) -> list[dict[str, Any]]:
 
 
 def assert_tidy(service: Deployment, clusters: Iterable[str]) -> None:
-    """Assert that nothing is left of clusters that were deleted."""
+    """Assert that clusters were deleted completely."""
     service.assert_tidy()
     left = {row.id for row in service.rows('SELECT id FROM clusters')}
     assert left.isdisjoint(clusters)
 
 
-def test_clients_lead_clusters_of_their_own(
+def test_clients_change_different_clusters(
     service: Deployment, profile: str
 ) -> None:
     def work(rest: RestClient, number: int) -> list[str]:
@@ -103,7 +103,7 @@ def test_clients_scale_one_cluster(
     path = f'/v1/clusters/{cluster}/actions'
 
     def work(rest: RestClient, number: int) -> None:
-        """Add two nodes, each when nobody else is in the way."""
+        """Scale out twice, retrying while another action runs."""
 
         def accepted() -> str:
             response = rest.request('POST', path, {'scale_out': {'count': 1}})
@@ -113,7 +113,9 @@ def test_clients_scale_one_cluster(
             return ''
 
         for _ in range(2):
-            rest.wait_for_success(wait_for('it is our turn', accepted))
+            rest.wait_for_success(
+                wait_for('the request is accepted', accepted)
+            )
 
     together(service, work)
 
@@ -124,7 +126,7 @@ def test_clients_scale_one_cluster(
     assert_tidy(service, [cluster])
 
 
-def test_cluster_is_deleted_once_by_many(
+def test_cluster_deleted_by_many_clients_is_deleted_once(
     service: Deployment, rest: RestClient, profile: str
 ) -> None:
     cluster = rest.create_cluster(profile, 2)
@@ -184,7 +186,7 @@ def test_nodes_join_and_leave_a_cluster_at_once(
     assert_tidy(service, [cluster])
 
 
-def test_creation_is_forced_out_of_the_way_again_and_again(
+def test_forced_deletion_interrupts_creation(
     service: Deployment, profile: str
 ) -> None:
     def work(rest: RestClient, number: int) -> list[str]:
@@ -204,7 +206,7 @@ def test_creation_is_forced_out_of_the_way_again_and_again(
 
     clusters = [id_ for ids in together(service, work, 4) for id_ in ids]
 
-    # A worker that lost its claim removes what it had just made.
+    # A worker that lost its claim removes the server that it created.
     def tidy() -> bool:
         nodes = service.rows('SELECT node_id FROM simulated_servers')
         known = {row.id for row in service.rows('SELECT id FROM nodes')}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9, frozen processes, and no engine at all."""
+"""Killed and frozen engines, and a service without engines."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from tests.functional.deployments import (
 from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.rest import RestClient, unique
 
-#: Seconds: [fleet] heartbeat_interval here, where tests wait for deaths.
+#: [fleet] heartbeat_interval in seconds; tests wait for detected deaths.
 HEARTBEAT = 3
 
-#: Seconds: [fleet] call_timeout here. What the dead took with them is waited
-#: for that long; an engine that is only slow must have answered.
+#: [fleet] call_timeout in seconds: long enough for slow engines; the API waits
+#: this long for requests that a killed engine has received.
 CALL_TIMEOUT = 20
 
 SLOW = {'simulated': {'latency': 60}, 'engine': {'workers': 32}}
 
-#: What processes say when others die.
+#: Errors that processes may log when others die.
 ALLOWED_ERRORS = (
     r'The fleet is out of reach|AMQP|amqp|Connection|connection|rabbit'
 )
@@ -41,7 +41,7 @@ ALLOWED_ERRORS = (
 def fleet(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Deployment]:
-    """An API; tests bring engines of their own."""
+    """An API without engines; tests start engines."""
     directory = tmp_path_factory.mktemp('crash')
     settings = {
         'fleet': {
@@ -61,7 +61,7 @@ def fleet(
 
 
 class Engines:
-    """Starts engines under names of their own."""
+    """Start and stop engines with unique names."""
 
     def __init__(self, fleet: Deployment) -> None:
         self.fleet = fleet
@@ -70,7 +70,7 @@ class Engines:
         return self.fleet.start_engine(unique('engine'), settings=settings)
 
     def kill(self, *engines: Engine) -> None:
-        """Kill engines, all of them before one is waited for."""
+        """Kill all engines, then wait for them."""
         for engine in engines:
             engine.process.send_signal(signal.SIGKILL)
         for engine in engines:
@@ -87,7 +87,7 @@ class Engines:
 
 @pytest.fixture
 def engines(fleet: Deployment) -> Iterator[Engines]:
-    """Engines that end with the test."""
+    """Engines that are stopped after the test."""
     before = list(fleet.group.processes)
     yield Engines(fleet)
     for process in list(fleet.group.processes):
@@ -103,30 +103,29 @@ def rest(fleet: Deployment) -> Iterator[RestClient]:
         yield client
 
 
-def wait_until_noticed(fleet: Deployment, engine: Engine) -> None:
-    """Wait until the ledger is without an engine that is silent.
+def wait_until_death_is_detected(fleet: Deployment, engine: Engine) -> None:
+    """Wait until the ledger no longer has a dead engine.
 
-    How long that may take is a matter of tests that have the time in hand:
-    ``tests/unit/engine/test_reaper.py``.
+    ``tests/unit/engine/test_reaper.py`` checks how long this may take.
     """
     wait_for(
-        'the death is noticed', lambda: engine.id not in fleet.engine_ids()
+        'the death is detected', lambda: engine.id not in fleet.engine_ids()
     )
 
 
 def test_killed_engines_work_is_finished_by_another(
     fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
-    # Seven clusters, and with each another action is interrupted.
+    # Interrupt a different action on each of seven clusters.
     quick = engines.start()
     profile = rest.create_profile()
     clusters = {
         name: rest.create_cluster(profile, 2)
         for name in ('scale_out', 'scale_in', 'resize', 'check', 'delete')
     }
-    sick = rest.create_cluster(profile, 2)
-    _make_sick(fleet, sick)
-    rest.wait_for_end(rest.start_action(sick, 'check'))
+    broken = rest.create_cluster(profile, 2)
+    _lose_servers(fleet, broken)
+    rest.wait_for_end(rest.start_action(broken, 'check'))
     slow = engines.start(SLOW)
     engines.stop(quick)
 
@@ -145,10 +144,10 @@ def test_killed_engines_work_is_finished_by_another(
         ),
         'check': rest.start_action(clusters['check'], 'check'),
         'delete': rest.delete(f'/v1/clusters/{clusters["delete"]}'),
-        'recover': rest.start_action(sick, 'recover'),
+        'recover': rest.start_action(broken, 'recover'),
     }
     clusters['create'], actions['create'] = rest.start_cluster(profile, 3)
-    clusters['recover'] = sick
+    clusters['recover'] = broken
     sizes = {
         'scale_out': 4,
         'scale_in': 1,
@@ -157,9 +156,9 @@ def test_killed_engines_work_is_finished_by_another(
         'recover': 2,
         'create': 3,
     }
-    # Checks take no time here; all the others have begun with their nodes.
+    # Checks take no time; all other actions have started node actions.
     wait_for(
-        'everything is under way',
+        'all actions run',
         lambda: len(fleet.running_actions(slow.id)) >= 2 + 1 + 1 + 2 + 2 + 3,
     )
     engines.start()
@@ -167,7 +166,7 @@ def test_killed_engines_work_is_finished_by_another(
 
     engines.kill(slow)
 
-    wait_until_noticed(fleet, slow)
+    wait_until_death_is_detected(fleet, slow)
     for action in actions.values():
         rest.wait_for_success(action)
     for name, size in sizes.items():
@@ -186,8 +185,8 @@ def test_killed_engines_work_is_finished_by_another(
         rest.wait_for_success(rest.delete(f'/v1/clusters/{clusters[name]}'))
 
 
-def _make_sick(fleet: Deployment, cluster: str) -> None:
-    """Have the cloud lose the servers of a cluster's nodes."""
+def _lose_servers(fleet: Deployment, cluster: str) -> None:
+    """Delete the servers of a cluster in the cloud."""
     fleet.execute(
         'DELETE FROM simulated_servers WHERE node_id IN'
         ' (SELECT id FROM nodes WHERE cluster_id = :cluster)',
@@ -202,14 +201,14 @@ def test_action_that_kills_engines_is_failed_with_a_reason(
     profile = rest.create_profile()
     cluster, action = rest.start_cluster(profile, 1)
     wait_for(
-        'the node is made',
+        'the node is created',
         lambda: fleet.running_actions(slow.id) == ['NODE_CREATE'],
     )
     engines.start({'engine': {'max_attempts': 1}})
 
     engines.kill(slow)
 
-    wait_until_noticed(fleet, slow)
+    wait_until_death_is_detected(fleet, slow)
     ended = rest.wait_for_end(action)
     assert ended['status'] == 'FAILED'
     assert slow.id[:8] in ended['status_reason']
@@ -224,10 +223,10 @@ def test_action_that_kills_engines_is_failed_with_a_reason(
 
 
 def freeze(fleet: Deployment, engine: Engine) -> None:
-    """Stop an engine where it keeps nobody else from writing.
+    """Suspend an engine while it holds no database lock.
 
-    One that stops within a transaction keeps its locks: PostgreSQL and
-    MariaDB end such a transaction after ten seconds, SQLite never does.
+    Suspended in a transaction, it would keep its locks: PostgreSQL and MariaDB
+    end such a transaction after ten seconds, SQLite never does.
     """
     while True:
         engine.process.send_signal(signal.SIGSTOP)
@@ -244,7 +243,7 @@ def freeze(fleet: Deployment, engine: Engine) -> None:
             return
 
 
-def test_frozen_engine_does_no_harm_when_it_wakes(
+def test_frozen_engine_does_no_harm_when_it_resumes(
     fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
     frozen = engines.start(
@@ -256,23 +255,24 @@ def test_frozen_engine_does_no_harm_when_it_wakes(
     profile = rest.create_profile()
     cluster, action = rest.start_cluster(profile, 3)
     wait_for(
-        'the nodes are made',
+        'the nodes are created',
         lambda: len(fleet.running_actions(frozen.id)) == 3,
     )
     engines.start()
 
     freeze(fleet, frozen)
     try:
-        wait_until_noticed(fleet, frozen)
-        # Not by the API: what it sends to the frozen one gets no answer.
+        wait_until_death_is_detected(fleet, frozen)
+        # Read the database: the API may wait for the frozen engine.
         wait_for(
-            'another engine has done it', lambda: _succeeded(fleet, action)
+            'another engine completes the action',
+            lambda: _succeeded(fleet, action),
         )
     finally:
         frozen.process.send_signal(signal.SIGCONT)
 
     wait_for('the engine is back', lambda: frozen.id in fleet.engine_ids())
-    # Its workers go on where they were; it ends when they are done.
+    # Its workers continue; it stops when they have finished.
     engines.stop(frozen)
     nodes = rest.get(f'/v1/nodes?cluster_id={cluster}')
     servers = fleet.rows('SELECT id FROM simulated_servers')
@@ -287,14 +287,14 @@ def _succeeded(fleet: Deployment, action: str) -> bool:
     return bool(row.status == 'SUCCEEDED')
 
 
-def test_api_answers_without_engines_and_recovers(
+def test_api_without_engines_responds_and_recovers(
     fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
     two = [engines.start(SLOW), engines.start(SLOW)]
     profile = rest.create_profile()
     cluster, action = rest.start_cluster(profile, 2)
     wait_for(
-        'the nodes are made',
+        'the nodes are created',
         lambda: (
             sum(len(fleet.running_actions(engine.id)) for engine in two) == 2
         ),
@@ -302,8 +302,8 @@ def test_api_answers_without_engines_and_recovers(
 
     engines.kill(*two)
 
-    # Before their silence is noticed (by nobody: there is no engine left),
-    # while the view of the API runs out, and after.
+    # Before and after the lease of the API expires. No engine is left to
+    # detect the deaths.
     until = time.monotonic() + 3 * HEARTBEAT
     while time.monotonic() < until:
         for path in ('/v1/clusters', '/', '/v1', '/v1/pony'):
@@ -338,10 +338,11 @@ def test_state_survives_a_restart_of_all_engines(
     engines.stop(first)
     action = rest.start_action(cluster, 'scale_out', count=2)
     wait_for(
-        'the nodes are made', lambda: len(fleet.running_actions(slow.id)) == 2
+        'the nodes are created',
+        lambda: len(fleet.running_actions(slow.id)) == 2,
     )
 
-    # In order: it gives its work back, which nobody is there to take.
+    # A graceful stop releases the actions, which no engine can take yet.
     engines.stop(slow)
     assert not fleet.engine_ids()
     engines.start()
@@ -357,7 +358,7 @@ def test_state_survives_a_restart_of_all_engines(
     rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
 
 
-def test_requests_around_a_death_are_answered(
+def test_requests_around_a_death_get_responses(
     fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
     doomed = engines.start()
@@ -385,13 +386,13 @@ def test_requests_around_a_death_are_answered(
 
     ask(10)
     engines.kill(doomed)
-    wait_for('the death is noticed', noticed)
+    wait_for('the death is detected', noticed)
     ask(10)
 
-    assert refused <= 2, 'at most what was on its way to the dead'
+    assert refused <= 2, 'more failed than the dead engine had received'
     for cluster in accepted:
         wait_for(
-            'the cluster is there',
+            'the cluster is active',
             lambda c=cluster: (
                 rest.get(f'/v1/clusters/{c}')['status'] == 'ACTIVE'
             ),
@@ -405,7 +406,7 @@ def _clusters_of(fleet: Deployment, profile: str) -> list[Any]:
     )
 
 
-def test_engine_that_leaves_in_order_loses_no_request(
+def test_engine_that_stops_gracefully_loses_no_request(
     fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
     leaving = engines.start()
@@ -414,7 +415,7 @@ def test_engine_that_leaves_in_order_loses_no_request(
     left = threading.Event()
 
     def work(number: int) -> list[str]:
-        """Create clusters, those around the departure and one after it."""
+        """Create clusters during the shutdown, and one after it."""
         made = []
         last = False
         with fleet.rest() as client:
@@ -426,7 +427,8 @@ def test_engine_that_leaves_in_order_loses_no_request(
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         results = pool.map(work, range(4))
         wait_for(
-            'all are at work', lambda: len(_clusters_of(fleet, profile)) >= 8
+            'all clients create clusters',
+            lambda: len(_clusters_of(fleet, profile)) >= 8,
         )
         engines.stop(leaving)
         left.set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pairs of transport and database that no other test has."""
+"""Combinations of transport and database that no other test uses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.functional.deployments import OTHER_PLATFORMS, Platform, deployed
 
 
 @pytest.mark.parametrize('platform', OTHER_PLATFORMS)
-def test_cluster_lives_its_life_on_any_pair(
+def test_cluster_lifecycle_on_every_platform(
     platform: Platform, tmp_path: pathlib.Path
 ) -> None:
     with deployed(platform, tmp_path) as deployment:

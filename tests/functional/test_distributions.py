@@ -188,7 +188,7 @@ def test_service_when_installed_then_up_serves(
         ]
         with log.open('wb') as output:
             up = subprocess.Popen(
-                processes.tied(command),
+                processes.kill_with_parent(command),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -202,7 +202,7 @@ def test_service_when_installed_then_up_serves(
             clusters = requests.get(f'{match[1]}/v1/clusters', timeout=60)
             assert clusters.json() == {'clusters': []}
             up.terminate()
-            assert up.wait(processes.PATIENCE) == 0, log.read_text()
+            assert up.wait(processes.TIMEOUT) == 0, log.read_text()
         finally:
             up.kill()
             up.wait()

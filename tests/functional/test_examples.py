@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of the documentation: each a server of its own, as is."""
+"""The example services in ``doc/examples``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADER = 'OpenStack-API-Version'
 
 
 class Client:
-    """Asks an example at a version, and checks what every answer has."""
+    """Client of an example that checks headers of every response."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -61,8 +61,8 @@ class Client:
 
 
 @contextlib.contextmanager
-def served(name: str) -> Iterator[Client]:
-    """Run an example."""
+def running(name: str) -> Iterator[Client]:
+    """Run an example service."""
     with subprocess.Popen(
         [sys.executable, HERE / name, '0'],
         stdout=subprocess.PIPE,
@@ -80,7 +80,7 @@ def served(name: str) -> Iterator[Client]:
 
 @pytest.fixture(scope='module', params=EXAMPLES)
 def client(request: pytest.FixtureRequest) -> Iterator[Client]:
-    with served(request.param) as found:
+    with running(request.param) as found:
         thing = {'name': 'chair', 'colour': 'red'}
         made = found.request('POST', '/v1/things', '1.2', thing)
         assert (made.status_code, made.json()) == (201, thing)
@@ -191,7 +191,7 @@ def test_retired_version_says_what_follows(client: Client) -> None:
 
 
 def read(*arguments: str) -> tuple[int, str]:
-    """Have the boxes' contract read; return exit code and output."""
+    """Run a contract command of boxes.py; return exit code and output."""
     done = subprocess.run(
         [sys.executable, HERE / 'boxes.py', *arguments],
         stdout=subprocess.PIPE,
@@ -221,7 +221,7 @@ def test_contract_is_read_from_decorators() -> None:
 def test_decorated_controllers_keep_their_contract() -> None:
     promises = ContractChecker(_boxes_contract())
     box = {'name': 'chest', 'size': 3}
-    with served('boxes.py') as client:
+    with running('boxes.py') as client:
         for method, version, json, status in [
             ('POST', '1.4', box, 400),
             ('POST', '1.5', box, 201),
@@ -240,7 +240,7 @@ def test_decorated_controllers_keep_their_contract() -> None:
 
 
 def _boxes_contract() -> Contract:
-    """Return the contract of the example, from its own file."""
+    """Return the contract in boxes.py."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(HERE))
         found: Contract = importlib.import_module('boxes').CONTRACT

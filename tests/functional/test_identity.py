@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callers whom a real Keystone knows."""
+"""Authentication and authorization with a real Keystone."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def identity(
 def service(
     identity: Keystone, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Deployment]:
-    """The service behind it, and in its catalogue."""
+    """The service, with an endpoint in the catalog."""
     directory = tmp_path_factory.mktemp('service')
     platform = deployments.Platform('embedded', 'sqlite')
     with deployments.deployed(
@@ -62,7 +62,7 @@ def service(
         yield deployment
 
 
-#: What a request needs beyond the fields that are required.
+#: Fields that a valid request needs in addition to the required ones.
 COMPLETE: dict[str, dict[str, Any]] = {
     f'POST {CLUSTER_ACTIONS} resize': {'min_size': 0},
 }
@@ -88,18 +88,18 @@ def connect(
     )
 
 
-class As:
-    """Makes clients of users, each with a token in its hand."""
+class Clients:
+    """Create clients with tokens of users."""
 
     def __init__(self, service: Deployment, identity: Keystone) -> None:
         self._service = service
         self._identity = identity
-        self.made: list[RestClient] = []
+        self.clients: list[RestClient] = []
 
     def __call__(self, user: str, project: str | None = None) -> RestClient:
         """Return a client.
 
-        :param project: by default that of the user's name
+        :param project: default: the first part of the user's name
         """
         project = project or user.partition('-')[0]
         return self.with_token(self._identity.token(user, project))
@@ -108,16 +108,16 @@ class As:
         """Return a client that sends a token."""
         rest = self._service.rest()
         rest._session.headers['X-Auth-Token'] = token
-        self.made.append(rest)
+        self.clients.append(rest)
         return rest
 
 
 @pytest.fixture(name='as_')
-def clients(service: Deployment, identity: Keystone) -> Iterator[As]:
-    """Makes clients."""
-    found = As(service, identity)
+def clients(service: Deployment, identity: Keystone) -> Iterator[Clients]:
+    """Clients of the service."""
+    found = Clients(service, identity)
     yield found
-    for rest in found.made:
+    for rest in found.clients:
         rest._session.close()
 
 
@@ -181,8 +181,8 @@ def test_openstack_command_works_with_user_and_password(
     assert name in [found['name'] for found in json.loads(done.stdout)]
 
 
-def test_stranger_learns_versions_and_where_to_get_a_token(
-    service: Deployment, identity: Keystone, as_: As
+def test_unauthenticated_client_gets_versions_and_the_keystone_url(
+    service: Deployment, identity: Keystone, as_: Clients
 ) -> None:
     with service.rest() as nobody:
         assert nobody.request('GET', '/').status_code == 300
@@ -203,7 +203,9 @@ def test_stranger_learns_versions_and_where_to_get_a_token(
         assert answer.json()['error']['code'] == 401
 
 
-def test_token_is_good_until_it_expires(identity: Keystone, as_: As) -> None:
+def test_token_is_valid_until_it_expires(
+    identity: Keystone, as_: Clients
+) -> None:
     expires = datetime.datetime.now(datetime.UTC) + datetime.timedelta(
         seconds=8
     )
@@ -228,13 +230,13 @@ def test_token_is_good_until_it_expires(identity: Keystone, as_: As) -> None:
     late = datetime.datetime.now(datetime.UTC) > expires
     assert status == 200 or late
     wait_for(
-        'the token expires, remembered though it is',
+        'the token expires although it is cached',
         lambda: rest.request('GET', '/v1/clusters').status_code == 401,
     )
     as_('web-member').expect(200, 'GET', '/v1/clusters')
 
 
-def test_roles_are_reader_member_and_admin(as_: As) -> None:
+def test_roles_are_reader_member_and_admin(as_: Clients) -> None:
     reader, member, admin = (
         as_(f'web-{role}') for role in ('reader', 'member', 'admin')
     )
@@ -256,7 +258,9 @@ def test_roles_are_reader_member_and_admin(as_: As) -> None:
     admin.expect(200, 'GET', '/v1/clusters?global_project=true')
 
 
-def test_no_route_shows_or_changes_what_is_another_projects(as_: As) -> None:
+def test_no_route_shows_or_changes_resources_of_another_project(
+    as_: Clients,
+) -> None:
     owner, other = as_('web-member'), as_('shop-member')
     have = _one_of_each(owner)
     wrong = []
@@ -280,20 +284,20 @@ def test_no_route_shows_or_changes_what_is_another_projects(as_: As) -> None:
     for resource in have:
         assert other.get(f'/v1/{resource}') == [], resource
     assert before == {path: owner.get(path) for path in have.values()}
-    # An admin sees them by ID and by global_project, not among its own.
+    # An admin sees them by ID and with global_project, not in its lists.
     admin = as_('shop-admin')
     for resource, path in have.items():
         assert admin.get(path)['id'] == path.rpartition('/')[2]
         assert admin.get(f'/v1/{resource}') == []
         listed = admin.get(f'/v1/{resource}?global_project=true')
         assert path.rpartition('/')[2] in {one['id'] for one in listed}
-        # An admin of that project is none of this one.
+        # An admin of one project is no admin of another.
         if resource not in ('actions', 'events', 'nodes'):
             admin.expect_error(404, 'DELETE', path)
 
 
 def _one_of_each(rest: RestClient) -> dict[str, str]:
-    """Return the paths of new resources, by what they are."""
+    """Return the paths of new resources by kind."""
     policy = rest.expect(
         201,
         'POST',
@@ -323,7 +327,7 @@ def _one_of_each(rest: RestClient) -> dict[str, str]:
 
 
 def _receiver(rest: RestClient, cluster: str) -> dict[str, Any]:
-    """Return a new receiver that makes a cluster larger."""
+    """Return a new receiver that scales out a cluster."""
     body = {
         'receiver': {
             'name': unique('r'),
@@ -337,8 +341,8 @@ def _receiver(rest: RestClient, cluster: str) -> dict[str, Any]:
     return receiver
 
 
-def test_webhook_acts_for_its_owner_as_long_as_that_one_could(
-    service: Deployment, identity: Keystone, as_: As
+def test_webhook_acts_for_its_owner_while_the_owner_has_a_role(
+    service: Deployment, identity: Keystone, as_: Clients
 ) -> None:
     owner = 'web-' + unique('owner')
     identity.add_user(owner, 'web', 'member')
@@ -349,7 +353,7 @@ def test_webhook_acts_for_its_owner_as_long_as_that_one_could(
     assert trust['impersonation'] is True
     url = receiver['channel']['alarm_url']
 
-    # Who calls has no token, and needs none.
+    # The caller needs no token.
     answer = requests.post(url, timeout=TIMEOUT)
     assert answer.status_code == 202, answer.text
     action = rest.wait_for_success(answer.json()['action'])
@@ -361,13 +365,13 @@ def test_webhook_acts_for_its_owner_as_long_as_that_one_could(
     identity.assign('PUT', owner, 'web', 'member')
     assert requests.post(url, timeout=TIMEOUT).status_code in (202, 409)
 
-    # Nobody reads in database, answers or logs what it is done with.
+    # Database, responses and logs contain neither trust nor token.
     (kept,) = _credentials_of(service, receiver['id'])
     token = str(rest._session.headers['X-Auth-Token'])
     for text in (kept.sealed, json.dumps(receiver), *_logs(service)):
         assert trust['id'] not in text
         assert token not in text
-    # A colleague may delete it; the trust goes, too.
+    # Another member may delete it, which deletes the trust.
     as_('web-member').expect(204, 'DELETE', f'/v1/receivers/{receiver["id"]}')
     assert identity.trusts_of(owner) == []
     assert _credentials_of(service, receiver['id']) == []

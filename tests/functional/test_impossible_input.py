@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Input that reads well but cannot be done: what only an engine can refuse.
+"""Valid input that only an engine can reject.
 
-For what the API refuses by itself see :mod:`tests.functional.test_bad_input`.
+:mod:`tests.functional.test_bad_input` covers input that the API rejects.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from tests.functional.rest import SPEC, RestClient, unique
 
 @pytest.fixture
 def cluster(rest: RestClient, profile: str) -> Iterator[str]:
-    """The id of a cluster of 1 to 3 nodes that has 2."""
-    made = rest.create_cluster(profile, 2, min_size=1, max_size=3)
-    yield made
-    rest.wait_for_success(rest.delete(f'/v1/clusters/{made}', {'force': True}))
+    """The ID of a cluster with 2 nodes, minimum 1 and maximum 3."""
+    id_ = rest.create_cluster(profile, 2, min_size=1, max_size=3)
+    yield id_
+    rest.wait_for_success(rest.delete(f'/v1/clusters/{id_}', {'force': True}))
 
 
-#: Content of a cluster, and what is said of it.
+#: Invalid content of a cluster, and text in the error.
 BAD_CLUSTERS: list[tuple[dict[str, Any], str]] = [
     ({'profile_id': 'no-such-profile'}, 'no-such-profile'),
     ({'min_size': 3, 'max_size': 2}, 'max_size (2)'),
@@ -45,9 +45,7 @@ BAD_CLUSTERS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_cluster_that_cannot_be_is_refused(
-    rest: RestClient, profile: str
-) -> None:
+def test_impossible_cluster_is_refused(rest: RestClient, profile: str) -> None:
     for content, reason in BAD_CLUSTERS:
         body = {'cluster': {'name': 'n', 'profile_id': profile, **content}}
         assert reason in rest.expect_error(
@@ -55,7 +53,7 @@ def test_cluster_that_cannot_be_is_refused(
         ), body
 
 
-#: Action, its content, and what is said of it.
+#: Action, invalid content, and text in the error.
 BAD_ACTIONS: list[tuple[str, Any, str]] = [
     ('resize', {}, 'adjustment_type'),
     ('resize', {'number': 1}, 'adjustment_type'),
@@ -119,7 +117,7 @@ BAD_ACTIONS: list[tuple[str, Any, str]] = [
 ]
 
 
-def test_action_that_cannot_be_is_refused_and_leaves_no_trace(
+def test_impossible_action_is_refused_and_has_no_effect(
     rest: RestClient, cluster: str
 ) -> None:
     path = f'/v1/clusters/{cluster}/actions'
@@ -135,7 +133,7 @@ def test_action_that_cannot_be_is_refused_and_leaves_no_trace(
     assert rest.get(f'/v1/clusters/{cluster}')['status'] == 'ACTIVE'
 
 
-#: Spec of a profile, and what is said of it.
+#: Invalid spec of a profile, and text in the error.
 BAD_SPECS: list[tuple[Any, str]] = [
     ({}, 'spec.type'),
     ({'type': 'os.nova.server'}, 'spec.version'),
@@ -175,7 +173,7 @@ def test_spec_that_does_not_fit_its_type_is_refused(rest: RestClient) -> None:
     refuse_specs(rest, 400, BAD_SPECS)
 
 
-#: Spec of a type that there is not, and what is said of it.
+#: Spec of a type that does not exist, and text in the error.
 TYPELESS_SPECS: list[tuple[Any, str]] = [
     ({'type': 'pony', 'version': '1.0'}, 'pony'),
     ({'type': 1, 'version': '1.0'}, "'1-1.0'"),
@@ -194,7 +192,7 @@ def test_marker_of_nothing_is_refused(rest: RestClient) -> None:
         assert MISSING_ID in rest.expect_error(400, 'GET', path)
 
 
-def test_what_is_in_use_cannot_be_deleted(
+def test_profile_in_use_cannot_be_deleted(
     rest: RestClient, profile: str, cluster: str
 ) -> None:
     assert 'referenced' in rest.expect_error(
@@ -232,7 +230,7 @@ def test_node_of_no_cluster_or_profile_is_refused(
     )
 
 
-def test_service_is_well_after_all_that(
+def test_service_works_after_all_other_tests(
     service: Deployment, rest: RestClient, profile: str
 ) -> None:
     rest.get(f'/v1/profiles/{profile}')

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two projects: nobody sees or uses what is another's, however it is named.
+"""Isolation of projects.
 
-Every route is asked for another project's resources by ID in
-``test_identity``. Here they are named otherwise: by name and short ID, in the
-queries of lists, and in what requests refer to. All of it is derived from the
-routes and the types, so that new ones are tried from their first day.
+``test_identity`` requests resources of another project by ID. The tests here
+refer to them by name and short ID, in queries of lists, and in fields of
+requests. They derive the requests from routes and types, so that new ones are
+covered.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.functional.rest import RestClient, error_message, unique
 
 OWNER, OTHER = 'ada', 'eve'
 
-#: Fields that name resources of a kind, wherever they are.
+#: Field that refers to a resource -> kind of the resource.
 REFERENCES = {
     'profile_id': 'profiles',
     'policy_id': 'policies',
@@ -32,8 +32,8 @@ REFERENCES = {
     'nodes': 'nodes',
 }
 
-#: What a route needs beside, to come as far as what it refers to.
-BESIDE: dict[str, dict[str, Any]] = {
+#: Other fields that a request needs to be valid.
+OTHER_FIELDS: dict[str, dict[str, Any]] = {
     'receivers': {'action': 'CLUSTER_SCALE_OUT'},
 }
 
@@ -52,7 +52,7 @@ REFERRING = [
 ]
 
 
-# SQL is where databases differ: how they compare an id with other text.
+# Databases differ in how they compare an ID with other text.
 @pytest.fixture(scope='module', params=deployments.PLATFORMS[:2])
 def service(
     request: pytest.FixtureRequest,
@@ -63,7 +63,7 @@ def service(
     users = directory / 'users'
     _write_users(users)
     rules = directory / 'policy.yaml'
-    # By default they are for admins.
+    # Only admins may do this by default.
     rules.write_text(
         'nodes:adopt: rule:member_or_above\n'
         'nodes:adopt-preview: rule:member_or_above\n'
@@ -136,7 +136,7 @@ class Tenant:
         self.ids['events'] = rest.get('/v1/events')[0]['id']
 
     def has(self, text: str) -> bool:
-        """Tell whether something names one of its resources."""
+        """Return whether a text contains the ID of a resource."""
         return any(identity in text for identity in self.ids.values())
 
 
@@ -154,7 +154,7 @@ def tenants(service: Deployment) -> Iterator[tuple[Tenant, Tenant]]:
         rest.__exit__(None, None, None)
 
 
-def test_same_name_leads_each_to_what_is_its_own(
+def test_same_name_finds_the_resource_of_each_project(
     tenants: tuple[Tenant, Tenant],
 ) -> None:
     for tenant in tenants:
@@ -163,7 +163,7 @@ def test_same_name_leads_each_to_what_is_its_own(
             assert tenant.rest.get(path)['id'] == tenant.ids[kind]
 
 
-def test_short_id_leads_nobody_to_what_is_anothers(
+def test_short_id_finds_no_resource_of_another_project(
     tenants: tuple[Tenant, Tenant],
 ) -> None:
     owner, other = tenants
@@ -173,7 +173,7 @@ def test_short_id_leads_nobody_to_what_is_anothers(
 
 
 @pytest.mark.parametrize('route', LISTS, ids=lambda route: route.path)
-def test_no_query_of_a_list_shows_what_is_anothers(
+def test_no_list_query_shows_resources_of_another_project(
     route: Route, tenants: tuple[Tenant, Tenant]
 ) -> None:
     owner, other = tenants
@@ -185,7 +185,7 @@ def test_no_query_of_a_list_shows_what_is_anothers(
     for field in route.client_fields():
         for value in {*owner.ids.values(), OWNER, 'web'}:
             answer = other.rest.request('GET', f'{route.path}?{field}={value}')
-            # But for the value itself, which may be said back.
+            # An error may repeat the value itself.
             text = answer.text.replace(value, '')
             assert not owner.has(text), f'{field}={value}: {text}'
             if answer.status_code == 200:
@@ -196,7 +196,7 @@ def test_no_query_of_a_list_shows_what_is_anothers(
 
 
 @pytest.mark.parametrize(('route', 'field'), REFERRING)
-def test_no_request_refers_to_what_is_anothers(
+def test_no_request_can_refer_to_resources_of_another_project(
     route: Route, field: str, tenants: tuple[Tenant, Tenant]
 ) -> None:
     owner, other = tenants
@@ -204,9 +204,9 @@ def test_no_request_refers_to_what_is_anothers(
     foreign = owner.ids[REFERENCES[field]]
     content = {
         **endpoints.required_of(route),
-        **BESIDE.get(resource, {}),
+        **OTHER_FIELDS.get(resource, {}),
     }
-    # What else it refers to is its own.
+    # All other references are to its own resources.
     for key in content.keys() & REFERENCES.keys():
         content[key] = _referring(content[key], other.ids[REFERENCES[key]])
     body = endpoints.content_of(
@@ -218,18 +218,18 @@ def test_no_request_refers_to_what_is_anothers(
     answer = other.rest.request(route.method, path, body)
 
     assert answer.status_code in (400, 404), answer.text
-    assert foreign in error_message(answer), 'refused for another reason'
+    assert foreign in error_message(answer), 'rejected for another reason'
     assert owner.rest.get(f'/v1/{REFERENCES[field]}/{foreign}') == before
 
 
 def _referring(like: Any, identity: str) -> Any:
-    """Return what names a resource, in the form that a field takes."""
+    """Return a reference to a resource in the form of a field's value."""
     if isinstance(like, list):
         return [identity]
     return {identity: identity} if isinstance(like, dict) else identity
 
 
-def test_server_of_anothers_node_is_not_adopted(
+def test_server_of_another_projects_node_is_not_adopted(
     tenants: tuple[Tenant, Tenant],
 ) -> None:
     owner, other = tenants

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that somebody is told of, and actions that messages start."""
+"""Lifecycle hooks of nodes, and message receivers."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tests.functional.processes import wait_for
 from tests.functional.rest import RestClient, unique
 from vobjects.clustering import consts
 
-#: Seconds for which a node stays before anybody is told of it.
-GRACE = 1
+#: [deletion policy] grace_period in seconds, before the hook is called.
+GRACE_PERIOD = 1
 
 
 def attach_hook(rest: RestClient, cluster: str, url: str) -> None:
-    """Give a cluster a deletion policy that tells a webhook."""
+    """Attach a deletion policy with a webhook to a cluster."""
     spec = {
         'type': 'senlin.policy.deletion',
         'version': '1.1',
         'properties': {
-            'grace_period': GRACE,
+            'grace_period': GRACE_PERIOD,
             'hooks': {
                 'type': 'webhook',
                 'params': {'url': url},
@@ -46,13 +46,13 @@ def attach_hook(rest: RestClient, cluster: str, url: str) -> None:
 
 
 @pytest.mark.parametrize('platform', PLATFORMS[:2])
-def test_nodes_wait_to_be_let_go_though_their_engine_is_killed(
+def test_nodes_wait_for_hooks_although_their_engine_is_killed(
     platform: Platform, tmp_path: pathlib.Path
 ) -> None:
     settings = {
         'fleet': {'heartbeat_interval': 3},
         'engine': {'workers': 1},
-        # The webhook of the test is on this machine.
+        # The webhook is on this host.
         'hooks': {'forbidden_networks': ''},
     }
     with (
@@ -69,8 +69,11 @@ def test_nodes_wait_to_be_let_go_though_their_engine_is_killed(
 
             action = rest.start_action(cluster, 'scale_in', count=3)
 
-            # More nodes wait than there are workers.
-            wait_for('all are told of', lambda: len(hook.bodies) == 3)
+            # More nodes wait than the engine has workers.
+            wait_for(
+                'the hook is called for each node',
+                lambda: len(hook.bodies) == 3,
+            )
             tokens = [body['lifecycle_action_token'] for body in hook.bodies]
             one, two, three = tokens
             for token in tokens:
@@ -92,7 +95,7 @@ def test_nodes_wait_to_be_let_go_though_their_engine_is_killed(
             first.process.wait()
             deployment.group.remove(first.process)
             wait_for(
-                'the death is noticed',
+                'the death is detected',
                 lambda: deployment.engine_ids() == {second.id},
             )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A database that goes away for a while: 503, two log lines, nothing lost."""
+"""A temporary loss of the database: 503, few log lines, no lost data."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tests import tcp_proxy
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import wait_for
 
-#: Seconds without a database.
+#: Duration of the outage in seconds.
 OUTAGE = 6
 
-#: Seconds after which a client gives up; the service must not let it.
+#: Timeout of requests in seconds, which the service must not exceed.
 TIMEOUT = 60
 
 SERVERS = [
@@ -49,7 +49,7 @@ def service(
 
 
 def lines_of(deployment: Deployment) -> Counter[str]:
-    """Return how many lines each engine has logged."""
+    """Return the number of lines in the log of each engine."""
     return Counter(
         {
             name: len(path.read_text().splitlines())

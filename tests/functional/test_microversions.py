@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One service, asked at each of its microversions, as curl would."""
+"""Requests at each microversion, and with invalid version headers."""
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +14,7 @@ from tests.functional.deployments import (
     deployed,
     embedded_sqlite_only,
 )
-from tests.functional.processes import wait_for
+from tests.functional.processes import free_port, wait_for
 from tests.functional.rest import (
     HEADER,
     RestClient,
@@ -25,12 +24,12 @@ from tests.functional.rest import (
 )
 from vobjects.testing import api_sig
 
-#: None: no header at all.
+#: Values of the version header; None: no header.
 VERSIONS = [None, '1.0', '1.7', '1.8', '1.13', '1.14', 'latest', 'LATEST']
 
 
 def served(version: str | None) -> tuple[int, int]:
-    """Return what a header of :data:`VERSIONS` is served as."""
+    """Return the microversion that serves a header of :data:`VERSIONS`."""
     if version is None:
         return (1, 0)
     if version.lower() == 'latest':
@@ -90,8 +89,8 @@ def test_cluster_of_three_lives_its_life_at_any_version(
     asked.expect(204, 'DELETE', f'/v1/profiles/{profile}')
 
 
-#: Method, path, body and the field that a microversion brought; for fields
-#: of requests. The identity need not exist: the field is refused earlier.
+#: Microversion, method, path, request field that it added, and a value. The
+#: identity need not exist: validation comes before the lookup.
 NEW_FIELDS: list[tuple[str, str, str, str, Any]] = [
     (
         *('1.4', 'POST', '/v1/clusters/x/actions'),
@@ -110,16 +109,27 @@ NEW_FIELDS: list[tuple[str, str, str, str, Any]] = [
 
 
 @pytest.fixture(scope='module')
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RestClient]:
-    """A service that accepts nothing before its version."""
-    directory = tmp_path_factory.mktemp('strict')
-    settings = {'api': {'strict_versions': True}}
-    platform = Platform('embedded', 'sqlite')
-    with deployed(platform, directory, settings) as deployment:
-        deployment.start_engines(1)
-        deployment.start_api()
-        with deployment.rest() as rest:
-            yield rest
+def deployment(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Deployment]:
+    """One engine, for APIs with different settings."""
+    directory = tmp_path_factory.mktemp('microversions')
+    with deployed(Platform('embedded', 'sqlite'), directory) as made:
+        made.start_engines(1)
+        yield made
+
+
+@pytest.fixture(scope='module')
+def strict(deployment: Deployment) -> Iterator[RestClient]:
+    """An API that rejects fields before their microversion."""
+    options = {
+        'strict_versions': True,
+        'method_not_found_status': 400,
+        'public_endpoint': 'https://cloud.example.com/clustering/',
+    }
+    deployment.start_api(settings={'api': options})
+    with deployment.rest() as rest:
+        yield rest
 
 
 def _body(place: str, value: Any) -> dict[str, Any]:
@@ -159,7 +169,7 @@ def test_new_field_is_refused_before_its_version_only_if_that_is_strict(
     assert f'API version {since}' in early
     assert _before(since) in early
 
-    # Else the field is not what is wrong.
+    # Otherwise, the error is not about the field.
     for asked in (strict.at(since), rest.at('1.0')):
         response = asked.request(method, path, body)
         assert response.status_code in (400, 404)
@@ -331,53 +341,49 @@ def test_discovery_needs_no_version_and_promises_all(rest: RestClient) -> None:
         assert major.json()['version'] == found
 
 
-def test_senlin_status_for_missing_method_can_be_configured(
-    tmp_path: pathlib.Path,
+def test_method_before_its_version_gets_the_configured_status(
+    strict: RestClient,
 ) -> None:
-    settings = {
-        'api': {
-            'method_not_found_status': 400,
-            'strict_versions': True,
-            'public_endpoint': 'https://cloud.example.com/clustering/',
-        }
-    }
-    platform = Platform('embedded', 'sqlite')
-    with deployed(platform, tmp_path, settings) as deployment:
-        deployment.start_engines(1)
-        deployment.start_api()
-        with deployment.rest('1.6') as rest:
-            response = rest.expect(400, 'GET', '/v1/services')
-            document = rest.request('GET', '/v1').json()
+    response = strict.at('1.6').expect(400, 'GET', '/v1/services')
 
     assert response.json()['error']['message'] == (
         "API version '1.6' is not supported on this method."
     )
     assert response.json()['error']['type'] == 'MethodVersionNotFound'
-    links = document['version']['links']
+
+
+def test_links_have_the_configured_public_endpoint(
+    strict: RestClient,
+) -> None:
+    links = strict.request('GET', '/v1').json()['version']['links']
+
     assert links[0]['href'] == 'https://cloud.example.com/clustering/v1/'
 
 
-def test_links_follow_a_proxy_that_is_believed(
-    tmp_path: pathlib.Path,
+def test_links_have_the_address_from_a_trusted_proxy(
+    deployment: Deployment,
 ) -> None:
+    port = free_port()
+    url = f'http://127.0.0.1:{port}'
     settings = {
-        'api': {'allowed_hosts': 'cloud.example.com'},
+        'api': {'port': port, 'allowed_hosts': 'cloud.example.com'},
         'oslo_middleware': {'enable_proxy_headers_parsing': 'true'},
     }
-    platform = Platform('embedded', 'sqlite')
-    with deployed(platform, tmp_path, settings) as deployment:
-        deployment.start_engines(1)
-        deployment.start_api()
-        with deployment.rest() as rest:
-            response = rest.request(
-                'GET',
-                '/',
-                headers={
-                    'X-Forwarded-Proto': 'https',
-                    'X-Forwarded-Host': 'cloud.example.com',
-                    'X-Forwarded-Prefix': '/clustering',
-                },
-            )
+    name = 'api-behind-proxy'
+    deployment.group.start(
+        name, *deployment.command('api', name=name, settings=settings)
+    )
+    deployment.wait_until_served(url=url)
+    with RestClient(url) as rest:
+        response = rest.request(
+            'GET',
+            '/',
+            headers={
+                'X-Forwarded-Proto': 'https',
+                'X-Forwarded-Host': 'cloud.example.com',
+                'X-Forwarded-Prefix': '/clustering',
+            },
+        )
 
     (version,) = response.json()['versions']
     links = {link['rel']: link['href'] for link in version['links']}

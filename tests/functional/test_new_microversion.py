@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""doc/source/adding.rst, followed to the letter in a copy of the source."""
+"""The guide doc/source/adding.rst, applied to a copy of the source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = ROOT / 'doc/source/adding.rst'
 COPIED = ('api', 'engine', 'vobjects', 'tests', 'pyproject.toml')
 LOCK = 'vobjects.lock'
 
-#: Where the copy's checks go: beside the engine's own, whose world they use.
+#: Path of the checks in the copy, where they can use the engine's fixtures.
 CHECKS = 'tests/unit/engine/handlers/test_adding.py'
 
 _BLOCK = re.compile(
@@ -24,17 +24,17 @@ _BLOCK = re.compile(
 
 
 def diffs(page: str) -> list[tuple[str, list[str]]]:
-    """Return the changes a page shows: file, and marked lines."""
-    found = []
+    """Return file and marked lines of each diff on a page."""
+    changes = []
     for block in _BLOCK.findall(page):
         first, *lines = [line[4:] for line in block.rstrip().split('\n')]
         assert first.startswith('--- '), first
-        found.append((first[4:], lines))
-    return found
+        changes.append((first[4:], lines))
+    return changes
 
 
 def apply(tree: pathlib.Path, path: str, lines: list[str]) -> None:
-    """Change a file as a page shows it; what it shows must be there once."""
+    """Apply a diff, whose old text the file must contain exactly once."""
     before = [line[1:] for line in lines if not line.startswith('+')]
     after = [line[1:] for line in lines if not line.startswith('-')]
     text = (tree / path).read_text()
@@ -45,7 +45,7 @@ def apply(tree: pathlib.Path, path: str, lines: list[str]) -> None:
 
 def run(tree: pathlib.Path, *words: str) -> str:
     """Run a Python module on the copy."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, '-m', *words],
         cwd=tree,
         env={**os.environ, 'PYTHONPATH': str(tree)},
@@ -55,11 +55,12 @@ def run(tree: pathlib.Path, *words: str) -> str:
         timeout=1000,
         check=False,
     )
-    assert done.returncode == 0, f'{words}\n{done.stdout}\n{done.stderr}'
-    return done.stdout
+    output = f'{words}\n{completed.stdout}\n{completed.stderr}'
+    assert completed.returncode == 0, output
+    return completed.stdout
 
 
-def test_walk_through_when_followed_gives_what_it_says(
+def test_guide_when_applied_adds_the_microversion(
     tmp_path: pathlib.Path,
 ) -> None:
     for name in (*COPIED, LOCK):
@@ -70,9 +71,9 @@ def test_walk_through_when_followed_gives_what_it_says(
             )
         else:
             shutil.copy(source, target)
-    found = diffs(PAGE.read_text())
+    changes = diffs(PAGE.read_text())
 
-    for path, lines in found:
+    for path, lines in changes:
         apply(tmp_path, path, lines)
     assert 'vobjects lock update' in PAGE.read_text()
     run(tmp_path, 'vobjects', 'lock', 'update')
@@ -82,7 +83,7 @@ def test_walk_through_when_followed_gives_what_it_says(
     passed = run(tmp_path, 'pytest', '-q', '-p', 'no:cacheprovider', CHECKS)
 
     assert re.search(r'^6 passed', passed, re.MULTILINE), passed
-    assert [path for path, _lines in found] == [
+    assert [path for path, _lines in changes] == [
         'vobjects/clustering/requests/clusters.py',
         'vobjects/clustering/history.py',
         'engine/handlers/clusters.py',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notifications of Nova's, by RabbitMQ, and the nodes that they concern."""
+"""Nova's notifications over RabbitMQ, which trigger node recovery."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOPIC = 'versioned_notifications'
 
 
 class Nova:
-    """Tells of servers, as nova-compute does by oslo.messaging."""
+    """Send notifications with oslo.messaging, like nova-compute."""
 
     def __init__(self, url: str) -> None:
         conf = cfg.ConfigOpts()
@@ -40,8 +40,8 @@ class Nova:
             topics=[TOPIC],
         )
 
-    def tell(self, event: str, server: Any) -> None:
-        """Send a notification of an action on a server."""
+    def notify(self, event: str, server: Any) -> None:
+        """Send a notification about an action on a server."""
         self.send(
             event,
             {
@@ -60,7 +60,7 @@ class Nova:
         )
 
     def send(self, event: str, payload: Any) -> None:
-        """Send any notification."""
+        """Send a notification with any payload."""
         kind = 'error' if event.endswith('.error') else 'info'
         getattr(self._notifier, kind)({}, event, payload)
 
@@ -86,7 +86,7 @@ def bus() -> Iterator[str]:
 def service(
     cloud: fake.Cloud, bus: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Deployment]:
-    """The service, with another bus than Nova's."""
+    """The service, whose own transport is not Nova's."""
     settings = {
         'engine': {'provider': 'openstack'},
         'health_manager': {'events_interval': 0.2},
@@ -143,7 +143,7 @@ def servers_of(rest: RestClient, cluster: str) -> dict[str, str]:
     return {node['physical_id']: node['id'] for node in nodes}
 
 
-def test_node_whose_server_is_told_to_have_failed_is_recovered(
+def test_node_is_recovered_after_a_notification_about_its_server(
     service: Deployment, cloud: fake.Cloud, nova: Nova
 ) -> None:
     with service.rest() as rest:
@@ -161,11 +161,11 @@ def test_node_whose_server_is_told_to_have_failed_is_recovered(
 
         nova.send('instance.power_off.end', 'nonsense')
         nova.send('instance.power_off.end', {'nova_object.data': {}})
-        nova.tell('instance.power_off.end', None)
+        nova.notify('instance.power_off.end', None)
         for id_ in (str(uuid.uuid4()), *servers_of(rest, others), well):
-            nova.tell('instance.power_off.end', id_)
-        nova.tell('instance.create.end', server)
-        nova.tell('instance.power_off.end', server)
+            nova.notify('instance.power_off.end', id_)
+        nova.notify('instance.create.end', server)
+        nova.notify('instance.power_off.end', server)
 
         def recovered() -> bool:
             return bool(cloud.servers[server]['status'] == 'ACTIVE')
@@ -179,14 +179,14 @@ def test_node_whose_server_is_told_to_have_failed_is_recovered(
             )
             return not rows and not running
 
-        wait_for('all that was heard is minded', done)
+        wait_for('all notifications are processed', done)
         found = {
             row.target: row.status_reason
             for row in service.rows(
                 "SELECT * FROM actions WHERE action = 'NODE_RECOVER'"
             )
         }
-        # The other one of the cluster was looked at, and is well.
+        # The other node of the cluster was checked only.
         assert set(found) == set(servers_of(rest, ours).values())
         asked = [line for line in cloud.requests if line.endswith('/action')]
         assert asked == [f'POST /compute/v2.1/servers/{server}/action']
@@ -195,16 +195,15 @@ def test_node_whose_server_is_told_to_have_failed_is_recovered(
         logs = [path.read_text() for _, path in service.group.logs()]
         assert sum(log.count('that names no server') for log in logs) == 3
 
-        # One that is gone is made anew, and nothing is made of one that the
-        # service removes itself.
+        # A deleted server is an error, unless the service deletes it.
         with cloud.lock:
             del cloud.servers[well]
-        nova.tell('instance.delete.end', well)
+        nova.notify('instance.delete.end', well)
         (node,) = (
             id_ for one, id_ in servers_of(rest, ours).items() if one == well
         )
         wait_for(
-            'the service notices',
+            'the node is in ERROR',
             lambda: rest.get(f'/v1/nodes/{node}')['status'] == 'ERROR',
         )
         for cluster in (ours, others):

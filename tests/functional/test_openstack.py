@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes in a cloud of OpenStack: processes of the service, and a cloud that
-is served by HTTP (:mod:`tests.cloud`)."""
+"""The OpenStack provider, with the cloud of :mod:`tests.cloud`."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ def rest(
             'poll_interval': 0.1,
             'retry_delay': 0.1,
         },
-        # The daemon of the test is on this machine.
+        # The Docker daemon is on this host.
         'provider_docker': {'forbidden_networks': ''},
     }
     directory = tmp_path_factory.mktemp('openstack')
@@ -83,13 +82,13 @@ def balancing_policy(rest: RestClient) -> str:
     return str(response.json()['policy']['id'])
 
 
-def updated(rest: RestClient, cluster: str, profile_id: str) -> None:
+def update_profile(rest: RestClient, cluster: str, profile_id: str) -> None:
     body = {'cluster': {'profile_id': profile_id}}
     path = f'/v1/clusters/{cluster}'
     rest.wait_for_success(action_id_of(rest.expect(202, 'PATCH', path, body)))
 
 
-def test_cluster_of_servers_lives_in_the_cloud(
+def test_cluster_of_servers_lifecycle(
     rest: RestClient, cloud: fake.Cloud
 ) -> None:
     small, big = server_profile(rest, 'm1.small'), server_profile(rest, '2')
@@ -143,7 +142,7 @@ def test_cluster_of_servers_lives_in_the_cloud(
     assert rest.get(path)['status'] == 'ACTIVE'
     assert len(cloud.servers) == len(cloud.ports) == 4
 
-    updated(rest, cluster, big)
+    update_profile(rest, cluster, big)
     assert {one['flavor_id'] for one in cloud.servers.values()} == {'2'}
     assert {one['status'] for one in cloud.servers.values()} == {'ACTIVE'}
 
@@ -160,7 +159,7 @@ def test_cluster_of_servers_lives_in_the_cloud(
     assert cloud.leftovers() == {}
 
 
-def test_cluster_of_stacks_lives_in_the_cloud(
+def test_cluster_of_stacks_lifecycle(
     rest: RestClient, cloud: fake.Cloud
 ) -> None:
     template = {
@@ -177,7 +176,7 @@ def test_cluster_of_stacks_lives_in_the_cloud(
     path = f'/v1/clusters/{cluster}'
     nodes = rest.get(f'/v1/nodes?cluster_id={cluster}')
     assert {node['physical_id'] for node in nodes} == set(cloud.stacks)
-    updated(rest, cluster, of_size(2))
+    update_profile(rest, cluster, of_size(2))
     sizes = [one['parameters'] for one in cloud.stacks.values()]
     assert sizes == [{'size': 2}] * 2
 

@@ -51,7 +51,7 @@ def osc(
 
 
 @embedded_sqlite_only
-def test_every_command_does_what_it_says(
+def test_every_command_works(
     osc: OpenStackCommand, service: Deployment
 ) -> None:
     _types(osc)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators see of the service: readiness, health, logs, numbers.
+"""Readiness, health checks, logs and metrics for operators.
 
-The processes are started as the systemd units start them, and may not do
-what those forbid.
+The tests start the processes with the commands and restrictions of the systemd
+units.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ UNITS = pathlib.Path(__file__).parents[2] / 'etc' / 'systemd'
 
 @contextlib.contextmanager
 def systemd() -> Iterator[socket.socket]:
-    """Listen where processes say that they are ready."""
+    """Listen for readiness notifications, like systemd."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind(f'\0vobjects-test-{uuid.uuid4().hex}')
         listening.settimeout(0.1)
@@ -46,7 +46,7 @@ def systemd() -> Iterator[socket.socket]:
 def start(
     deployment: deployments.Deployment, unit: str, listening: socket.socket
 ) -> Process:
-    """Return the process of a unit, which has said that it is ready."""
+    """Start the process of a unit and wait until it is ready."""
     text = (UNITS / unit).read_text()
     found = re.search(r'^ExecStart=(.*)$', text, re.MULTILINE)
     assert found is not None
@@ -67,25 +67,25 @@ def start(
         stop_order=command == 'engine',
     )
 
-    def told() -> bytes:
+    def notification() -> bytes:
         deployment.group.assert_alive()
         with contextlib.suppress(TimeoutError):
             return listening.recv(512)
         return b''
 
-    assert wait_for(f'{command} is ready', told) == b'READY=1'
+    assert wait_for(f'{command} is ready', notification) == b'READY=1'
     return process
 
 
 def lines(process: Process) -> list[dict[str, Any]]:
-    """Return what a process has logged; every whole line is JSON."""
+    """Return the log of a process; each complete line is JSON."""
     text = process.log.read_text()
     whole = text[: text.rfind('\n') + 1]
     return [json.loads(line) for line in whole.splitlines()]
 
 
-def numbers(url: str) -> dict[str, float]:
-    """Return what Prometheus reads: series and value."""
+def metrics_at(url: str) -> dict[str, float]:
+    """Return the metrics at a URL: series and value."""
     answer = requests.get(url, timeout=TIMEOUT)
     assert answer.status_code == 200
     found = {}
@@ -97,13 +97,13 @@ def numbers(url: str) -> dict[str, float]:
 
 
 def metrics_of(engine: Process) -> dict[str, float]:
-    """Return the numbers of an engine, wherever it says they are."""
-    (told,) = [
+    """Return the metrics of an engine, whose URL is in its log."""
+    (url,) = [
         line['args'][0]
         for line in lines(engine)
         if line['msg'].startswith('Metrics are at')
     ]
-    return numbers(told)
+    return metrics_at(url)
 
 
 def unfinished(deployment: deployments.Deployment) -> list[Any]:
@@ -115,8 +115,10 @@ def healthcheck(deployment: deployments.Deployment) -> tuple[int, str]:
     return answer.status_code, answer.text
 
 
-def limited(deployment: deployments.Deployment, profile: str) -> list[str]:
-    """Create clusters at the same time; return why those are refused."""
+def exceed_quota(
+    deployment: deployments.Deployment, profile: str
+) -> list[str]:
+    """Create concurrent clusters; return the messages of those rejected."""
     content = {'name': 'c', 'profile_id': profile}
 
     def create(_: int) -> str:
@@ -137,7 +139,7 @@ def limited(deployment: deployments.Deployment, profile: str) -> list[str]:
 def deployment(
     request: pytest.FixtureRequest, tmp_path: pathlib.Path
 ) -> Iterator[deployments.Deployment]:
-    """A database, and nobody yet who uses it."""
+    """A database without processes."""
     settings = {
         'DEFAULT': {'use_json': 'true'},
         'engine': {
@@ -152,7 +154,7 @@ def deployment(
         yield found
 
 
-def test_operators_see_what_the_service_does(
+def test_readiness_health_logs_and_metrics(
     deployment: deployments.Deployment,
 ) -> None:
     assert 'up to date' in deployment.run('db', 'check')
@@ -179,9 +181,9 @@ def test_operators_see_what_the_service_does(
             and 'SUCCEEDED' in line['message']
         ]
 
-    (told,) = wait_for('the end is logged', ends)
-    assert told['request_id'] == row.request_id
-    assert told['cluster_id'] == cluster
+    (context,) = wait_for('the end is logged', ends)
+    assert context['request_id'] == row.request_id
+    assert context['cluster_id'] == cluster
     asked = [
         line['message']
         for line in lines(api)
@@ -205,14 +207,14 @@ def test_operators_see_what_the_service_does(
     assert len(ages) == 2
     assert any(
         'route="/healthcheck"' in series
-        for series in numbers(f'{deployment.url}/metrics')
+        for series in metrics_at(f'{deployment.url}/metrics')
     )
 
-    refused = limited(deployment, profile)
+    refused = exceed_quota(deployment, profile)
     assert len(refused) == 6
     for why in refused:
         assert why.startswith('Quota exceeded for resources. The project')
-    wait_for('all is done', lambda: not unfinished(deployment))
+    wait_for('all actions have ended', lambda: not unfinished(deployment))
 
     wait_for(
         'the engine purges events',
@@ -226,7 +228,7 @@ def test_operators_see_what_the_service_does(
 
     assert engine.stop() == 0
     deployment.group.remove(engine)
-    wait_for('ill', lambda: healthcheck(deployment)[0] == 503)
+    wait_for('the API is unhealthy', lambda: healthcheck(deployment)[0] == 503)
     assert not [
         line
         for process in (engine, api)

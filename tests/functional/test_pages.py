@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of the documentation whose commands are run, in order.
+"""Pages of the documentation whose commands are run in order.
 
-A block with a caption is a file; a line that begins with ``$`` is a command,
-and each line below it must be somewhere in what the command says.
+A block with a caption is a file. A line that begins with ``$`` is a command;
+its output must contain each line below it.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def blocks(page: str) -> Iterator[tuple[str, str]]:
 def commands(console: str) -> Iterator[tuple[str, list[str]]]:
     """Yield each command and the lines below it."""
     for part in f'\n{console}'.split('\n$ ')[1:]:
-        command, *said = part.splitlines()
-        yield command, [line.strip() for line in said if line.strip()]
+        command, *expected = part.splitlines()
+        yield command, [line.strip() for line in expected if line.strip()]
 
 
 def run(command: str, directory: pathlib.Path) -> str:
@@ -76,7 +76,7 @@ def run(command: str, directory: pathlib.Path) -> str:
 
 
 @pytest.mark.parametrize('name', PAGES)
-def test_commands_of_a_page_say_what_it_shows(
+def test_commands_of_a_page_print_what_it_shows(
     name: str, tmp_path: pathlib.Path
 ) -> None:
     count = 0
@@ -86,7 +86,7 @@ def test_commands_of_a_page_say_what_it_shows(
             continue
         for command, shown in commands(text):
             count += 1
-            said = run(command, tmp_path)
+            output = run(command, tmp_path)
             for line in shown:
-                assert line in said, f'{command}\n{said}'
+                assert line in output, f'{command}\n{output}'
     assert count > 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies that act: batches, health, placement, load balancers."""
+"""Batch, health, placement and load-balancing policies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.functional.deployments import (
 from tests.functional.processes import wait_for
 from tests.functional.rest import SPEC, RestClient, unique
 
-#: What processes say when others die.
+#: Errors that processes may log when others die.
 ALLOWED_ERRORS = r'AMQP|amqp|onnection'
 
 
@@ -35,7 +35,7 @@ def attach(
     version: str = '1.0',
     **properties: Any,
 ) -> str:
-    """Give a cluster a policy, and return its ID."""
+    """Attach a new policy to a cluster and return its ID."""
     spec = {
         'type': f'senlin.policy.{kind}',
         'version': version,
@@ -52,22 +52,25 @@ def attach(
 # Batches and health
 
 
-class Site:
-    """What the nodes of a cluster serve: whether they are well."""
+class HealthServer:
+    """Serves the health of nodes by name.
+
+    :ivar unhealthy: names of unhealthy nodes
+    """
 
     def __init__(self) -> None:
         self.url = ''
-        self.sick: set[str] = set()
+        self.unhealthy: set[str] = set()
 
 
 @contextlib.contextmanager
-def served() -> Iterator[Site]:
-    site = Site()
+def health_server() -> Iterator[HealthServer]:
+    health = HealthServer()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             name = self.path.rpartition('/')[2]
-            text = 'sick' if name in site.sick else 'well'
+            text = 'sick' if name in health.unhealthy else 'well'
             self.send_response(200)
             self.send_header('Content-Length', str(len(text)))
             self.end_headers()
@@ -77,18 +80,18 @@ def served() -> Iterator[Site]:
             """Say nothing."""
 
     server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-    site.url = f'http://127.0.0.1:{server.server_port}/{{nodename}}'
+    health.url = f'http://127.0.0.1:{server.server_port}/{{nodename}}'
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield site
+        yield health
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
 
 
-def cared_for(
+def create_monitored(
     rest: RestClient, profile: str, mode: dict[str, Any], operation: str
 ) -> str:
     """Return a cluster of 2 with a health policy."""
@@ -114,7 +117,7 @@ def first_node(rest: RestClient, cluster: str) -> Any:
 
 
 def stop(rest: RestClient, node: str) -> None:
-    """Have a node's server stop, as if it had failed."""
+    """Stop the server of a node, as if it had failed."""
     path = f'/v1/nodes/{node}/ops'
     answer = rest.expect(202, 'POST', path, {'stop': {}})
     rest.wait_for_success(answer.json()['action'])
@@ -123,7 +126,7 @@ def stop(rest: RestClient, node: str) -> None:
 def wait_until_recovered(
     rest: RestClient, node: str, *, times: int = 1
 ) -> None:
-    """Wait until a node has been recovered because of its policy."""
+    """Wait until the health policy has recovered a node."""
 
     def looks() -> bool:
         found = rest.get(f'/v1/actions?target={node}&action=NODE_RECOVER')
@@ -134,7 +137,7 @@ def wait_until_recovered(
 
 
 @pytest.mark.parametrize('platform', PLATFORMS[:2])
-def test_batches_and_health_go_on_though_their_engine_is_killed(
+def test_batches_and_health_checks_continue_when_their_engine_is_killed(
     platform: Platform, tmp_path: pathlib.Path
 ) -> None:
     settings = {
@@ -142,12 +145,12 @@ def test_batches_and_health_go_on_though_their_engine_is_killed(
         'health_manager': {
             'interval_min': 1,
             'events_interval': 1,
-            # The URL of the test is on this machine.
+            # The health server is on this host.
             'forbidden_networks': '',
         },
     }
     with (
-        served() as site,
+        health_server() as health,
         deployed(
             platform, tmp_path, settings, allowed_errors=ALLOWED_ERRORS
         ) as deployment,
@@ -156,19 +159,19 @@ def test_batches_and_health_go_on_though_their_engine_is_killed(
         first = deployment.start_engine('first')
         deployment.start_api()
         profile = rest.create_profile()
-        polled = cared_for(
+        polled = create_monitored(
             rest, profile, {'type': 'NODE_STATUS_POLLING'}, 'REBOOT'
         )
-        heard = cared_for(
+        heard = create_monitored(
             rest, profile, {'type': 'LIFECYCLE_EVENTS'}, 'REBUILD'
         )
         options = {
-            'poll_url': site.url,
+            'poll_url': health.url,
             'poll_url_healthy_response': '^well$',
             'poll_url_retry_limit': 1,
         }
         mode = {'type': 'NODE_STATUS_POLL_URL', 'options': options}
-        asked = cared_for(rest, profile, mode, 'RECREATE')
+        asked = create_monitored(rest, profile, mode, 'RECREATE')
         sick = first_node(rest, polled)['id']
         stop(rest, sick)
         wait_until_recovered(rest, sick)
@@ -196,7 +199,7 @@ def test_batches_and_health_go_on_though_their_engine_is_killed(
         first.process.wait()
         deployment.group.remove(first.process)
         wait_for(
-            'the death is noticed',
+            'the death is detected',
             lambda: deployment.engine_ids() == {second.id},
         )
 
@@ -215,9 +218,9 @@ def test_batches_and_health_go_on_though_their_engine_is_killed(
         stop(rest, told)
         wait_until_recovered(rest, told)
         before = first_node(rest, asked)
-        site.sick.add(before['name'])
+        health.unhealthy.add(before['name'])
         wait_until_recovered(rest, before['id'])
-        site.sick.clear()
+        health.unhealthy.clear()
         after = rest.get(f'/v1/nodes/{before["id"]}')
         assert after['physical_id'] != before['physical_id']
         for cluster in (polled, heard, asked, updated):
@@ -269,7 +272,7 @@ def members_of(service: Deployment, pool: str) -> set[str]:
     return {row.name for row in found}
 
 
-def test_nodes_are_placed_and_served(
+def test_nodes_are_placed_and_load_balanced(
     service: Deployment, rest: RestClient, profile: str
 ) -> None:
     cluster = rest.create_cluster(profile, 0)

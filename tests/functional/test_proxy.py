@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two APIs behind HAProxy, as the page on deployment says."""
+"""Two APIs behind HAProxy, as the deployment guide describes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from collections.abc import Iterator
 import pytest
 
 from tests.functional.deployments import Deployment, Platform, deployed
-from tests.functional.haproxy import Proxy, require
+from tests.functional.haproxy import HAProxy, require
 from tests.functional.processes import TIMEOUT, Process, free_port, wait_for
 from tests.functional.rest import RestClient, unique
 from tests.upgrade.workload import Workload
 
 pytestmark = pytest.mark.haproxy
 
-#: Of each API: fewer than there are slow clients.
+#: Threads of each API: fewer than slow clients.
 THREADS = 4
 SLOW_CLIENTS = 2 * THREADS + 2
 
-#: Seconds; others are answered before these are over.
+#: [api] body_timeout in seconds; other clients get responses earlier.
 BODY_TIMEOUT = 15
 
 SETTINGS = {
@@ -38,7 +38,7 @@ SETTINGS = {
     'engine': {'max_clusters_per_project': 1_000_000},
 }
 
-#: What a client says to be taken for another.
+#: Headers of a client that pretends to be a proxy.
 FORGED = {
     'Forwarded': 'for=192.0.2.1;host=evil.example.org;proto=http',
     'X-Forwarded-Host': 'evil.example.org',
@@ -48,9 +48,9 @@ FORGED = {
 
 
 class Apis:
-    """Two APIs, and the proxy before them.
+    """Two APIs behind HAProxy.
 
-    :ivar ports: by name
+    :ivar ports: by name of the API
     """
 
     def __init__(self, deployment: Deployment) -> None:
@@ -59,15 +59,15 @@ class Apis:
         self.ports = {name: free_port() for name in ('api1', 'api2')}
         for name in self.ports:
             self.start(name)
-        self.proxy = Proxy(deployment, [*self.ports.values()])
+        self.proxy = HAProxy(deployment, [*self.ports.values()])
 
     def start(self, name: str) -> None:
-        """Start an API that answers."""
+        """Start an API and wait until it serves."""
         settings = {
             'api': {'port': self.ports[name]},
             'healthcheck': {
                 'backends': 'disable_by_file,vobjects_fleet',
-                'disable_by_file_path': self.mark(name),
+                'disable_by_file_path': self.disable_file(name),
             },
         }
         self._running[name] = self._deployment.group.start(
@@ -77,8 +77,8 @@ class Apis:
         url = f'http://127.0.0.1:{self.ports[name]}'
         self._deployment.wait_until_served(url=url)
 
-    def mark(self, name: str) -> pathlib.Path:
-        """Return the file that takes an API out while it is there."""
+    def disable_file(self, name: str) -> pathlib.Path:
+        """Return the path of the file that disables an API."""
         return self._deployment.directory / f'{name}-is-out'
 
     def stop(self, name: str) -> None:
@@ -107,7 +107,9 @@ def apis(
         found.proxy.close()
 
 
-def test_links_lead_to_the_proxy_whatever_a_client_says(apis: Apis) -> None:
+def test_links_have_the_address_of_the_proxy_despite_forged_headers(
+    apis: Apis,
+) -> None:
     proxy = apis.proxy
     with RestClient(proxy.secure_url) as rest:
         rest._session.verify = str(proxy.certificate)
@@ -125,23 +127,23 @@ def test_links_lead_to_the_proxy_whatever_a_client_says(apis: Apis) -> None:
 
 
 @pytest.mark.parametrize('path', ['/metrics', '/%6detrics', '/metrics?a=b'])
-def test_metrics_are_not_for_clients(path: str, apis: Apis) -> None:
+def test_metrics_are_forbidden_for_clients(path: str, apis: Apis) -> None:
     proxy = int(apis.proxy.url.rpartition(':')[2])
     assert _status(proxy, path) == 403
     assert {_status(port, path) for port in apis.ports.values()} == {200}
 
 
 def _status(port: int, path: str) -> int:
-    """Return what a path is answered that nobody tidies up before."""
-    asking = http.client.HTTPConnection('127.0.0.1', port, timeout=TIMEOUT)
+    """Return the status of a path, which is sent without normalization."""
+    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=TIMEOUT)
     try:
-        asking.request('GET', path)
-        return asking.getresponse().status
+        connection.request('GET', path)
+        return connection.getresponse().status
     finally:
-        asking.close()
+        connection.close()
 
 
-def test_slow_clients_keep_nobody_waiting(apis: Apis) -> None:
+def test_slow_clients_do_not_block_others(apis: Apis) -> None:
     proxy = apis.proxy
     with RestClient(proxy.url) as rest:
         name = unique('slow')
@@ -149,7 +151,7 @@ def test_slow_clients_keep_nobody_waiting(apis: Apis) -> None:
         text = json.dumps({'cluster': content}).encode()
         slow = [_Slow(proxy.url, text) for _ in range(SLOW_CLIENTS)]
 
-        # With a thread of an API for each of them, nobody would answer.
+        # With a thread for each of them, the APIs could not respond.
         for _ in range(4):
             assert rest.expect(200, 'GET', '/v1/clusters')
 
@@ -158,22 +160,22 @@ def test_slow_clients_keep_nobody_waiting(apis: Apis) -> None:
         assert len(found) == SLOW_CLIENTS
 
 
-def test_slow_bodies_that_the_proxy_passes_on_keep_nobody_waiting(
+def test_slow_forwarded_bodies_do_not_block_others(
     apis: Apis,
 ) -> None:
-    """Those longer than the proxy's buffer, of clients that never end."""
+    """Bodies that are longer than the buffer of HAProxy, and never end."""
     proxy = apis.proxy
     with RestClient(proxy.url) as rest:
         slow = [_Slow(proxy.url, b'x' * 30_000, 20_000) for _ in range(40)]
         for _ in range(4):
             rest.expect(200, 'GET', '/v1/clusters')
-        # They waited for none of the slow ones.
+        # These requests did not wait for the slow ones.
         assert not any(one.is_answered() for one in slow)
         assert {one.finish(whole=False) for one in slow} == {408}
 
 
 class _Slow:
-    """A client that has sent a part of its body."""
+    """A client that has sent part of its body."""
 
     def __init__(self, url: str, text: bytes, first: int = 20) -> None:
         host, _, port = url.rpartition('/')[2].partition(':')
@@ -190,9 +192,9 @@ class _Slow:
         return bool(select.select([self._socket], [], [], 0)[0])
 
     def finish(self, *, whole: bool = True) -> int:
-        """Return the status of the answer.
+        """Return the status of the response.
 
-        :param whole: send the rest first
+        :param whole: send the rest of the body first
         """
         with self._socket, self._socket.makefile('rb') as answer:
             if whole:
@@ -201,7 +203,7 @@ class _Slow:
 
 
 def test_large_body_passes(apis: Apis) -> None:
-    """One that is longer than what HAProxy collects."""
+    """A body that is longer than the buffer of HAProxy."""
     with RestClient(apis.proxy.url) as rest:
         profile = rest.create_profile()
         content = {'metadata': {'text': 'x' * 100_000}}
@@ -211,17 +213,17 @@ def test_large_body_passes(apis: Apis) -> None:
         assert changed.json()['profile']['metadata'] == content['metadata']
 
 
-def test_apis_are_restarted_and_no_request_fails(apis: Apis) -> None:
+def test_rolling_restart_of_apis_fails_no_request(apis: Apis) -> None:
     workload = Workload(apis.proxy.url, 3)
     workload.start()
     try:
         workload.wait_for_rounds()
         for name in apis.ports:
-            apis.mark(name).touch()
+            apis.disable_file(name).touch()
             apis.proxy.wait_for(name, 'DOWN')
             apis.stop(name)
             workload.wait_for_rounds()
-            apis.mark(name).unlink()
+            apis.disable_file(name).unlink()
             apis.start(name)
             apis.proxy.wait_for(name, 'UP')
         workload.wait_for_rounds()
@@ -230,7 +232,7 @@ def test_apis_are_restarted_and_no_request_fails(apis: Apis) -> None:
     workload.assert_no_failures()
 
 
-def test_api_is_killed_and_no_reader_notices(apis: Apis) -> None:
+def test_killed_api_fails_no_read(apis: Apis) -> None:
     done = threading.Event()
     statuses: list[int] = []
     failures: list[str] = []
@@ -241,7 +243,7 @@ def test_api_is_killed_and_no_reader_notices(apis: Apis) -> None:
                 while not done.is_set():
                     found = rest.request('GET', '/v1/clusters?limit=1')
                     statuses.append(found.status_code)
-        except Exception as error:  # noqa: BLE001 - it is shown
+        except Exception as error:  # noqa: BLE001 - reported below
             failures.append(repr(error))
 
     readers = [threading.Thread(target=read) for _ in range(4)]
@@ -250,7 +252,7 @@ def test_api_is_killed_and_no_reader_notices(apis: Apis) -> None:
     try:
         wait_for('all read', lambda: len(statuses) > 20 or failures)
         apis.kill('api1')
-        # Before the proxy notices, and after.
+        # Before HAProxy detects the death, and after.
         apis.proxy.wait_for('api1', 'DOWN')
         with RestClient(apis.proxy.url) as rest:
             rest.create_profile()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the service leaves on RabbitMQ, and what it does without it."""
+"""Leftovers on RabbitMQ, and the service during an outage of RabbitMQ."""
 
 from __future__ import annotations
 
@@ -21,26 +21,25 @@ from tests.functional.rest import NEWEST
 
 pytestmark = pytest.mark.rabbit
 
-#: Seconds: [fleet] call_timeout; and after which a test gives up. A request
-#: has no bound of its own but these.
+#: [fleet] call_timeout, and the timeout of requests, in seconds.
 CALL_TIMEOUT = 10
-BOUND = 6 * CALL_TIMEOUT
+REQUEST_TIMEOUT = 6 * CALL_TIMEOUT
 
-#: Requests at a time: more than an API has threads.
-MANY = 60
+#: Concurrent requests: more than an API has threads.
+CONCURRENCY = 60
 
-#: What processes say while RabbitMQ is away.
+#: Errors that processes may log without RabbitMQ.
 ALLOWED_ERRORS = (
     r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|message bus|reply queue'
 )
 
 HEADERS = {'OpenStack-API-Version': f'clustering {NEWEST}'}
 
-#: Transient queues without a consumer last this many seconds.
+#: Transient queues without a consumer expire after 2 seconds.
 SHORT_EXPIRY = {'oslo_messaging_rabbit': {'rabbit_transient_queues_ttl': 2}}
 
 
-def test_broker_after_every_kind_of_process_has_nothing_more_than_before(
+def test_processes_leave_no_entities_on_the_broker(
     tmp_path: pathlib.Path,
 ) -> None:
     with deployed(
@@ -48,18 +47,21 @@ def test_broker_after_every_kind_of_process_has_nothing_more_than_before(
     ) as deployment:
         url = deployment.transport_url
         run_all(deployment, 'first')
-        before = wait_for('all is over', lambda: lasting(url))
+        before = wait_for(
+            'the transient queues are gone', lambda: durable_entities(url)
+        )
 
         run_all(deployment, 'second')
         run_all(deployment, 'killed', kill=True)
 
         wait_for(
-            'all that is new is gone', lambda: brokers.entities(url) <= before
+            'the new entities are gone',
+            lambda: brokers.entities(url) <= before,
         )
 
 
 def run_all(deployment: Deployment, name: str, *, kill: bool = False) -> None:
-    """Run an engine, an API and a command, and end them."""
+    """Run an engine, an API and a command, and stop or kill them."""
     engine = deployment.start_engine(f'engine-{name}')
     api = deployment.start_api(f'api-{name}')
     deployment.fleet_list()
@@ -71,16 +73,16 @@ def run_all(deployment: Deployment, name: str, *, kill: bool = False) -> None:
         deployment.group.remove(process)
 
 
-def lasting(url: str) -> set[str]:
-    """Return what the broker has, once no transient queue is left."""
-    found = brokers.entities(url)
-    transient = [e for e in found if '_fanout_' in e or 'reply_' in e]
-    return set() if transient else found
+def durable_entities(url: str) -> set[str]:
+    """Return the entities of the broker; empty with transient queues."""
+    entities = brokers.entities(url)
+    transient = [e for e in entities if '_fanout_' in e or 'reply_' in e]
+    return set() if transient else entities
 
 
 @pytest.fixture
 def bus() -> Iterator[tuple[str, tcp_proxy.TcpProxy]]:
-    """Return a transport URL, and the proxy it goes through."""
+    """The URL of a temporary transport, and the proxy in it."""
     with brokers.temporary('rabbit') as url:
         parts = urllib.parse.urlsplit(url)
         host = parts.hostname or '127.0.0.1'
@@ -105,9 +107,9 @@ def behind(
 
 
 def get(deployment: Deployment, path: str) -> int:
-    """Return the status of a response; it comes within a bound."""
+    """Return the status of a response."""
     answer = requests.get(
-        f'{deployment.url}{path}', headers=HEADERS, timeout=BOUND
+        f'{deployment.url}{path}', headers=HEADERS, timeout=REQUEST_TIMEOUT
     )
     if answer.status_code == 503 and path.startswith('/v1'):
         assert int(answer.headers['Retry-After']) > 0
@@ -115,7 +117,7 @@ def get(deployment: Deployment, path: str) -> int:
 
 
 @pytest.mark.parametrize('fault', ['cut', 'freeze'])
-def test_requests_end_while_the_broker_is_away_and_are_not_done_later(
+def test_requests_without_a_broker_fail_and_have_no_late_effect(
     bus: tuple[str, tcp_proxy.TcpProxy], tmp_path: pathlib.Path, fault: str
 ) -> None:
     with behind(bus, tmp_path) as deployment:
@@ -124,12 +126,12 @@ def test_requests_end_while_the_broker_is_away_and_are_not_done_later(
         assert get(deployment, '/v1/profiles') == 200
 
         getattr(bus[1], fault)()
-        with futures.ThreadPoolExecutor(MANY) as pool:
+        with futures.ThreadPoolExecutor(CONCURRENCY) as pool:
             posts = [
                 pool.submit(post_profile, deployment, f'late-{number}')
-                for number in range(MANY)
+                for number in range(CONCURRENCY)
             ]
-            # While these wait, there are threads for what needs no engine.
+            # Threads are free for requests that need no engine.
             for path in ('/', '/ui'):
                 assert get(deployment, path) < 400
             assert {post.result() for post in posts} == {503}
@@ -138,10 +140,10 @@ def test_requests_end_while_the_broker_is_away_and_are_not_done_later(
 
         bus[1].restore()
         wait_for(
-            'the service is back',
+            'the service recovers',
             lambda: get(deployment, '/v1/profiles') == 200,
         )
-        # What was sent late has arrived before this.
+        # Late messages would have arrived before these requests.
         for _ in range(3):
             assert get(deployment, '/v1/profiles') == 200
             time.sleep(1)
@@ -160,12 +162,12 @@ def post_profile(deployment: Deployment, name: str) -> int:
         f'{deployment.url}/v1/profiles',
         json={'profile': {'name': name, 'spec': spec}},
         headers=HEADERS,
-        timeout=BOUND,
+        timeout=REQUEST_TIMEOUT,
     )
     return answer.status_code
 
 
-def test_api_that_starts_without_a_broker_answers_503_until_it_is_there(
+def test_api_that_starts_without_a_broker_returns_503_until_it_connects(
     bus: tuple[str, tcp_proxy.TcpProxy], tmp_path: pathlib.Path
 ) -> None:
     with behind(bus, tmp_path) as deployment:

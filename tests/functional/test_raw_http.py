@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes on a socket that no HTTP library would send.
+"""Requests that no HTTP library would send.
 
-What is HTTP gets a document; what is none gets a status without a body from
-the server, or the connection closed: never a 5xx, never silence.
+Valid HTTP gets a document. For anything else, the server sends a status
+without a body or closes the connection; it never sends a 5xx or nothing.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from vobjects.testing import api_sig
 
 pytestmark = embedded_sqlite_only
 
-#: Seconds in which any answer must be there.
+#: Timeout of responses in seconds.
 TIMEOUT = 120
 
-#: Seconds without an answer after which the server may be waiting for more.
+#: Seconds without a response after which the server may expect more data.
 SILENCE = 2
 
 
@@ -36,14 +36,16 @@ def connect(service: Deployment) -> socket.socket:
 
 
 def exchange(service: Deployment, raw: bytes, *, whole: bool = False) -> bytes:
-    """Send bytes and return all that comes back until the end.
+    """Send bytes and return all data until the end of the connection.
 
-    :param whole: these are requests, the last of which closes the
-        connection; or else the server may be waiting for more: then it is
-        told that there is no more
+    :param whole: the bytes are complete requests, the last of which closes
+        the connection; otherwise, the server may expect more data, and the
+        sending side is closed after some time
     """
     with connect(service) as connection:
-        with contextlib.suppress(OSError):  # the answer may be there already
+        with contextlib.suppress(
+            OSError
+        ):  # the server may have responded already
             connection.sendall(raw)
         received = b''
         with contextlib.suppress(ConnectionResetError):
@@ -110,7 +112,7 @@ def assert_document(status: int, headers: dict[str, str], body: bytes) -> None:
         b'',
     ],
 )
-def test_garbage_is_refused_or_hung_up_on(
+def test_garbage_is_rejected_or_disconnected(
     service: Deployment, raw: bytes
 ) -> None:
     answer = exchange(service, raw)
@@ -174,7 +176,7 @@ def test_chunked_body_that_is_too_long_is_refused(
     assert_document(status, headers, answer)
 
 
-def test_body_shorter_than_said_is_refused_or_hung_up_on(
+def test_body_shorter_than_its_length_is_rejected_or_disconnected(
     service: Deployment,
 ) -> None:
     answer = exchange(
@@ -190,7 +192,7 @@ def test_body_shorter_than_said_is_refused_or_hung_up_on(
             assert_document(status, headers, body)
 
 
-def test_body_longer_than_said_is_cut(service: Deployment) -> None:
+def test_body_longer_than_its_length_is_cut(service: Deployment) -> None:
     answer = exchange(
         service,
         b'POST /v1/clusters HTTP/1.1\r\nHost: localhost\r\n'
@@ -229,7 +231,7 @@ def test_odd_path_gets_a_document(
 ) -> None:
     found, headers, body = ask(service, b'GET', path)
 
-    # The server itself may refuse what is no path at all.
+    # The server itself may reject an invalid path.
     if not body:
         assert found == 400
         return
@@ -281,7 +283,7 @@ def test_head_is_answered_like_get_without_a_body(
         assert headers[HEADER.lower()] == 'clustering 1.0'
 
 
-def test_slow_clients_do_not_keep_others_waiting(
+def test_slow_clients_do_not_block_others(
     service: Deployment, rest: RestClient
 ) -> None:
     slow = [connect(service) for _ in range(16)]
@@ -295,7 +297,7 @@ def test_slow_clients_do_not_keep_others_waiting(
                     b'Content-Type: application/json\r\n'
                     b'Content-Length: 100\r\n\r\n{'
                 )
-        # The slow ones never end: whoever waited for one would wait forever.
+        # The slow requests never end.
         for _ in range(20):
             rest.get('/v1/clusters')
     finally:
@@ -304,7 +306,7 @@ def test_slow_clients_do_not_keep_others_waiting(
     rest.get('/v1/clusters')
 
 
-def test_clients_that_hang_up_do_no_harm(
+def test_clients_that_disconnect_do_no_harm(
     service: Deployment, rest: RestClient
 ) -> None:
     raw = b'GET /v1/clusters HTTP/1.1\r\nHost: localhost\r\n\r\n'

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every method of openstacksdk's clustering proxy, in one scenario.
 
-It is led at the newest microversion, and as the SDK asks if nobody tells it
-of any: then it names none, which is 1.0. What came later either works there,
-as with Senlin, or is refused in words that name the version it needs.
+The scenario runs at the newest microversion and at the default of the SDK,
+which sends no version header (1.0). At 1.0, newer features either work, as
+with Senlin, or fail with an error that names the required version.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.functional.rest import NEWEST, SPEC, unique
 from vobjects.clustering import consts
 from vobjects.versions import Version
 
-# openstacksdk warns of its own next major versions, whatever one calls.
+# openstacksdk warns about its next major versions in any case.
 pytestmark = [
     pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
     for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')
@@ -39,7 +39,7 @@ METHODS = {
     if inspect.isfunction(found) and not name.startswith('_')
 }
 
-#: What nobody asks a version for.
+#: The microversion of requests without a version header.
 OLDEST = '1.0'
 
 SCALING = {
@@ -50,9 +50,9 @@ SCALING = {
 
 
 class Sdk:
-    """The proxy, which notes the methods that are called.
+    """The proxy, which records the methods that are called.
 
-    :param version: microversion that it asks at
+    :param version: microversion of all requests
     """
 
     def __init__(self, proxy: _proxy.Proxy, version: str) -> None:
@@ -66,23 +66,23 @@ class Sdk:
         return found
 
     def knows(self, version: str) -> bool:
-        """Tell whether something is there that came with a version."""
+        """Return whether the microversion is at least this one."""
         return self._version >= Version.parse(version)
 
     def since(
         self, version: str, method: str, *arguments: Any, **values: Any
     ) -> Any:
-        """Return what a call gives that needs a version; older: None."""
+        """Call a method that needs a microversion; None if it is too old."""
         try:
-            given = getattr(self, method)(*arguments, **values)
-            given = [*given] if inspect.isgenerator(given) else given
-            refused = refusal(given)
+            result = getattr(self, method)(*arguments, **values)
+            result = [*result] if inspect.isgenerator(result) else result
+            refused = refusal(result)
         except exceptions.HttpException as error:
             refused = (error.status_code or 0, str(error))
         if self.knows(version):
             assert refused is None, refused
-            return given
-        assert refused is not None, f'{method} needs no {version}'
+            return result
+        assert refused is not None, f'{method} works before {version}'
         status, words = refused
         assert status in (400, 404), words
         assert re.search(rf'needs API version {version}\b(?!\.)', words), words
@@ -96,7 +96,7 @@ class Sdk:
 
     def done(self, answer: Any) -> Any:
         """Return the action of an answer when it has succeeded."""
-        # A resource is a dict, too.
+        # Resources are dicts as well.
         started = getattr(answer, 'id', None) or answer['action']
         action = self.get_action(started)
         action = self.wait_for_status(
@@ -109,9 +109,9 @@ class Sdk:
 
 
 def refusal(answer: Any) -> tuple[int, str] | None:
-    """Return status and text of a refusal that the SDK did not raise.
+    """Return status and text of an error that the SDK did not raise.
 
-    Of what it asks with ``/actions`` and ``/ops`` it returns any answer.
+    The SDK returns all responses to ``/actions`` and ``/ops``.
     """
     if isinstance(answer, dict) and 'error' in answer:
         return answer['code'], answer['error']['message']
@@ -120,7 +120,7 @@ def refusal(answer: Any) -> tuple[int, str] | None:
 
 @contextlib.contextmanager
 def connected(service: Deployment, **chosen: str) -> Iterator[Sdk]:
-    """Yield what a user would make: no clouds.yaml, no Keystone."""
+    """Yield the proxy of a connection without clouds.yaml and Keystone."""
     made = openstack.connect(
         load_envvars=False,
         load_yaml_config=False,
@@ -133,21 +133,23 @@ def connected(service: Deployment, **chosen: str) -> Iterator[Sdk]:
     made.close()
 
 
-def test_every_method_does_what_it_says(service: Deployment) -> None:
+def test_every_method_works_at_the_newest_microversion(
+    service: Deployment,
+) -> None:
     with connected(service, clustering_default_microversion=NEWEST) as sdk:
-        _lead(sdk, service)
+        _run_scenario(sdk, service)
 
 
 @embedded_sqlite_only
-def test_every_method_works_or_says_what_it_needs_by_default(
+def test_every_method_works_or_names_the_required_version_by_default(
     service: Deployment,
 ) -> None:
     with connected(service) as sdk:
-        _lead(sdk, service)
+        _run_scenario(sdk, service)
 
 
-def _lead(sdk: Sdk, service: Deployment) -> None:
-    """Lead the scenario, and see that no method is left out."""
+def _run_scenario(sdk: Sdk, service: Deployment) -> None:
+    """Run the scenario, and check that it calls all methods."""
     _types(sdk)
     profile = _profile(sdk)
     cluster = _cluster(sdk, profile)
@@ -276,7 +278,7 @@ def _sizes(sdk: Sdk, cluster: Any) -> None:
 
 
 def _metadata(sdk: Sdk, cluster: Any) -> None:
-    """Senlin's API has no such paths: the SDK asks all services alike."""
+    """The SDK has these methods for all services; Senlin has no such API."""
     for method, values in (
         ('fetch_cluster_metadata', {}),
         ('get_cluster_metadata', {}),
@@ -322,7 +324,7 @@ def _adoption(sdk: Sdk, service: Deployment) -> None:
     node = sdk.since('1.7', 'adopt_node', name=unique('sdk'), **given)
     if node is None:
         return
-    # What documents promise, and what Senlin sends.
+    # The documented key, and the key that Senlin sends.
     assert shown['node_preview'] == shown['node_profile']
     assert shown['node_preview']['properties']['flavor'] == 'm1.small'
     assert (node.status, node.physical_id) == ('ACTIVE', server)
@@ -395,7 +397,7 @@ def _receivers(sdk: Sdk, cluster: Any) -> None:
     for user, listed in ((made.user_id, [made.id]), ('nobody', [])):
         found = sdk.receivers(cluster_id=cluster.id, sort='name', user_id=user)
         assert [one.id for one in found] == listed
-    # As an alarm service calls it: no token.
+    # Like an alarm service: without a token.
     answer = requests.post(made.channel['alarm_url'], timeout=TIMEOUT)
     assert answer.status_code == 202, answer.text
     assert sdk.done(answer.json()).action == 'CLUSTER_SCALE_OUT'
@@ -432,7 +434,7 @@ def _end(sdk: Sdk, profile: Any, cluster: Any) -> None:
     other = sdk.create_cluster(
         name=unique('sdk'), profile_id=profile.id, desired_capacity=2
     )
-    # Its creation has hardly begun.
+    # The creation has just started.
     sdk.done(sdk.delete_cluster(other.id, force_delete=True))
     assert sdk.find_cluster(other.id) is None
     sdk.delete_profile(profile, ignore_missing=False)

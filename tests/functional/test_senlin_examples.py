@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example specs of Senlin, over HTTP."""
+"""Senlin's example specs, sent to the API."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from tests.functional.rest import RestClient, unique
 #: Platform of spec -> its collection.
 COLLECTIONS = {'profile': '/v1/profiles', 'policy': '/v1/policies'}
 
-#: How specs are sent -> what follows the collection, and what answers.
-WAYS = {'validate': ('/validate', 200), 'create': ('', 201)}
+#: Operation -> suffix of the path, and status of success.
+OPERATIONS = {'validate': ('/validate', 200), 'create': ('', 201)}
 
 
 @embedded_sqlite_only
-@pytest.mark.parametrize('way', WAYS)
+@pytest.mark.parametrize('operation', OPERATIONS)
 def test_examples_are_accepted_where_senlin_accepts_them(
-    service: Deployment, way: str
+    service: Deployment, operation: str
 ) -> None:
-    suffix, accepted = WAYS[way]
+    suffix, accepted = OPERATIONS[operation]
     with RestClient(service.url) as rest:
         for name, spec in senlin_examples.specs().items():
             kind = senlin_examples.kind(name)
             content: dict[str, Any] = {'spec': spec}
-            if way == 'create':
+            if operation == 'create':
                 content['name'] = unique('example')
             path = COLLECTIONS[kind] + suffix
             response = rest.request('POST', path, {kind: content})

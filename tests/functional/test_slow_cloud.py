@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cloud that answers late is no reason for anything else to be late."""
+"""A slow cloud must not delay other requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import requests
 
 from tests.functional.deployments import PLATFORMS, Deployment, deployed
 
-#: Seconds that the cloud takes, and clients that wait for it.
+#: Latency of the cloud in seconds, and number of clients.
 LATENCY = 20
 CLIENTS = 4
 
@@ -33,7 +33,7 @@ def service(
 
 
 def preview(service: Deployment, server: str) -> requests.Response:
-    """Ask for something that takes the cloud its time: a snapshot."""
+    """Request a snapshot, which is slow in the cloud."""
     body = {
         'identity': server,
         'type': 'os.nova.server-1.0',
@@ -51,5 +51,5 @@ def test_reads_do_not_wait_for_the_cloud(service: Deployment) -> None:
             for _ in range(CLIENTS):
                 assert rest.get('/v1/clusters') == []
         assert not any(one.done() for one in waiting)
-        # All at once, too: one after the other would be too late for some.
+        # They run concurrently: in sequence, some would time out.
         assert {one.result().status_code for one in waiting} == {200}

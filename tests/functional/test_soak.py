@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many workload, while engines are killed and the broker goes away.
+"""Soak test: load while engines are killed and the broker is restarted.
 
-For as many seconds as ``VOBJECTS_SOAK`` says. Of ten minutes, ``pytest
-tests/functional/test_soak.py`` needs a broker that nobody else uses: it is
-restarted. In a short run, only the connections to it are cut.
+``VOBJECTS_SOAK`` is the duration in seconds. Runs of at least five minutes
+restart the broker, so that it must have no other users. Shorter runs only
+close the connections to it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tests.functional.rest import unique
 
 SECONDS = float(os.environ.get('VOBJECTS_SOAK', '20'))
 
-#: From this long on, the broker is restarted, and memory is looked at.
+#: Seconds from which a run restarts the broker and checks memory.
 LONG = 300
 
 CLIENTS = 32 if SECONDS >= LONG else 8
 ENGINES = 3
 
-#: Growth, in bytes, of what does not leak: caches, and pieces of the heap.
-GROWTH = 32 << 20
+#: Allowed growth of memory in bytes, for caches and fragmentation.
+MAX_GROWTH = 32 << 20
 
 SETTINGS = {
     'fleet': {'heartbeat_interval': 2, 'call_timeout': 20},
@@ -37,14 +37,14 @@ SETTINGS = {
     'simulated': {'latency': 0.05},
 }
 
-#: What processes say when others, or the broker, are away.
+#: Errors that processes may log while others or the broker are down.
 ALLOWED_ERRORS = (
     r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|Unexpected error'
 )
 
 
 def restart(deployment: Deployment) -> None:
-    """Have the broker go away, and come back."""
+    """Restart the broker, or close the connections to it."""
     if SECONDS >= LONG:
         brokers.restart()
     else:
@@ -53,7 +53,7 @@ def restart(deployment: Deployment) -> None:
 
 @pytest.mark.rabbit
 @pytest.mark.postgresql
-def test_nothing_accepted_is_lost_or_done_twice(
+def test_no_accepted_action_is_lost_or_repeated(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chance = random.Random(SECONDS)
@@ -70,7 +70,7 @@ def test_nothing_accepted_is_lost_or_done_twice(
         workload = soak.RetryingWorkload(deployment.url, CLIENTS)
         workload.start()
         try:
-            workload.wait_for_rounds()  # before anything is in the way
+            workload.wait_for_rounds()  # before the first fault
             began = time.monotonic()
             used: list[int] = []
             is_cut = False
@@ -94,13 +94,13 @@ def test_nothing_accepted_is_lost_or_done_twice(
             )
         if SECONDS >= LONG:
             # The first third warms up.
-            assert used[-1] - used[len(used) // 3] < GROWTH, used
+            assert used[-1] - used[len(used) // 3] < MAX_GROWTH, used
 
 
 def replace(
     deployment: Deployment, engines: list[Engine], chance: random.Random
 ) -> None:
-    """Kill an engine, and start another."""
+    """Kill a random engine and start another."""
     victim = engines.pop(chance.randrange(len(engines)))
     victim.process.kill()
     deployment.group.remove(victim.process)

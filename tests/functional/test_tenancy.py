@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes in the projects of those who ask for them.
+"""Nodes in the projects of their users.
 
-Keystone is a real one. The cloud is served by HTTP (:mod:`tests.cloud`), and
-asks Keystone about each token that it gets.
+Keystone is real. The cloud of :mod:`tests.cloud` validates each token with
+Keystone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def identity(
 
 @pytest.fixture(scope='module')
 def cloud(identity: Keystone) -> Iterator[fake.Cloud]:
-    """A cloud that knows whom Keystone knows, in its catalogue."""
+    """A cloud that accepts tokens of Keystone and is in its catalog."""
     with fake.serving() as served:
         served.project_of = identity.project_of
         for type_, path in SERVICES.items():
@@ -86,7 +86,7 @@ def clients(
         rest._session.close()
 
 
-def test_nodes_are_in_the_project_of_who_asks_for_them(
+def test_nodes_are_in_the_project_of_their_user(
     service: Deployment,
     identity: Keystone,
     cloud: fake.Cloud,
@@ -101,16 +101,16 @@ def test_nodes_are_in_the_project_of_who_asks_for_them(
         nodes = rest.get(f'/v1/nodes?cluster_id={made[project]}')
         owners = {cloud.servers[n['physical_id']]['tenant_id'] for n in nodes}
         assert owners == {ids[project]}
-    # No token of the service's own project was seen.
-    assert {who for _line, who in cloud.scopes} == set(ids.values())
+    # The service used no token of its own project.
+    assert {project for _line, project in cloud.scopes} == set(ids.values())
     ours = identity.id_of('users', keystone.SERVICE_USER)
     for user, project in USERS.items():
         (trust,) = identity.trusts_of(user)
         assert trust['project_id'] == ids[project]
         assert trust['trustee_user_id'] == ours
-    _nobody_reads(service, identity, clients)
+    _assert_secrets_are_hidden(service, identity, clients)
 
-    # The user takes it back, and is told what there is to do.
+    # After the user deletes the trust, the error contains the fix.
     rest, cluster = clients['web'], made['web']
     (trust,) = identity.trusts_of('web-member')
     member = identity.session('web-member', 'web')
@@ -131,7 +131,7 @@ def test_nodes_are_in_the_project_of_who_asks_for_them(
     for project, rest in clients.items():
         rest.wait_for_success(rest.delete(f'/v1/clusters/{made[project]}'))
     assert cloud.leftovers() == {}
-    assert {who for _line, who in cloud.scopes} == set(ids.values())
+    assert {project for _line, project in cloud.scopes} == set(ids.values())
     service.execute("UPDATE project_trusts SET used_at = '2026-01-01'")
     wait_for(
         'the trusts that nothing uses are gone',
@@ -140,10 +140,10 @@ def test_nodes_are_in_the_project_of_who_asks_for_them(
     assert service.rows('SELECT id FROM project_trusts') == []
 
 
-def _nobody_reads(
+def _assert_secrets_are_hidden(
     service: Deployment, identity: Keystone, clients: dict[str, RestClient]
 ) -> None:
-    """Assert that no log or row has a token, or a trust as it is."""
+    """Assert that logs and rows contain no token and no plain trust."""
     secret: list[Any] = [
         rest._session.headers['X-Auth-Token'] for rest in clients.values()
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``/ui`` in a browser: what is there, as it changes."""
+"""The status page ``/ui`` in a browser."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
 
 @pytest.fixture(scope='module')
 def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browsers.opened(tmp_path_factory.mktemp('browser')) as browser:
+    with browsers.running(tmp_path_factory.mktemp('browser')) as browser:
         yield browser
 
 
@@ -50,12 +50,12 @@ def client(site: Deployment) -> Iterator[RestClient]:
 
 @pytest.fixture
 def page(site: Deployment, window: Browser) -> Iterator[Browser]:
-    """The page, on a desktop; it must have logged no error at the end."""
-    window.look_at(f'{site.url}/ui')
+    """The page on a desktop, which must not log errors."""
+    window.open(f'{site.url}/ui')
     window.wait_for('Up to date', '#state')
-    window.logged_errors()
+    window.errors()
     yield window
-    assert window.logged_errors() == []
+    assert window.errors() == []
 
 
 @pytest.fixture(scope='module')
@@ -71,7 +71,7 @@ def summary_of(cluster_id: str) -> str:
     return f'#clusters [data-id="{cluster_id}"] summary'
 
 
-def test_a_cluster_appears_while_somebody_looks(
+def test_page_shows_changes_of_a_cluster(
     page: Browser, client: RestClient
 ) -> None:
     made = client.create_cluster(client.create_profile(), 3)
@@ -87,7 +87,7 @@ def test_a_cluster_appears_while_somebody_looks(
     page.wait_until_gone('2 of 2 nodes', '#clusters')
 
 
-def test_it_is_used_by_keyboard_and_keeps_what_is_open(
+def test_page_works_by_keyboard_and_keeps_open_details(
     page: Browser, site: Deployment, cluster: tuple[str, str]
 ) -> None:
     made, name = cluster
@@ -95,7 +95,7 @@ def test_it_is_used_by_keyboard_and_keeps_what_is_open(
     page.tab_to(name)
     assert page.run(
         'return getComputedStyle(document.activeElement).outlineStyle'
-    ) not in ('none', ''), 'nobody sees where the focus is'
+    ) not in ('none', ''), 'the focus must be visible'
     page.press(Keys.ENTER)
     page.wait_for('index 1', '#clusters')
     page.wait_for('index 2', '#clusters')
@@ -110,7 +110,7 @@ def test_it_is_used_by_keyboard_and_keeps_what_is_open(
     page.wait_until_gone('too hot', '#clusters')
 
 
-def test_a_name_can_be_looked_for(
+def test_filter_shows_matching_names(
     page: Browser, client: RestClient, cluster: tuple[str, str]
 ) -> None:
     other = unique('other')
@@ -123,7 +123,7 @@ def test_a_name_can_be_looked_for(
 
 
 @pytest.mark.parametrize('width', [PHONE, DESKTOP])
-def test_nothing_has_to_be_pushed_aside(
+def test_page_fits_the_width_of_the_window(
     page: Browser,
     site: Deployment,
     cluster: tuple[str, str],
@@ -136,7 +136,7 @@ def test_nothing_has_to_be_pushed_aside(
         long=long,
         id=made,
     )
-    page.look_at(f'{site.url}/ui', width)
+    page.open(f'{site.url}/ui', width)
     page.wait_for('of 2 nodes', '#clusters')
     page.run('document.querySelector(arguments[0]).click()', summary_of(made))
     page.wait_for(long, '#clusters')
@@ -151,7 +151,7 @@ def test_nothing_has_to_be_pushed_aside(
     assert min(small) >= 24, 'too small for a finger (WCAG 2.2, 2.5.8)'
 
 
-#: What a page sends without asking the API first (no CORS preflight).
+#: Sends requests that need no CORS preflight.
 FORGE = """
 const [url, name, done] = arguments;
 const body = JSON.stringify({profile: {name, spec: {
@@ -176,10 +176,10 @@ def elsewhere(tmp_path: pathlib.Path) -> Iterator[str]:
         server.shutdown()
 
 
-def test_pages_of_other_sites_change_nothing(
+def test_pages_of_other_origins_change_nothing(
     site: Deployment, window: Browser, client: RestClient, elsewhere: str
 ) -> None:
-    window.look_at(elsewhere)
+    window.open(elsewhere)
     window.wait_for('Elsewhere')
     name = unique('forged')
     sent = window.driver.execute_async_script(
@@ -189,7 +189,7 @@ def test_pages_of_other_sites_change_nothing(
     assert name not in [one['name'] for one in client.get('/v1/profiles')]
 
 
-def test_what_users_say_is_text(
+def test_markup_from_users_is_escaped(
     page: Browser, site: Deployment, cluster: tuple[str, str]
 ) -> None:
     made, name = cluster
@@ -204,7 +204,7 @@ def test_what_users_say_is_text(
     assert page.driver.title == 'Clusters'
 
 
-def test_an_old_engine_is_shown_to_hold_a_microversion(
+def test_page_shows_the_engine_that_limits_the_microversion(
     page: Browser, site: Deployment
 ) -> None:
     page.wait_for('Highest microversion: 1.14', '#maximum')
@@ -219,10 +219,10 @@ def test_an_old_engine_is_shown_to_hold_a_microversion(
     page.wait_until_gone(old.id[:8], '#members')
 
 
-def test_it_says_when_the_api_is_away_and_when_it_is_back(
+def test_page_reports_loss_and_return_of_the_api(
     site: Deployment, window: Browser
 ) -> None:
-    window.look_at(f'{site.url}/ui')
+    window.open(f'{site.url}/ui')
     window.wait_for('Up to date', '#state')
     (api,) = (one for one in site.group.processes if one.name == 'api')
     assert api.stop() == 0
@@ -230,4 +230,4 @@ def test_it_says_when_the_api_is_away_and_when_it_is_back(
     window.wait_for('cannot be reached', '#state')
     site.start_api('api-again')
     window.wait_for('Up to date', '#state')
-    window.logged_errors()  # of a server that was away
+    window.errors()  # of a server that was away

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`vobjects up` as an operator meets it: real processes, nothing left over."""
+"""`vobjects up`: start, restart of children, shutdown and error messages."""
 
 from __future__ import annotations
 
@@ -14,22 +14,29 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Iterator
 
+import psutil
 import pytest
 
-from tests.functional.processes import TIMEOUT, kill_with_parent
+from tests.functional.processes import (
+    TIMEOUT,
+    is_alive,
+    kill_with_parent,
+    wait_for,
+)
 
 VOBJECTS = (sys.executable, '-m', 'vobjects')
 
 
 class Up:
-    """A running `vobjects up`, and what it has printed."""
+    """A running `vobjects up` and the lines that it has printed."""
 
     def __init__(self, directory: pathlib.Path, *options: str) -> None:
         self.directory = directory
+        self.url = ''
         self.process = subprocess.Popen(
             kill_with_parent(
                 [
@@ -47,6 +54,7 @@ class Up:
         self._reader.start()
 
     def _read(self) -> None:
+        assert self.process.stdout is not None
         for line in self.process.stdout:
             self.lines.append(line.rstrip('\n'))
 
@@ -55,38 +63,45 @@ class Up:
         return '\n'.join(self.lines)
 
     def wait_for(self, pattern: str) -> re.Match[str]:
-        """Return the first match in what is printed, sooner or later."""
-        until = time.monotonic() + TIMEOUT
-        while not (found := re.search(pattern, self.text)):
-            assert time.monotonic() < until, self.text
-            assert self.process.poll() is None, self.text
-            time.sleep(0.05)
+        """Return the first match in the output, waiting for it."""
+
+        def match() -> re.Match[str] | None:
+            found = re.search(pattern, self.text)
+            assert found or self.process.poll() is None, self.text
+            return found
+
+        found = wait_for(f'{pattern!r} is printed', match)
+        assert found is not None
         return found
 
-    def ready(self) -> Up:
+    def wait_until_ready(self) -> Up:
         self.url = self.wait_for(r'is at (http://\S+)')[1]
         self.wait_for('Ctrl-C stops everything')
         return self
 
     def get(self, path: str) -> int:
+        """Return the status of a GET request."""
         try:
             with urllib.request.urlopen(
                 self.url + path, timeout=TIMEOUT
-            ) as answer:
-                return answer.status
+            ) as response:
+                return int(response.status)
         except urllib.error.HTTPError as error:
             with error:
                 return error.code
 
     def pid_of(self, name: str) -> int:
-        """Return the process id of a child: whom its keeper looks after."""
+        """Return the process ID of a child, which is below its subreaper."""
         for pid in descendants(self.process.pid):
-            words = command_of(pid)
-            if '-S' in words and name in words:
-                return descendants(pid)[0]
+            with contextlib.suppress(psutil.Error):
+                process = psutil.Process(pid)
+                words = process.cmdline()
+                if '-S' in words and name in words:
+                    return process.children()[0].pid
         raise LookupError(name)
 
     def fleet(self, *arguments: str) -> str:
+        """Return the output of a `vobjects fleet` command."""
         return subprocess.run(
             [
                 *(*VOBJECTS, 'fleet', *arguments),
@@ -98,11 +113,12 @@ class Up:
         ).stdout
 
     def engines(self) -> list[dict[str, object]]:
+        """Return the engines in the fleet."""
         members = json.loads(self.fleet('list', '--json'))['members']
         return [m for m in members if m['topic'] == 'vobjects-engine']
 
-    def end(self, number: int = signal.SIGTERM) -> int:
-        """Ask it to stop; return its exit code."""
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal, wait, and return the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
@@ -110,80 +126,92 @@ class Up:
         finally:
             self.process.kill()
             self._reader.join()
+            assert self.process.stdout is not None
             self.process.stdout.close()
 
 
-def children_of() -> dict[int, list[int]]:
-    """Return parent -> children, of all live processes."""
-    found: dict[int, list[int]] = {}
-    for entry in pathlib.Path('/proc').iterdir():
-        if not entry.name.isdigit():
-            continue
-        with contextlib.suppress(OSError):
-            stat = (entry / 'stat').read_text().rpartition(')')[2].split()
-            if stat[0] not in 'ZX':
-                found.setdefault(int(stat[1]), []).append(int(entry.name))
-    return found
+#: Starts `vobjects up` with options.
+Start = Callable[..., Up]
 
 
 def descendants(pid: int) -> list[int]:
-    tree = children_of()
-    found, ahead = [], [pid]
-    while ahead:
-        below = tree.get(ahead.pop(), [])
-        found += below
-        ahead += below
-    return found
-
-
-def command_of(pid: int) -> list[str]:
-    try:
-        text = pathlib.Path(f'/proc/{pid}/cmdline').read_text()
-    except OSError:
-        return []
-    return text.split('\0')
+    """Return the IDs of all processes below a process."""
+    children = psutil.Process(pid).children(recursive=True)
+    return [child.pid for child in children]
 
 
 def alive(pids: list[int]) -> list[int]:
-    everybody = {pid for below in children_of().values() for pid in below}
-    return [pid for pid in pids if pid in everybody]
+    """Return the IDs of the processes that are running."""
+    return [pid for pid in pids if is_alive(pid)]
 
 
-def wait_until(condition, seconds=TIMEOUT):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, 'waited too long'
-        time.sleep(0.05)
-
-
-@pytest.fixture
-def directory():
-    """A short path: that of a socket may not be long."""
+@contextlib.contextmanager
+def state_directory() -> Iterator[pathlib.Path]:
+    """Yield a short path, because paths of sockets have to be short."""
     path = pathlib.Path(tempfile.mkdtemp(prefix='up-'))
     yield path / 'state'
     shutil.rmtree(path)
 
 
+@contextlib.contextmanager
+def running(*options: str) -> Iterator[Up]:
+    """Run `vobjects up` with a state directory of its own."""
+    with state_directory() as directory:
+        up = Up(directory, *options)
+        try:
+            yield up.wait_until_ready()
+        finally:
+            up.stop()
+
+
 @pytest.fixture
-def start(directory):
-    """A function that starts `vobjects up`; it is stopped at the end."""
+def directory() -> Iterator[pathlib.Path]:
+    with state_directory() as path:
+        yield path
+
+
+@pytest.fixture
+def start(directory: pathlib.Path) -> Iterator[Start]:
+    """Start `vobjects up`, which is stopped after the test."""
     with contextlib.ExitStack() as stack:
 
-        def started(*options: str) -> Up:
+        def start(*options: str) -> Up:
             up = Up(directory, *options)
-            stack.callback(up.end)
+            stack.callback(up.stop)
             return up
 
-        yield started
+        yield start
+
+
+@pytest.fixture(scope='module')
+def settings(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A configuration file with one known and one unknown option."""
+    path = tmp_path_factory.mktemp('up') / 'extra.conf'
+    path.write_text('[api]\nmethod_not_found_status = 400\nprot = 1\n')
+    return path
+
+
+@pytest.fixture(scope='module')
+def service(settings: pathlib.Path) -> Iterator[Up]:
+    """A service with two engines; tests must not stop its processes."""
+    with running('--engines=2', f'--config-file={settings}') as up:
+        yield up
+
+
+@pytest.fixture(scope='module')
+def restarting() -> Iterator[Up]:
+    """A service whose processes tests may kill."""
+    with running('--engines=1', '--workers=2') as up:
+        yield up
 
 
 def test_up_when_ready_then_serves_and_keeps_its_state_private(
-    start, directory
-):
-    up = start('--engines=2').ready()
-    assert up.get('/') == 300
-    assert up.get('/v1/clusters') == 200
-    assert len(up.engines()) == 2
+    service: Up,
+) -> None:
+    directory = service.directory
+    assert service.get('/') == 300
+    assert service.get('/v1/clusters') == 200
+    assert len(service.engines()) == 2
     for path in directory.rglob('*'):
         assert path.stat().st_mode & 0o077 == 0, path
     assert directory.stat().st_mode & 0o777 == 0o700
@@ -191,170 +219,181 @@ def test_up_when_ready_then_serves_and_keeps_its_state_private(
         *('api.log', 'config.log', 'db.log'),
         *('engine-1.log', 'engine-2.log'),
     }
-    assert '\x1b' not in up.text
+    assert '\x1b' not in service.text
 
 
-def test_up_when_ready_then_the_commands_it_prints_work(start):
-    up = start('--engines=1').ready()
-    text = up.text.partition('try, in another shell:')[2]
+def test_up_when_ready_then_the_commands_it_prints_work(service: Up) -> None:
+    text = service.text.partition('try, in another shell:')[2]
     commands = [
         line.strip() for line in text.splitlines() if line.startswith('    ')
     ]
     assert len(commands) == 3
     for command in commands:
-        done = subprocess.run(
+        completed = subprocess.run(
             command, shell=True, capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, f'{command}\n{done.stderr}'
+        assert completed.returncode == 0, f'{command}\n{completed.stderr}'
+
+
+def test_up_when_second_on_the_same_state_then_fails(service: Up) -> None:
+    second = Up(service.directory, '--engines=1')
+    try:
+        assert second.process.wait(TIMEOUT) == 2
+    finally:
+        second.stop()
+    assert (
+        f'{service.directory} is in use by process {service.process.pid}'
+    ) in second.text
+    assert service.get('/') == 300
+
+
+def test_up_when_an_option_is_unknown_then_warns_and_starts(
+    service: Up, settings: pathlib.Path
+) -> None:
+    warning = (
+        f'{settings}: [api] prot: unknown option, nothing reads it; did you'
+        " mean 'port'?"
+    )
+    assert warning in service.lines
+    for name in ('engine-1', 'api'):
+        log = (service.directory / 'log' / f'{name}.log').read_text()
+        (line,) = [ln for ln in log.splitlines() if warning in ln]
+        assert ' WARNING ' in line
+
+
+def test_up_when_a_config_file_is_given_then_applies_it(service: Up) -> None:
+    # This path exists since 1.2.
+    assert service.get('/v1/clusters/c/attrs/name') == 400
+
+
+def test_fleet_commands_when_service_runs_then_describe_it(
+    service: Up,
+) -> None:
+    members = service.fleet('list')
+    assert members.startswith('ID ')
+    assert len(re.findall(r'(?m)^\w+ +vobjects-engine ', members)) == 2
+    assert 'highest microversion: 1.14\n' in members
+    explanation = service.fleet('explain', 'ClusterDeleteRequest')
+    assert explanation.startswith('ClusterDeleteRequest: 1.1; this build')
+    assert explanation.count('speaks 1.1; last seen') == 2
+    assert 'held' in service.fleet('hold')
+    assert 'held' not in service.fleet('finalize')
 
 
 @pytest.mark.parametrize(
     'number', [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 )
-def test_up_when_asked_to_stop_then_ends_with_0_and_leaves_nothing(
-    start, directory, number
-):
-    up = start('--workers=2').ready()
-    below = descendants(up.process.pid)
-    assert len(below) >= 6  # a keeper and a process for each child
-    assert up.end(number) == 0
-    assert alive(below) == []
+def test_up_when_signalled_then_ends_with_0_and_leaves_no_process(
+    start: Start, directory: pathlib.Path, number: int
+) -> None:
+    up = start('--workers=2').wait_until_ready()
+    processes = descendants(up.process.pid)
+    assert len(processes) >= 6  # a subreaper and a process for each child
+    assert up.stop(number) == 0
+    assert alive(processes) == []
     assert up.lines[-2:] == ['stopping', 'stopped']
     assert not any(path.is_socket() for path in directory.rglob('*'))
 
 
-def test_up_when_killed_then_all_below_it_end_and_it_starts_again(start):
-    up = start('--workers=2').ready()
-    below = descendants(up.process.pid)
+def test_up_when_killed_then_all_below_it_end_and_it_starts_again(
+    start: Start,
+) -> None:
+    up = start('--workers=2').wait_until_ready()
+    processes = descendants(up.process.pid)
     up.process.kill()
-    up.end()
-    wait_until(lambda: not alive(below))
-    again = start().ready()
+    up.stop()
+    wait_for('all processes have ended', lambda: not alive(processes))
+    again = start().wait_until_ready()
     assert again.get('/v1/clusters') == 200
 
 
 @pytest.mark.parametrize('name', ['api', 'engine'])
-def test_up_when_a_child_is_killed_then_it_is_started_again(start, name):
-    up = start('--engines=1', '--workers=2').ready()
-    killed = up.pid_of(name)
+def test_up_when_a_child_is_killed_then_it_is_started_again(
+    restarting: Up, name: str
+) -> None:
+    killed = restarting.pid_of(name)
     workers = descendants(killed)
     os.kill(killed, signal.SIGKILL)
-    up.wait_for(rf'{name}\S* was ended by SIGKILL; next start in 0\.5 s')
-    up.wait_for(rf'{name}\S* is started again')
+    restarting.wait_for(
+        rf'{name}\S* was ended by SIGKILL; next start in 0\.5 s'
+    )
+    restarting.wait_for(rf'{name}\S* is started again')
     assert alive(workers) == []
 
-    def serves():
+    def serves() -> bool:
         with contextlib.suppress(OSError):
-            return up.get('/v1/clusters') == 200
+            return restarting.get('/v1/clusters') == 200
         return False
 
-    wait_until(serves)
+    wait_for('the service serves again', serves)
 
 
-def test_up_when_second_on_the_same_state_then_refused(start, directory):
-    first = start('--engines=1').ready()
-    second = start('--engines=1')
-    assert second.process.wait(TIMEOUT) == 2
-    second.end()
-    assert f'{directory} is in use by process {first.process.pid}' in (
-        second.text
-    )
-    assert first.get('/') == 300
-
-
-def test_up_when_logs_are_asked_for_then_shown_with_names(start):
-    up = start('--engines=1', '--logs').ready()
+def test_up_when_logs_are_requested_then_prints_them_with_names(
+    start: Start,
+) -> None:
+    up = start('--engines=1', '--logs').wait_until_ready()
     assert up.get('/v1/clusters') == 200
     up.wait_for(r'(?m)^api +\| .*GET /v1/clusters')
-    assert up.end() == 0
+    assert up.stop() == 0
     assert re.search(r'(?m)^engine-1 +\| ', up.text)
 
 
+#: Option -> the setting in the error message.
+SETTINGS = {
+    '--database': 'vobjects db: [database] connection = ',
+    '--transport-url': '[DEFAULT] transport_url = ',
+}
+
+
 @pytest.mark.parametrize(
-    ('url', 'code', 'said'),
+    ('option', 'url', 'code', 'message'),
     [
-        ('postgresql+psycopg2://x@127.0.0.1:1/x', 1, 'Connection refused'),
-        ('nonsense', 2, 'Could not parse SQLAlchemy URL'),
-        ('mysql+pymysql://x:secret@127.0.0.1:1/x', 1, 'x:***@127.0.0.1:1/x'),
+        (
+            *('--database', 'postgresql+psycopg2://x@127.0.0.1:1/x'),
+            *(1, 'Connection refused'),
+        ),
+        ('--database', 'nonsense', 2, 'Could not parse SQLAlchemy URL'),
+        (
+            *('--database', 'mysql+pymysql://x:secret@127.0.0.1:1/x'),
+            *(1, 'x:***@127.0.0.1:1/x'),
+        ),
+        (
+            *('--transport-url', 'rubbish'),
+            *(2, 'rubbish is not usable: No scheme specified'),
+        ),
+        (
+            *('--transport-url', 'rabbit://u:secret@127.0.0.1:x/'),
+            *(2, 'u:***@127.0.0.1:x/'),
+        ),
+        ('--transport-url', 'nosuch://h/', 2, 'nosuch://h/ is not usable'),
+        (
+            *('--transport-url', 'rabbit://u:secret@127.0.0.1:1/'),
+            *(1, 'Connection refused; start it'),
+        ),
     ],
 )
-def test_up_when_database_is_out_of_reach_then_fails_and_says_why(
-    start, url, code, said
-):
-    up = start(f'--database={url}')
+def test_up_when_a_url_cannot_be_used_then_fails_with_one_line(
+    start: Start, option: str, url: str, code: int, message: str
+) -> None:
+    up = start(f'{option}={url}')
     assert up.process.wait(TIMEOUT) == code
-    up.end()
+    up.stop()
     first, line = up.lines
     assert first.startswith('checking the configuration')
-    assert line.startswith('vobjects db: [database] connection = ')
-    assert said in line
-
-
-@pytest.mark.parametrize(
-    ('url', 'code', 'said'),
-    [
-        ('rubbish', 2, 'rubbish is not usable: No scheme specified'),
-        ('rabbit://u:secret@127.0.0.1:x/', 2, 'u:***@127.0.0.1:x/'),
-        ('nosuch://h/', 2, 'nosuch://h/ is not usable'),
-        ('rabbit://u:secret@127.0.0.1:1/', 1, 'Connection refused; start it'),
-    ],
-)
-def test_up_when_message_bus_cannot_be_used_then_says_why_in_a_line(
-    start, url, code, said
-):
-    up = start(f'--transport-url={url}')
-    assert up.process.wait(TIMEOUT) == code
-    up.end()
-    _, line = up.lines
-    assert '[DEFAULT] transport_url = ' in line
-    assert said in line
+    assert SETTINGS[option] in line
+    assert message in line
     assert 'secret' not in line
 
 
-def test_up_when_a_setting_is_bad_then_one_line_and_exit_code_2(
-    start, tmp_path
-):
+def test_up_when_a_setting_is_invalid_then_one_line_and_exit_code_2(
+    start: Start, tmp_path: pathlib.Path
+) -> None:
     extra = tmp_path / 'extra.conf'
     extra.write_text('[engine]\nworkers = many\n')
     up = start(f'--config-file={extra}')
     assert up.process.wait(TIMEOUT) == 2
-    up.end()
+    up.stop()
     assert up.lines[1:] == [
         f'{extra}: [engine] workers = many: must be a whole number from 1 to'
         ' 1024'
     ]
-
-
-def test_up_when_an_option_is_unknown_then_warns_and_starts(start, tmp_path):
-    extra = tmp_path / 'extra.conf'
-    extra.write_text('[api]\nprot = 1\n')
-    up = start('--engines=1', f'--config-file={extra}').ready()
-    warning = (
-        f'{extra}: [api] prot: unknown option, nothing reads it; did you mean'
-        " 'port'?"
-    )
-    assert warning in up.lines
-    for name in ('engine-1', 'api'):
-        log = (up.directory / 'log' / f'{name}.log').read_text()
-        (line,) = [ln for ln in log.splitlines() if warning in ln]
-        assert ' WARNING ' in line
-
-
-def test_up_when_more_settings_are_given_then_they_count(start, tmp_path):
-    extra = tmp_path / 'extra.conf'
-    extra.write_text('[api]\nmethod_not_found_status = 400\n')
-    up = start('--engines=1', f'--config-file={extra}').ready()
-    assert up.get('/v1/clusters/c/attrs/name') == 400  # there since 1.2
-
-
-def test_fleet_when_asked_of_a_running_service_then_tells(start):
-    up = start('--engines=2').ready()
-    listed = up.fleet('list')
-    assert listed.startswith('ID ')
-    assert len(re.findall(r'(?m)^\w+ +vobjects-engine ', listed)) == 2
-    assert 'highest microversion: 1.14\n' in listed
-    explained = up.fleet('explain', 'ClusterDeleteRequest')
-    assert explained.startswith('ClusterDeleteRequest: 1.1; this build')
-    assert explained.count('speaks 1.1; last seen') == 2
-    assert 'held' in up.fleet('hold')
-    assert 'held' not in up.fleet('finalize')

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of a version on a running service: told, counted, and found."""
+"""Retired microversions: response headers, metrics and `who-uses`."""
 
 from __future__ import annotations
 
 import json
-import pathlib
 import re
 import subprocess
 import sys
@@ -37,10 +36,10 @@ def retiring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
         yield service
 
 
-def ask(
+def get(
     service: Deployment, version: str, agent: str, path: str = '/v1/clusters'
 ) -> requests.Response:
-    # A connection for each, which either process may accept.
+    # A connection of its own, which either process may accept.
     return requests.get(
         service.url + path,
         headers={HEADER: f'clustering {version}', 'User-Agent': agent},
@@ -61,24 +60,24 @@ def run(service: Deployment, *command: str) -> Completed:
 
 
 def who_uses(service: Deployment, version: str) -> dict[str, int]:
-    """Return agent and route to number of requests."""
+    """Return the number of requests by agent, method and route."""
     state = f'--state-dir={service.directory / "state"}'
     words = ('api', 'who-uses', version, '--json', state)
-    done = run(service, sys.executable, '-m', 'vobjects', *words)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    completed = run(service, sys.executable, '-m', 'vobjects', *words)
+    assert completed.returncode == 0, completed.stderr
+    report = json.loads(completed.stdout)
     return {
         f'{use["agent"]} {use["method"]} {use["route"]}': use['requests']
-        for use in found['uses']
+        for use in report['uses']
     }
 
 
-def test_retired_version_is_told_in_answers_and_errors(
+def test_retired_version_is_in_response_headers(
     retiring: Deployment,
 ) -> None:
     for path, status in [('/v1/clusters', 200), ('/v1/clusters/none', 404)]:
-        old = ask(retiring, '1.2', 'teller', path)
-        new = ask(retiring, '1.3', 'teller', path)
+        old = get(retiring, '1.2', 'teller', path)
+        new = get(retiring, '1.3', 'teller', path)
 
         assert (old.status_code, new.status_code) == (status, status)
         assert old.headers['Deprecation'] == '@1767225600'
@@ -93,29 +92,29 @@ def test_retired_version_is_told_in_answers_and_errors(
     assert 'Sunset' not in requests.get(retiring.url, timeout=TIMEOUT).headers
 
 
-def let_both_count(service: Deployment) -> None:
-    """Ask, several at once, until each of two processes has been asked.
+def wait_until_both_count(service: Deployment) -> None:
+    """Send concurrent requests until both API processes have served one.
 
-    Who asks one after the other may always meet the same.
+    The same process may serve all sequential requests.
     """
     home = service.directory / 'state' / 'metrics'
 
-    def both_have() -> bool:
+    def both_count() -> bool:
         with futures.ThreadPoolExecutor(8) as pool:
             versions, agents = ['1.10'] * 16, ['warmer'] * 16
-            list(pool.map(ask, [service] * 16, versions, agents))
+            list(pool.map(get, [service] * 16, versions, agents))
         return len(list(home.glob('counter_*.db'))) == 2
 
-    wait_for('each API process has been asked', both_have)
+    wait_for('both API processes count requests', both_count)
 
 
 def test_metrics_add_up_over_processes(retiring: Deployment) -> None:
-    let_both_count(retiring)
+    wait_until_both_count(retiring)
     for _ in range(24):
-        assert ask(retiring, '1.1', 'adder/1.0').status_code == 200
-    ask(retiring, '1.1', 'adder/1.0', '/v1/clusters/secret-name')
+        assert get(retiring, '1.1', 'adder/1.0').status_code == 200
+    get(retiring, '1.1', 'adder/1.0', '/v1/clusters/secret-name')
 
-    # Whichever process answers knows of all of them.
+    # Both processes report the total.
     for _ in range(4):
         text = requests.get(f'{retiring.url}/metrics', timeout=TIMEOUT).text
         (count,) = re.findall(
@@ -134,8 +133,8 @@ def test_who_uses_names_the_clients_of_a_version(
     retiring: Deployment,
 ) -> None:
     for _ in range(3):
-        ask(retiring, '1.2', 'finder/2.0 python/3')
-    ask(retiring, '1.9', 'modern/1.0')
+        get(retiring, '1.2', 'finder/2.0 python/3')
+    get(retiring, '1.9', 'modern/1.0')
 
     old = who_uses(retiring, '1.0-1.2')
     assert old['finder GET /v1/clusters'] == 3
@@ -144,26 +143,27 @@ def test_who_uses_names_the_clients_of_a_version(
     assert who_uses(retiring, '1.6') == {}
 
 
-def test_metrics_are_not_passed_on_by_a_proxy(retiring: Deployment) -> None:
-    answer = requests.get(
+def test_metrics_when_requested_through_a_proxy_are_forbidden(
+    retiring: Deployment,
+) -> None:
+    response = requests.get(
         f'{retiring.url}/metrics',
         headers={'X-Forwarded-For': '127.0.0.1'},
         timeout=TIMEOUT,
     )
 
-    assert answer.status_code == 403
-    assert '[api] metrics' in answer.json()['errors'][0]['detail']
+    assert response.status_code == 403
+    assert '[api] metrics' in response.json()['errors'][0]['detail']
 
 
-def test_api_when_a_version_cannot_be_retired_does_not_start(
-    tmp_path: pathlib.Path,
+def test_api_when_a_retired_version_does_not_exist_fails_to_start(
+    retiring: Deployment,
 ) -> None:
     settings = {'api': {'retire': '1.99 sunset=2030-01-01'}}
-    with deployed(
-        Platform('embedded', 'sqlite'), tmp_path, settings
-    ) as service:
-        done = run(service, *service.command('api'))
+    completed = run(
+        retiring, *retiring.command('api', name='bad', settings=settings)
+    )
 
-    assert done.returncode == 2
-    assert 'retire = 1.99' in done.stderr
-    assert 'Traceback' not in done.stderr
+    assert completed.returncode == 2
+    assert 'retire = 1.99' in completed.stderr
+    assert 'Traceback' not in completed.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real processes that stand in for each release in the lock."""
+"""Processes that emulate each release in the lock."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ ENDS = (next(iter(history.HISTORY)), list(history.HISTORY)[-1])
 RELEASES = installed_locks.of_service('clustering').releases
 
 
-#: Releases that there might have been, and where each stopped.
-INVENTED = {'0.0.8': Version(1, 6), '0.0.9': Version(1, 9)}
+#: Hypothetical release -> its highest microversion.
+HYPOTHETICAL = {'0.0.8': Version(1, 6), '0.0.9': Version(1, 9)}
 
 
 @pytest.fixture
 def archive(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Install what has a lock with two releases, for all processes."""
+    """Install a package that has a lock with two releases."""
     package = tmp_path / 'archive'
     package.mkdir()
     (package / '__init__.py').touch()
     (package / installed_locks.FILE_NAME).write_text(
-        text.dump(stopped_at(INVENTED))
+        text.dump(stopped_at(HYPOTHETICAL))
     )
     about = tmp_path / 'archive-1.dist-info'
     about.mkdir()
@@ -41,8 +41,8 @@ def archive(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
 
 
-def _stand_in(fleet: Deployment, release: str) -> Process:
-    """Return an engine that speaks as a release, when it is up."""
+def _emulate(fleet: Deployment, release: str) -> Process:
+    """Start an engine that emulates a release, and wait until it is up."""
     before = fleet.engine_ids()
     process = fleet.group.start(
         f'engine-{release}',
@@ -53,8 +53,8 @@ def _stand_in(fleet: Deployment, release: str) -> Process:
     return process
 
 
-def _leave(fleet: Deployment, process: Process) -> None:
-    """Have a process leave in order."""
+def _stop(fleet: Deployment, process: Process) -> None:
+    """Stop a process gracefully."""
     assert process.stop() == 0
     fleet.group.remove(process)
 
@@ -65,12 +65,12 @@ def test_engines_of_two_releases_leave_one_after_the_other(
 ) -> None:
     with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
         fleet.start_engine('new')
-        old = [_stand_in(fleet, release) for release in INVENTED]
+        old = [_emulate(fleet, release) for release in HYPOTHETICAL]
         api = fleet.start_api()
         listed = {m['release'] for m in fleet.fleet_list()['members']}
-        assert listed > INVENTED.keys()
+        assert listed > HYPOTHETICAL.keys()
         with fleet.rest() as rest:
-            for limit in (*INVENTED.values(), Version.parse(ENDS[1])):
+            for limit in (*HYPOTHETICAL.values(), Version.parse(ENDS[1])):
                 wait_for(
                     f'the maximum is {limit}',
                     lambda limit=limit: rest.maximum() == str(limit),
@@ -79,9 +79,9 @@ def test_engines_of_two_releases_leave_one_after_the_other(
                 cluster = at.create_cluster(at.create_profile(), 2)
                 at.wait_for_success(at.delete(f'/v1/clusters/{cluster}'))
                 if old:
-                    _leave(fleet, old.pop(0))
-        _leave(fleet, api)
-        release, limit = next(iter(INVENTED.items()))
+                    _stop(fleet, old.pop(0))
+        _stop(fleet, api)
+        release, limit = next(iter(HYPOTHETICAL.items()))
         fleet.group.start(
             'old-api', *fleet.command('api', f'--emulate={release}')
         )
@@ -98,13 +98,13 @@ def test_every_microversion_beside_an_engine_of_a_release(
     """New engine, old engine, then an old API, at every microversion."""
     with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
         fleet.start_engine('new')
-        _stand_in(fleet, release)
+        _emulate(fleet, release)
         api = fleet.start_api()
         listed = {m['release'] for m in fleet.fleet_list()['members']}
         assert release in listed
         for name in ('new', 'old'):
             if name == 'old':
-                _leave(fleet, api)
+                _stop(fleet, api)
                 fleet.group.start(
                     'old-api', *fleet.command('api', f'--emulate={release}')
                 )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests in flight while an old engine joins and leaves, under load.
+"""Requests in flight while an old engine joins and leaves.
 
-Each answer must be right for itself: what was accepted is done as asked, and
-what an old engine could not do is refused, never done without its ``force``.
+An accepted request must be executed completely. A request that an old engine
+cannot execute must be rejected, never executed without its ``force``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PAUSE = 0.04
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, and when (seconds, monotonic)."""
+    """A response with its start and end time (monotonic seconds)."""
 
     cluster: str
     began: float
@@ -55,9 +55,9 @@ class Answer:
 
 
 class Load:
-    """Asks again and again, in threads, until the block ends.
+    """Call functions repeatedly in threads, until the block ends.
 
-    :param works: each is called with a client, in a thread of its own
+    :param works: functions of a client; each has its own thread
     """
 
     def __init__(
@@ -81,8 +81,8 @@ class Load:
         for thread in self._threads:
             thread.join()
 
-    def go_on(self, times: int) -> None:
-        """Wait until each has been answered so many times more."""
+    def wait_for_answers(self, times: int) -> None:
+        """Wait until each function has more answers."""
         until = [len(answers) + times for answers in self.answers]
 
         def done() -> bool:
@@ -91,7 +91,7 @@ class Load:
                 for answers, count in zip(self.answers, until, strict=True)
             )
 
-        wait_for(f'each is answered {times} times', done)
+        wait_for(f'each function has {times} more answers', done)
 
     def _run(
         self,
@@ -114,8 +114,10 @@ def timed(cluster: str, ask: Callable[[], requests.Response]) -> Answer:
     return Answer(cluster, began, time.monotonic(), response)
 
 
-def forcing(profile: str, version: str) -> Callable[[RestClient], Answer]:
-    """Return what makes a cluster and forces it away at a version."""
+def force_deletion(
+    profile: str, version: str
+) -> Callable[[RestClient], Answer]:
+    """Return a function that creates a cluster and deletes it by force."""
 
     def work(rest: RestClient) -> Answer:
         cluster = create(rest, profile)
@@ -129,8 +131,8 @@ def forcing(profile: str, version: str) -> Callable[[RestClient], Answer]:
     return work
 
 
-def creating(profile: str) -> Callable[[RestClient], Answer]:
-    """Return what makes a cluster at 1.7, which all can do."""
+def creation(profile: str) -> Callable[[RestClient], Answer]:
+    """Return a function that creates a cluster at 1.7."""
 
     def work(rest: RestClient) -> Answer:
         content = {
@@ -170,23 +172,23 @@ def test_request_in_flight_is_neither_lost_nor_served_wrongly(
             profile = rest.create_profile()
             manifest = mixed_fleet.old_manifest(fleet)
             works = [
-                *(forcing(profile, '1.8') for _ in range(CLIENTS)),
-                forcing(profile, 'latest'),
-                creating(profile),
+                *(force_deletion(profile, '1.8') for _ in range(CLIENTS)),
+                force_deletion(profile, 'latest'),
+                creation(profile),
             ]
             with Load(fleet, works) as load:
-                load.go_on(6)
+                load.wait_for_answers(6)
                 old = mixed_fleet.start_engine(fleet, 'old', manifest)
                 serves = time.monotonic()
-                load.go_on(6)
+                load.wait_for_answers(6)
                 leaves = time.monotonic()
                 mixed_fleet.stop_engine(fleet, old)
                 mixed_fleet.wait_for_maximum(rest, NEWEST)
-                load.go_on(6)
+                load.wait_for_answers(6)
             assert load.failures == []
             *forced, latest, created = load.answers
             for answers in (*forced, latest):
-                _assert_right(rest, answers, serves, leaves)
+                _assert_correct(rest, answers, serves, leaves)
             statuses = Counter(a.status for answers in forced for a in answers)
             assert set(statuses) == {202, 406}, statuses
             assert min(statuses.values()) > 5, statuses
@@ -198,10 +200,10 @@ def test_request_in_flight_is_neither_lost_nor_served_wrongly(
         fleet.assert_tidy()
 
 
-def _assert_right(
+def _assert_correct(
     rest: RestClient, answers: list[Answer], serves: float, leaves: float
 ) -> None:
-    """Assert that each answer is right, given when the old engine served."""
+    """Check each answer, given the time in which the old engine served."""
     for answer in answers:
         if answer.status == 202:
             assert not (answer.began > serves and answer.ended < leaves), (
@@ -218,7 +220,7 @@ def _assert_right(
             assert answer.status == 400
             assert 'force' in reason
             assert '1.8' in reason
-        # Refused is refused: it is there still.
+        # The rejected request had no effect.
         rest.get(f'/v1/clusters/{answer.cluster}')
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An engine of an older age beside a new one: what is promised holds."""
+"""An old engine beside a new one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.upgrade import mixed_fleet
 def fleet(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Deployment]:
-    """A new engine and an API; tests bring the old one and take it away."""
+    """A new engine and an API; tests start and stop the old engine."""
     directory = tmp_path_factory.mktemp('fleet')
     with deployed(request.param, directory) as deployment:
         mixed_fleet.start_engine(deployment, 'new')
@@ -55,7 +55,7 @@ def profile(rest: RestClient) -> str:
 
 @contextlib.contextmanager
 def old_beside(fleet: Deployment) -> Iterator[Engine]:
-    """Have an old engine beside the new one, unless a test ends it."""
+    """Run an old engine, which the test may stop."""
     with fleet.rest() as rest:
         mixed_fleet.wait_for_maximum(rest, NEWEST)
         engine = mixed_fleet.start_engine(
@@ -69,25 +69,25 @@ def old_beside(fleet: Deployment) -> Iterator[Engine]:
 
 @pytest.fixture
 def old(fleet: Deployment) -> Iterator[Engine]:
-    """An old engine that the test may end."""
+    """An old engine that the test may stop."""
     with old_beside(fleet) as engine:
         yield engine
 
 
 @pytest.fixture(scope='class')
 def beside(fleet: Deployment) -> Iterator[Engine]:
-    """An old engine that the tests of a class leave alone."""
+    """An old engine that the tests of a class must not stop."""
     with old_beside(fleet) as engine:
         yield engine
 
 
 class TestBesideAnOldEngine:
-    """What is promised, refused and done while both are there."""
+    """Discovery, errors and results while both engines run."""
 
     def test_maximum_is_lowered_by_the_time_the_old_engine_serves(
         self, rest: RestClient, beside: Engine
     ) -> None:
-        # No waiting here: the old engine has waited, behind the join barrier.
+        # No wait here: the old engine has waited behind the join barrier.
         assert rest.maximum() == '1.7'
         for version in ('latest', '1.7'):
             response = rest.at(version).expect(200, 'GET', '/v1/clusters')
@@ -138,7 +138,7 @@ class TestBesideAnOldEngine:
         assert beside.id[:8] in error['detail']
         at.wait_for_success(at.delete(path, {'force': False}))
 
-    def test_operators_see_what_the_old_engine_costs(
+    def test_metrics_count_downgrades_and_refusals(
         self, fleet: Deployment, rest: RestClient, beside: Engine, profile: str
     ) -> None:
         at = rest.at('1.7')
@@ -183,7 +183,7 @@ class TestBesideAnOldEngine:
         fleet.run_until_all_engines_worked(at, profile)
         fleet.assert_tidy()
 
-    def test_fleet_command_tells_why(
+    def test_fleet_command_explains_the_maximum(
         self, fleet: Deployment, beside: Engine
     ) -> None:
         why = fleet.run('fleet', 'explain', 'ClusterDeleteRequest')
@@ -197,7 +197,7 @@ class TestBesideAnOldEngine:
         assert (
             'highest microversion: 1.7, because ClusterDeleteRequest' in whole
         )
-        assert 'Node' in whole, 'what else is in the way'
+        assert 'Node' in whole, 'the other type that limits the maximum'
         listed = fleet.fleet_list()
         assert listed['max_microversion'] == '1.7'
         assert {m['id'] for m in listed['members']} >= fleet.engine_ids()
@@ -314,10 +314,10 @@ def test_fleet_is_upgraded_engine_by_engine(
 
 
 @pytest.mark.parametrize('platform', PLATFORMS)
-def test_what_a_new_engine_has_stored_is_not_misread_by_an_old_one(
+def test_action_of_a_new_engine_is_not_misread_by_an_old_one(
     platform: Platform, tmp_path: pathlib.Path
 ) -> None:
-    """A forced deletion waits until an engine is there that can read it."""
+    """A forced deletion waits for an engine that can read it."""
     busy = {'engine': {'workers': 1}, 'simulated': {'latency': 60}}
     with deployed(platform, tmp_path) as fleet:
         new = fleet.start_engine('busy', settings=busy)
@@ -340,14 +340,14 @@ def test_what_a_new_engine_has_stored_is_not_misread_by_an_old_one(
 
             at = rest.at('1.7')
             wait_for(
-                'the old engine has seen what it cannot read',
+                'the old engine has left the unreadable action',
                 lambda: (
                     f'Left action {deletion} to newer engines'
                     in old.process.log.read_text()
                 ),
             )
             wait_for(
-                'the old engine does what it can read',
+                'the old engine executes what it can read',
                 lambda: at.get(path)['status'] == 'ACTIVE',
             )
             assert at.get(f'/v1/actions/{deletion}')['status'] == 'READY'
@@ -358,7 +358,7 @@ def test_what_a_new_engine_has_stored_is_not_misread_by_an_old_one(
         fleet.assert_tidy()
 
 
-def test_pinned_api_promises_no_more_than_its_pin(
+def test_pinned_api_serves_no_more_than_its_pin(
     tmp_path: pathlib.Path,
 ) -> None:
     with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
@@ -375,10 +375,10 @@ def test_pinned_api_promises_no_more_than_its_pin(
             )
 
 
-def test_old_engine_joins_what_one_command_has_started(
+def test_old_engine_joins_a_service_that_up_has_started(
     tmp_path: pathlib.Path,
 ) -> None:
-    """As a user tries it: `vobjects up`, and an old engine beside it."""
+    """`vobjects up` and an old engine, as in the documentation."""
     with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
         fleet.start_all()
         manifest = tmp_path / 'old.json'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service is upgraded under load, by plans drawn from a seed.
+"""Upgrades of the service under load, by random plans.
 
-Other plans: ``pytest tests/upgrade/test_plan.py --upgrade-seed 2``, and so
-on; ``--upgrade-steps 30`` for long ones.
+``pytest tests/upgrade/test_plan.py --upgrade-seed 2`` runs another plan, and
+``--upgrade-steps 30`` a longer one.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An older revision of this repository beside today's code, both real."""
+"""An upgrade from an older revision of this repository."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from vobjects.testing.upgrade import revisions
 
 ROOT = pathlib.Path(__file__).parents[2]
 
-#: Clusters had no receivers then, and engines remembered no calls.
-WITHOUT = 'engine/handlers/receivers.py'
+#: The old revision is the last one without this file.
+ADDED_FILE = 'engine/handlers/receivers.py'
 
-#: Both engines are replaced, one goes back for a while; then the APIs.
+#: Upgrade both engines and an API; downgrade one engine at the end.
 STEPS = (
     upgrade.Step('move', 'engine-1', service_fleet.NEW, number=1),
     upgrade.Step('pause', 'engine-2', seconds=0.5, number=2),
@@ -30,13 +30,12 @@ STEPS = (
 
 @pytest.fixture(scope='module')
 def old(tmp_path_factory: pytest.TempPathFactory) -> revisions.Environment:
-    """The revision, installed.
+    """The environment of the old revision.
 
-    Where the history does not have it the test is skipped; it fails where CI
-    is set, which has to clone all of it.
+    Skips the test without the full history, or fails it in CI.
     """
     try:
-        commit = revisions.commit_before(ROOT, WITHOUT)
+        commit = revisions.commit_before(ROOT, ADDED_FILE)
     except revisions.RevisionError as error:
         if os.environ.get('CI'):
             pytest.fail(str(error))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a refused client of the running service learns, and can act upon."""
+"""Errors that tell clients which microversion they need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.functional.rest import NEWEST, RestClient
 from tests.upgrade import mixed_fleet
 from vobjects.microversions import client, presets
 
-#: What asks for something newer -> the version that has it.
+#: Method, path and body that need a newer microversion, and the version.
 NEWER: list[tuple[str, str, Any, str]] = [
     ('DELETE', '/v1/clusters/web', {'force': True}, '1.8'),
     ('DELETE', '/v1/clusters/web?force=true', None, '1.8'),
@@ -38,10 +38,10 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
         yield deployment
 
 
-def learned(
+def error_item(
     rest: RestClient, method: str, path: str, body: Any
 ) -> dict[str, Any]:
-    """Return the item of the refusal, which clients read."""
+    """Return the item of an error response."""
     response = rest.request(method, path, body)
     assert response.status_code in (400, 404), response.text
     assert client.required_version(response.json()) is not None
@@ -51,9 +51,9 @@ def learned(
 
 
 def check_all(rest: RestClient, served: str, because: str) -> None:
-    """Assert what each refusal at 1.1 says while a maximum is served."""
+    """Check the errors at 1.1 while a maximum is served."""
     for method, path, body, needs in NEWER:
-        item = learned(rest.at('1.1'), method, path, body)
+        item = error_item(rest.at('1.1'), method, path, body)
         said = f'needs API version {needs} or later; this request asked'
         assert f'{said} for 1.1' in item['detail'], item
         assert item['available_from'] == needs
