@@ -492,7 +492,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, ImportError):
         extra = _EXTRAS.get(error.name or '')
         if extra is not None:
-            return f"{error}; run: pip install 'vobjects[{extra}]'"
+            return f"{error}; run: pip install 'vobjects-clustering[{extra}]'"
         return f'{error}; write postgresql+psycopg2:// or mysql+pymysql://'
     line = ' '.join(str(error).strip().partition('\n')[0].split())
     return f'{line}; start the server, or correct the URL'

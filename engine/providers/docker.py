@@ -223,7 +223,7 @@ class Containers:
         except ImportError:
             raise base.ProviderError(
                 f'could not {what}: the engine lacks the package docker:'
-                " pip install 'vobjects[docker]'"
+                " pip install 'vobjects-clustering[docker]'"
             ) from None
         # While an image is pulled, the daemon stops unless its messages are
         # read. For that request alone, the library sets no timeout.
