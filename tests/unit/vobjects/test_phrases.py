@@ -32,13 +32,13 @@ def test_path_names_each_step(steps: list[str | int], path: str) -> None:
         (True, (1, 'a', None), "must be one of 1, 'a', null, not true"),
     ],
 )
-def test_value_that_is_not_accepted_is_answered_with_the_accepted_ones(
+def test_not_one_of_lists_accepted_values(
     value: Any, accepted: tuple[Any, ...], text: str
 ) -> None:
     assert phrases.not_one_of(value, accepted) == text
 
 
-def test_unknown_name_is_answered_with_advice() -> None:
+def test_unknown_name_suggests_a_known_one() -> None:
     assert phrases.unknown_name('x', ()) == 'unknown; nothing is expected here'
     assert (
         phrases.unknown_name('nam', ['name'])

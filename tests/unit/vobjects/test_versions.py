@@ -57,7 +57,7 @@ def test_parse_when_canonical_is_inverse_of_str(version: Version) -> None:
 
 
 @given(st.text(alphabet='0123456789.+-_ \n', max_size=8))
-def test_parse_accepts_exactly_what_the_specification_does(text: str) -> None:
+def test_parse_accepts_exactly_the_specification(text: str) -> None:
     # '$' also matches before a final newline, which no version has.
     expected = bool(SPECIFIED.match(text)) and not text.endswith('\n')
     try:
@@ -87,7 +87,7 @@ def test_matches_when_null_itself_raises() -> None:
         Version().matches(Version(1, 0), Version(1, 1))
 
 
-def test_null_is_false_and_says_so() -> None:
+def test_null_is_false() -> None:
     assert Version().is_null()
     assert not Version()
     assert Version(1, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that a type lacks are refused, and requests are sent complete."""
+"""Unknown fields and incomplete requests raise errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def delete(registry: None) -> type[objects.Request]:
     return Delete
 
 
-def test_construction_with_an_unknown_field_suggests_the_right_one(
+def test_init_with_unknown_field_suggests_a_known_one(
     delete: type[objects.Request],
 ) -> None:
     with pytest.raises(exceptions.NoSuchField) as caught:
@@ -43,7 +43,7 @@ def test_construction_with_an_unknown_field_suggests_the_right_one(
     )
 
 
-def test_setting_an_unknown_field_suggests_the_right_one(
+def test_setattr_of_unknown_field_suggests_a_known_one(
     delete: type[objects.Request],
 ) -> None:
     request: Any = delete(identity='c')
@@ -52,7 +52,7 @@ def test_setting_an_unknown_field_suggests_the_right_one(
     assert not hasattr(request, 'focre')
 
 
-def test_setting_every_field_works_when_set_by_keyword_or_later(
+def test_every_field_can_be_set_by_keyword_or_later(
     delete: type[objects.Request],
 ) -> None:
     values: dict[str, Any] = {
@@ -68,7 +68,7 @@ def test_setting_every_field_works_when_set_by_keyword_or_later(
     assert later.obj_what_changed() == set(values)
 
 
-def test_attributes_of_the_class_and_private_ones_can_be_set(
+def test_class_and_private_attributes_can_be_set(
     registry: None,
 ) -> None:
     @objects.register
@@ -84,7 +84,7 @@ def test_attributes_of_the_class_and_private_ones_can_be_set(
         thing.cashe = 1
 
 
-def test_adopted_classes_take_any_name_as_before(registry: None) -> None:
+def test_adopted_class_accepts_any_attribute(registry: None) -> None:
     @ovo_base.VersionedObjectRegistry.register
     class Plain(ovo_base.VersionedObject):
         fields = {'name': ovo_fields.StringField()}
@@ -106,7 +106,7 @@ def test_adopted_classes_take_any_name_as_before(registry: None) -> None:
         ),
     ],
 )
-def test_serializing_names_the_required_fields_that_are_missing(
+def test_serialization_names_missing_required_fields(
     delete: type[objects.Request], write: Any
 ) -> None:
     with pytest.raises(exceptions.FieldsMissing) as caught:
@@ -117,7 +117,7 @@ def test_serializing_names_the_required_fields_that_are_missing(
     assert write(delete(identity='c', names=[]))
 
 
-def test_resources_may_be_sent_in_part(registry: None) -> None:
+def test_serialization_of_partial_resource_succeeds(registry: None) -> None:
     @objects.register
     class Shown(objects.Resource):
         fields = {'name': fields.StringField(), 'size': fields.IntegerField()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declarations: what they derive, and which ones are refused."""
+"""Histories of fields, their plans, and invalid declarations."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_fields_at_follows_every_kind_of_change() -> None:
     assert names_at(line, '1.10') == {'name', 'colour', 'force'}
 
 
-def test_declaring_leaves_repr_and_the_given_field_alone() -> None:
+def test_declaration_changes_neither_repr_nor_argument() -> None:
     plain = fields.StringField(nullable=True)
     declared = added('1.1', plain)
     assert repr(declared) == repr(plain)
@@ -46,7 +46,7 @@ def test_declaring_leaves_repr_and_the_given_field_alone() -> None:
     assert [c.kind for c in history.changes_of(declared)] == ['added']
 
 
-def test_one_jump_equals_the_chain_of_steps() -> None:
+def test_plan_equals_chain_of_single_steps() -> None:
     line = timeline(
         '1.4',
         size=changed(
@@ -77,7 +77,7 @@ def test_one_jump_equals_the_chain_of_steps() -> None:
     assert jumped == {'size': 7.0}
 
 
-def test_two_fields_may_swap_their_names() -> None:
+def test_plan_when_two_fields_swap_names_keeps_values() -> None:
     line = timeline(
         '1.1',
         left=renamed('1.1', 'right', fields.StringField(nullable=True)),
@@ -88,7 +88,7 @@ def test_two_fields_may_swap_their_names() -> None:
     assert data == {'right': 'L', 'left': 'R'}
 
 
-def test_a_value_the_older_type_cannot_hold_is_refused() -> None:
+def test_plan_when_old_type_cannot_hold_value_raises() -> None:
     def down(value: float) -> int:
         if value != int(value):
             raise ValueError('fraction')
@@ -114,7 +114,7 @@ def test_a_value_the_older_type_cannot_hold_is_refused() -> None:
     )
 
 
-def test_a_removed_field_reaches_older_readers_with_its_default() -> None:
+def test_removed_field_has_default_in_old_version() -> None:
     line = timeline(
         '1.1',
         mode=removed('1.1', fields.StringField(default='fast')),
@@ -125,7 +125,7 @@ def test_a_removed_field_reaches_older_readers_with_its_default() -> None:
     assert data == {'mode': 'fast', 'note': None}
 
 
-def test_a_removed_field_from_an_older_sender_is_not_lost_unnoticed() -> None:
+def test_removed_field_of_old_sender_when_set_raises() -> None:
     line = timeline(
         '1.1',
         mode=removed('1.1', fields.StringField(default='fast')),
@@ -141,7 +141,7 @@ def test_a_removed_field_from_an_older_sender_is_not_lost_unnoticed() -> None:
         plan.apply({'mode': 'slow'}, refuse_loss=True)
 
 
-def test_a_default_is_not_confused_with_an_equal_number() -> None:
+def test_equal_primitives_distinguishes_false_from_zero() -> None:
     assert history.equal_primitives(False, False)
     assert not history.equal_primitives(False, 0)
     assert not history.equal_primitives(1, True)
@@ -172,7 +172,7 @@ def test_a_default_is_not_confused_with_an_equal_number() -> None:
         ('not a field', 'is no field'),
     ],
 )
-def test_register_when_history_contradicts_names_type_field_and_fix(
+def test_register_when_history_is_contradictory_raises(
     registry: None, field: fields.Field, problem: str
 ) -> None:
     with pytest.raises(exceptions.DeclarationError) as caught:
@@ -187,7 +187,7 @@ def test_register_when_history_contradicts_names_type_field_and_fix(
     assert problem in message
 
 
-def test_changed_without_both_directions_is_refused() -> None:
+def test_changed_without_both_directions_raises() -> None:
     with pytest.raises(exceptions.DeclarationError, match='both up= and down'):
         changed(
             '1.1',
@@ -210,7 +210,7 @@ def test_changed_without_both_directions_is_refused() -> None:
         ('1', {}, 'not a version'),
     ],
 )
-def test_register_when_version_map_is_wrong_says_how_to_mend_it(
+def test_register_when_version_map_is_wrong_states_fix(
     registry: None, version: str, version_map: dict[str, str], problem: str
 ) -> None:
     with pytest.raises(exceptions.DeclarationError) as caught:
@@ -253,7 +253,7 @@ def test_version_map_is_compared_as_numbers(registry: None) -> None:
         Thing.first_microversion_of('color')
 
 
-def test_early_map_counts_where_it_gives_the_newer_version(
+def test_early_map_applies_where_it_is_newer(
     registry: None,
 ) -> None:
     @objects.register
@@ -290,7 +290,7 @@ def test_early_map_counts_where_it_gives_the_newer_version(
         ({'1': '1.1'}, 'EARLY_VERSION_MAP'),
     ],
 )
-def test_early_map_that_cannot_be_is_refused(
+def test_early_map_when_invalid_raises(
     registry: None, early: dict[str, str], says: str
 ) -> None:
     with pytest.raises(exceptions.DeclarationError, match=says):
@@ -308,7 +308,7 @@ def test_early_map_that_cannot_be_is_refused(
             }
 
 
-def test_a_map_that_begins_with_1_0_says_when_the_type_came(
+def test_map_starting_at_1_0_gives_microversion_of_type(
     registry: None,
 ) -> None:
     @objects.register

@@ -21,7 +21,7 @@ contents = st.dictionaries(
 
 
 @given(contents)
-def test_the_digest_names_the_content_not_the_order(
+def test_digest_does_not_depend_on_order(
     content: dict[str, str],
 ) -> None:
     backwards = dict(reversed(content.items()))
@@ -31,7 +31,7 @@ def test_the_digest_names_the_content_not_the_order(
 
 
 @given(st.lists(contents, min_size=1, max_size=4))
-def test_minimum_is_what_every_one_of_them_speaks(
+def test_minimum_is_supported_by_all_manifests(
     all_of_them: list[dict[str, str]],
 ) -> None:
     lowest = manifest.minimum(all_of_them)
@@ -42,13 +42,13 @@ def test_minimum_is_what_every_one_of_them_speaks(
         )
 
 
-def test_minimum_compares_numbers_and_is_empty_for_nobody() -> None:
+def test_minimum_compares_numbers_and_may_be_empty() -> None:
     lowest = manifest.minimum([{'A': '1.9'}, {'A': '1.10'}])
     assert dict(lowest) == {'A': '1.9'}
     assert not manifest.minimum([])
 
 
-def test_dump_then_load_gives_the_same(tmp_path: pathlib.Path) -> None:
+def test_load_is_inverse_of_dump(tmp_path: pathlib.Path) -> None:
     path = tmp_path / 'old.json'
     first = Manifest({'A': '1.3', 'B': '1.10'})
     first.dump(path)
@@ -59,7 +59,7 @@ def test_dump_then_load_gives_the_same(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     'text', ['', '[]', '{"A": 1}', '{"A": "1.01"}', '"A"', '{"A": null}']
 )
-def test_load_when_it_is_no_manifest_names_the_file(
+def test_load_when_invalid_names_the_file(
     tmp_path: pathlib.Path, text: str
 ) -> None:
     path = tmp_path / 'broken.json'

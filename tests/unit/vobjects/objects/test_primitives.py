@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An object as the JSON data of a response: no envelopes at any depth."""
+"""JSON data of objects has no envelopes at any depth."""
 
 from __future__ import annotations
 
@@ -58,22 +58,22 @@ def expected(leaf: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_plain_has_no_envelopes_at_any_depth() -> None:
+def test_to_json_has_no_envelopes_at_any_depth() -> None:
     said = objects.to_json(tree(), NEWEST)
     assert said == expected({'name': 'a', 'tag': 't'})
     assert json.loads(json.dumps(said)) == said
 
 
-def test_plain_shows_what_the_manifest_shows() -> None:
+def test_to_json_uses_versions_of_manifest() -> None:
     said = objects.to_json(tree(), {**NEWEST, 'PlainLeaf': '1.0'})
     assert said == expected({'name': 'a'})
 
 
-def test_plain_leaves_the_object_as_it_is() -> None:
+def test_to_json_does_not_change_the_object() -> None:
     one = tree()
     objects.to_json(one, NEWEST)['row'].clear()
     assert objects.to_json(one, NEWEST) == expected({'name': 'a', 'tag': 't'})
 
 
-def test_plain_of_what_is_not_set_or_null_says_so() -> None:
+def test_to_json_omits_unset_and_keeps_null() -> None:
     assert objects.to_json(PlainTree(leaf=None), NEWEST) == {'leaf': None}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects as dicts, as text and as copies; never as pickles."""
+"""Dicts, texts and copies of objects; pickles are rejected."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def types_(registry: None) -> types.SimpleNamespace:
     return types.SimpleNamespace(Leaf=Leaf, Tree=Tree, Leaves=Leaves)
 
 
-def test_as_dict_has_what_is_set(types_: types.SimpleNamespace) -> None:
+def test_as_dict_has_set_fields(types_: types.SimpleNamespace) -> None:
     leaf = types_.Leaf(name='a', token='t')
     tree = types_.Tree(
         leaf=leaf,
@@ -75,7 +75,7 @@ def test_as_dict_has_what_is_set(types_: types.SimpleNamespace) -> None:
     assert types_.Leaves(objects=[leaf]).as_dict() == {'objects': [plain]}
 
 
-def test_as_dict_when_changed_then_leaves_the_object_alone(
+def test_as_dict_when_changed_does_not_change_the_object(
     types_: types.SimpleNamespace,
 ) -> None:
     tree = types_.Tree(tags=['x'], marks={'m'}, data={'a': {'b': [1]}})
@@ -91,7 +91,7 @@ def test_as_dict_when_changed_then_leaves_the_object_alone(
     }
 
 
-def test_repr_when_fields_are_unset_then_leaves_them_out(
+def test_repr_omits_unset_fields(
     types_: types.SimpleNamespace,
 ) -> None:
     assert repr(types_.Leaf()) == '<Leaf 1.2>'
@@ -99,7 +99,7 @@ def test_repr_when_fields_are_unset_then_leaves_them_out(
     assert repr(types_.Tree(leaf=None)) == '<Tree 1.0 leaf=None>'
 
 
-def test_repr_of_objects_inside_says_which(
+def test_repr_identifies_nested_objects(
     types_: types.SimpleNamespace,
 ) -> None:
     leaf = types_.Leaf(name='a')
@@ -113,7 +113,7 @@ def test_repr_of_objects_inside_says_which(
     )
 
 
-def test_repr_of_a_list_that_is_not_read_shows_its_first_items(
+def test_repr_of_lazy_list_shows_its_first_items(
     types_: types.SimpleNamespace,
 ) -> None:
     leaves = types_.Leaves(objects=[types_.Leaf(name=n) for n in 'abcdef'])
@@ -127,7 +127,7 @@ def test_repr_of_a_list_that_is_not_read_shows_its_first_items(
     assert serializer.to_bytes(arrived, None) == data
 
 
-def test_repr_when_values_are_long_then_cuts_them(
+def test_repr_truncates_long_values(
     types_: types.SimpleNamespace,
 ) -> None:
     text = repr(types_.Leaf(name='x' * 10**6))
@@ -146,7 +146,7 @@ def test_repr_when_values_are_long_then_cuts_them(
     assert full.endswith(' …>')
 
 
-def test_repr_when_a_value_has_none_then_says_so(
+def test_repr_when_a_value_has_none_names_the_error(
     types_: types.SimpleNamespace,
 ) -> None:
     class Bad:
@@ -157,7 +157,7 @@ def test_repr_when_a_value_has_none_then_says_so(
     assert repr(tree) == ("<Tree 1.0 tags=['x'] data=<RuntimeError in repr>>")
 
 
-def test_secrets_when_shown_then_are_hidden(
+def test_repr_hides_secrets(
     types_: types.SimpleNamespace,
 ) -> None:
     leaf = types_.Leaf(name='a', token='s3cret', words='s3cret')
@@ -180,7 +180,7 @@ def test_sensitive_marks_a_copy(types_: types.SimpleNamespace) -> None:
     assert repr(marked) == repr(field)
 
 
-def test_pickle_is_refused(types_: types.SimpleNamespace) -> None:
+def test_pickle_raises(types_: types.SimpleNamespace) -> None:
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         with pytest.raises(
             TypeError, match=r'Leaf cannot be pickled.*serializer\.to_bytes'
@@ -191,7 +191,7 @@ def test_pickle_is_refused(types_: types.SimpleNamespace) -> None:
     assert serializer.from_bytes(data).name == 'a'
 
 
-def test_copies_are_made(types_: types.SimpleNamespace) -> None:
+def test_copy_returns_an_equal_object(types_: types.SimpleNamespace) -> None:
     tree = types_.Tree(leaf=types_.Leaf(name='a'), tags=['x'])
     shallow, deep = copy.copy(tree), copy.deepcopy(tree)
     assert shallow.leaf is tree.leaf

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fields that a primitive has and its version has not."""
+"""Fields that the stated version of a primitive does not have."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(('version', 'data', 'extra'), CASES)
-def test_what_is_acted_on_refuses_them(
+def test_request_with_unknown_field_raises(
     state: type[objects.Object],
     version: str,
     data: dict[str, Any],
@@ -74,7 +74,7 @@ def test_what_is_acted_on_refuses_them(
 
 
 @pytest.mark.parametrize(('version', 'data', 'extra'), CASES)
-def test_what_is_read_keeps_them_aside(
+def test_resource_stores_unknown_fields(
     answer: type[objects.Resource],
     version: str,
     data: dict[str, Any],
@@ -92,7 +92,7 @@ def test_what_is_read_keeps_them_aside(
     assert arrived['versioned_object.data'] == data
 
 
-def test_what_is_read_keeps_them_aside_where_a_class_reads_by_hand(
+def test_resource_with_own_reader_stores_unknown_fields(
     registry: None,
 ) -> None:
     @objects.register
@@ -106,7 +106,7 @@ def test_what_is_read_keeps_them_aside_where_a_class_reads_by_hand(
     assert (read.name, dict(read.obj_unknown_fields)) == ('a', {'x': 1})
 
 
-def test_what_is_inside_keeps_its_own(
+def test_nested_resource_stores_its_unknown_fields(
     registry: None, answer: type[objects.Resource]
 ) -> None:
     @objects.register
@@ -128,7 +128,7 @@ def test_what_is_inside_keeps_its_own(
     ]
 
 
-def test_unknown_fields_when_kept_then_are_logged_once(
+def test_unknown_fields_when_stored_are_logged_once(
     answer: type[objects.Resource],
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
@@ -144,7 +144,7 @@ def test_unknown_fields_when_kept_then_are_logged_once(
     ]
 
 
-def test_a_class_may_choose(registry: None) -> None:
+def test_class_can_override_the_policy(registry: None) -> None:
     @objects.register
     class Strict(objects.Resource):
         UNKNOWN_FIELDS = 'refuse'

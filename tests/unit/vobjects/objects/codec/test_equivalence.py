@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled classes do what oslo.versionedobjects does, errors included."""
+"""Compiled classes behave as oslo.versionedobjects, errors included."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from oslo_versionedobjects import fixture
 
-from . import twins
-from .twins import Make
+from . import paired_types
+from .paired_types import Make
 
 NAME, VERSION, DATA, CHANGES = (
     f'versioned_object.{part}'
@@ -37,17 +37,19 @@ manifests = st.none() | st.fixed_dictionaries(
 
 
 def agree(call: Callable[[dict[str, Any]], Any]) -> Any:
-    """Do the same on both sides; return what it gave, which is the same."""
-    results = []
-    for side in (twins.PLAIN, twins.COMPILED):
-        with twins.using(side) as types:
-            results.append(twins.outcome(lambda types=types: call(types)))
-    assert results[1] == results[0]
-    return results[0]
+    """Call a function for both sides, and return the common result."""
+    outcomes = []
+    for side in (paired_types.PLAIN, paired_types.COMPILED):
+        with paired_types.using(side) as types:
+            outcomes.append(
+                paired_types.outcome(lambda types=types: call(types))
+            )
+    assert outcomes[1] == outcomes[0]
+    return outcomes[0]
 
 
 def sorted_changes(primitive: Any) -> Any:
-    """A primitive with ``changes`` and sets sorted: their order is random."""
+    """Return a primitive with ``changes`` and sets sorted."""
     if isinstance(primitive, dict):
         return {
             key: sorted(value) if key == CHANGES else sorted_changes(value)
@@ -61,71 +63,81 @@ def sorted_changes(primitive: Any) -> Any:
 
 
 def same_text(primitive: Any) -> str:
-    """The JSON text, with the order of its keys."""
+    """Return the JSON text, with the order of its keys."""
     return json.dumps(sorted_changes(primitive), default=repr)
 
 
-@pytest.mark.parametrize('name', twins.NAMES)
+@pytest.mark.parametrize('name', paired_types.NAMES)
 @settings(max_examples=25)
 @given(data=st.data())
-def test_one_field_of_each_type(name: str, data: st.DataObject) -> None:
-    first = data.draw(twins.values(name))
-    second = data.draw(twins.values(name))
-    raw = data.draw(twins.odd)
+def test_each_field_type_equals_ovo(name: str, data: st.DataObject) -> None:
+    first = data.draw(paired_types.values(name))
+    second = data.draw(paired_types.values(name))
+    raw = data.draw(paired_types.odd_values)
 
     def program(types: dict[str, Any]) -> Any:
         cls = types[f'Only_{name}']
         obj = cls()
-        said = [
-            twins.outcome(lambda: cls(**{name: copy.deepcopy(first)})),
-            twins.outcome(lambda: getattr(obj, name)),
-            twins.outcome(lambda: setattr(obj, name, copy.deepcopy(first))),
-            twins.outcome(lambda: setattr(obj, name, copy.deepcopy(second))),
-            twins.outcome(lambda: getattr(obj, name)),
-            twins.shown(obj),
-            twins.outcome(obj.obj_what_changed),
-            twins.outcome(obj.obj_clone),
-            twins.outcome(lambda: copy.deepcopy([obj, obj])),
-            twins.outcome(lambda: repr(obj)),
+        results = [
+            paired_types.outcome(lambda: cls(**{name: copy.deepcopy(first)})),
+            paired_types.outcome(lambda: getattr(obj, name)),
+            paired_types.outcome(
+                lambda: setattr(obj, name, copy.deepcopy(first))
+            ),
+            paired_types.outcome(
+                lambda: setattr(obj, name, copy.deepcopy(second))
+            ),
+            paired_types.outcome(lambda: getattr(obj, name)),
+            paired_types.comparable(obj),
+            paired_types.outcome(obj.obj_what_changed),
+            paired_types.outcome(obj.obj_clone),
+            paired_types.outcome(lambda: copy.deepcopy([obj, obj])),
+            paired_types.outcome(lambda: repr(obj)),
         ]
-        primitive = twins.outcome(obj.obj_to_primitive)
-        said.append(primitive)
+        primitive = paired_types.outcome(obj.obj_to_primitive)
+        results.append(primitive)
         if primitive[0] != 'error':
             whole = obj.obj_to_primitive()
-            said.append(twins.outcome(lambda: cls.obj_from_primitive(whole)))
-            said.append(
-                twins.outcome(
+            results.append(
+                paired_types.outcome(lambda: cls.obj_from_primitive(whole))
+            )
+            results.append(
+                paired_types.outcome(
                     lambda: cls.obj_from_primitive(
                         json.loads(json.dumps(whole)), 'context'
                     )
                 )
             )
             whole[DATA] = {name: raw}
-            said.append(twins.outcome(lambda: cls.obj_from_primitive(whole)))
-        said.append(twins.outcome(lambda: delattr(obj, name)))
-        said.append(twins.outcome(lambda: delattr(obj, name)))
-        said.append(twins.shown(obj))
-        return said
+            results.append(
+                paired_types.outcome(lambda: cls.obj_from_primitive(whole))
+            )
+        results.append(paired_types.outcome(lambda: delattr(obj, name)))
+        results.append(paired_types.outcome(lambda: delattr(obj, name)))
+        results.append(paired_types.comparable(obj))
+        return results
 
     agree(program)
 
 
 @relaxed
-@given(twins.alls, st.none() | st.sampled_from(VERSIONS))
-def test_all_fields_together(recipe: Make, version: str | None) -> None:
+@given(paired_types.alls, st.none() | st.sampled_from(VERSIONS))
+def test_all_field_types_together_equal_ovo(
+    recipe: Make, version: str | None
+) -> None:
     def program(types: dict[str, Any]) -> Any:
-        obj = twins.made(recipe, types)
+        obj = paired_types.create(recipe, types)
         primitive = obj.obj_to_primitive(version)
-        again = types['All'].obj_from_primitive(
+        decoded = types['All'].obj_from_primitive(
             json.loads(json.dumps(primitive))
         )
         return [
             same_text(primitive),
             obj.obj_what_changed(),
-            twins.shown(obj.obj_clone()),
-            twins.shown(again),
-            same_text(again.obj_to_primitive()),
-            same_text(again.obj_clone().obj_to_primitive()),
+            paired_types.comparable(obj.obj_clone()),
+            paired_types.comparable(decoded),
+            same_text(decoded.obj_to_primitive()),
+            same_text(decoded.obj_clone().obj_to_primitive()),
         ]
 
     agree(program)
@@ -135,32 +147,35 @@ def test_all_fields_together(recipe: Make, version: str | None) -> None:
     max_examples=80,
     suppress_health_check=[HealthCheck.too_slow],
 )
-@given(twins.trees, st.none() | st.sampled_from(VERSIONS), manifests)
+@given(paired_types.trees, st.none() | st.sampled_from(VERSIONS), manifests)
 @example(Make('Tree', {'row': [Make('LeafPlus', {'name': 'a'})]}), '1.0', {})
 @example(Make('Tree', {'loader': Make('Loader', {})}), None, None)
-def test_trees_at_every_version_and_manifest(
+def test_trees_at_any_version_and_manifest_equal_ovo(
     recipe: Make, version: str | None, manifest: dict[str, str] | None
 ) -> None:
     def program(types: dict[str, Any]) -> Any:
-        obj = twins.made(recipe, types)
-        said = [twins.outcome(obj.obj_what_changed), twins.shown(obj)]
+        obj = paired_types.create(recipe, types)
+        results = [
+            paired_types.outcome(obj.obj_what_changed),
+            paired_types.comparable(obj),
+        ]
         try:
             primitive = obj.obj_to_primitive(version, manifest)
         except Exception as error:  # noqa: BLE001 - compared
-            said.append(repr(error))
+            results.append(repr(error))
             primitive = obj.obj_to_primitive()
-        said.append(same_text(primitive))
-        again = types['Tree'].obj_from_primitive(
+        results.append(same_text(primitive))
+        decoded = types['Tree'].obj_from_primitive(
             json.loads(json.dumps(primitive))
         )
-        said += [
-            twins.shown(again),
-            again.obj_what_changed(),
-            twins.shown(obj.obj_clone()),
+        results += [
+            paired_types.comparable(decoded),
+            decoded.obj_what_changed(),
+            paired_types.comparable(obj.obj_clone()),
         ]
         obj.obj_reset_changes(recursive=True)
-        said += [obj.obj_what_changed(), twins.shown(obj)]
-        return said
+        results += [obj.obj_what_changed(), paired_types.comparable(obj)]
+        return results
 
     agree(program)
 
@@ -169,7 +184,7 @@ def test_trees_at_every_version_and_manifest(
 @given(
     st.dictionaries(
         st.sampled_from(['name', 'tag', 'weight', 'other']),
-        twins.odd | twins.leaves,
+        paired_types.odd_values | paired_types.leaves,
         max_size=4,
     ),
     st.sampled_from(['Leaf', 'LeafPlus', 'LeafList', 'Loader', 'Nobody', 3]),
@@ -184,7 +199,7 @@ def test_primitives_from_anybody(
             NAME: name,
             'versioned_object.namespace': 'versionedobjects',
             VERSION: version,
-            DATA: twins.made(data, types),
+            DATA: paired_types.create(data, types),
         }
         if changes is not None:
             primitive[CHANGES] = changes
@@ -224,47 +239,59 @@ def test_primitives_from_anybody(
         },
     ],
 )
-def test_broken_envelopes(broken: dict[str, Any]) -> None:
+def test_broken_envelopes_raise_the_errors_of_ovo(
+    broken: dict[str, Any],
+) -> None:
     agree(lambda types: types['Leaf'].obj_from_primitive(dict(broken)))
 
 
-def test_fingerprints_are_those_of_the_classes_as_they_were() -> None:
+def test_fingerprints_equal_ovo() -> None:
     prints = []
-    for side in (twins.PLAIN, twins.COMPILED):
-        with twins.using(side):
+    for side in (paired_types.PLAIN, paired_types.COMPILED):
+        with paired_types.using(side):
             checker = fixture.ObjectVersionChecker(side.registry)
             prints.append(checker.get_hashes())
     assert prints[1] == prints[0]
 
 
-def test_loading_lazily_happens_once_and_by_the_class() -> None:
+def test_obj_load_attr_is_called_once() -> None:
     def program(types: dict[str, Any]) -> Any:
         loader = types['Loader']()
-        return [loader.name, loader.size, dict(loader), twins.shown(loader)]
-
-    agree(program)
-
-
-@pytest.mark.parametrize('given_', [{}, {'size': 1}, {'tag': None}])
-def test_a_class_with_its_own_init(given_: dict[str, Any]) -> None:
-    def program(types: dict[str, Any]) -> Any:
-        born = types['Born'](**given_)
-        said = [twins.shown(born), twins.shown(born.obj_clone())]
-        del born.size
-        born.obj_reset_changes()
-        primitive = born.obj_to_primitive()
         return [
-            *said,
-            born.obj_what_changed(),
-            sorted_changes(primitive),
-            twins.shown(born.obj_clone()),
-            twins.shown(types['Born'].obj_from_primitive(primitive)),
+            loader.name,
+            loader.size,
+            dict(loader),
+            paired_types.comparable(loader),
         ]
 
     agree(program)
 
 
-def test_shared_and_circular_objects_are_cloned_as_they_stand() -> None:
+@pytest.mark.parametrize('given_', [{}, {'size': 1}, {'tag': None}])
+def test_class_with_own_init_equals_ovo(given_: dict[str, Any]) -> None:
+    def program(types: dict[str, Any]) -> Any:
+        born = types['Born'](**given_)
+        results = [
+            paired_types.comparable(born),
+            paired_types.comparable(born.obj_clone()),
+        ]
+        del born.size
+        born.obj_reset_changes()
+        primitive = born.obj_to_primitive()
+        return [
+            *results,
+            born.obj_what_changed(),
+            sorted_changes(primitive),
+            paired_types.comparable(born.obj_clone()),
+            paired_types.comparable(
+                types['Born'].obj_from_primitive(primitive)
+            ),
+        ]
+
+    agree(program)
+
+
+def test_clone_preserves_shared_objects() -> None:
     def program(types: dict[str, Any]) -> Any:
         leaf = types['Leaf'](name='a')
         tree = types['Tree'](leaf=leaf, row=[leaf, leaf], map={'k': leaf})
@@ -272,7 +299,7 @@ def test_shared_and_circular_objects_are_cloned_as_they_stand() -> None:
         return [
             clone.leaf is clone.row[0] is clone.row[1] is clone.map['k'],
             clone.leaf is not leaf,
-            twins.shown(clone),
+            paired_types.comparable(clone),
         ]
 
     agree(program)

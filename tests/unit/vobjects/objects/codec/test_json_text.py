@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes say what the primitives say, and nothing is lost on the way."""
+"""JSON text equals that of ``json``, and no data is lost."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ anything = st.recursive(
 )
 
 
-def same(one: Any, other: Any) -> bool:
-    """Equal, NaN being itself, and 1 not 1.0."""
-    return repr(one) == repr(other)
+def same(value: Any, other_value: Any) -> bool:
+    """Compare values; NaN equals itself, and 1 differs from 1.0."""
+    return repr(value) == repr(other_value)
 
 
 @given(anything)
@@ -43,7 +43,7 @@ def same(one: Any, other: Any) -> bool:
 @example('\ud800')
 @example({'\ud800': 1})
 @example([[[]]] * 3)
-def test_text_means_what_json_means(value: Any) -> None:
+def test_dumps_and_loads_equal_json(value: Any) -> None:
     expected = json.loads(json.dumps(value))
     assert same(json_text.loads(json_text.dumps(value)), expected)
     assert same(json.loads(json_text.dumps(value)), expected)
@@ -51,8 +51,8 @@ def test_text_means_what_json_means(value: Any) -> None:
 
 
 @given(st.text(max_size=30))
-def test_what_is_no_json_is_refused_as_json_does(said: str) -> None:
-    data = said.encode('utf-8', 'surrogatepass')
+def test_loads_when_invalid_raises_the_error_of_json(text: str) -> None:
+    data = text.encode('utf-8', 'surrogatepass')
     try:
         expected = json.loads(data)
     except ValueError as error:
@@ -63,14 +63,14 @@ def test_what_is_no_json_is_refused_as_json_does(said: str) -> None:
 
 
 @pytest.mark.parametrize('value', [{1: 'a'}, {None: 1}, (1, (2,)), 'é'])
-def test_what_orjson_writes_otherwise_is_written_by_json(value: Any) -> None:
+def test_dumps_when_orjson_differs_equals_json(value: Any) -> None:
     assert json_text.loads(json_text.dumps(value)) == json.loads(
         json.dumps(value)
     )
 
 
 @pytest.mark.parametrize('value', [{1}, object(), b'bytes', {(1,): 2}])
-def test_what_json_has_not_is_refused(value: Any) -> None:
+def test_dumps_when_not_json_raises(value: Any) -> None:
     with pytest.raises(TypeError):
         json_text.dumps(value)
 
@@ -97,7 +97,7 @@ class Sample(objects.Object):
     ],
 )
 @pytest.mark.parametrize('inside', [False, True])
-def test_a_nan_is_not_written_as_null(
+def test_nan_is_not_written_as_null(
     given_: dict[str, Any], inside: bool
 ) -> None:
     sample = Sample(name=None, **given_)
@@ -105,24 +105,24 @@ def test_a_nan_is_not_written_as_null(
         sample = Sample(name=None, samples=[Sample(), sample])
     data = serializer.to_bytes([sample], None)
     assert b'NaN' in data or b'Infinity' in data
-    (again,) = serializer.from_bytes(data)
-    assert same(again.obj_to_primitive(), sample.obj_to_primitive())
+    (decoded,) = serializer.from_bytes(data)
+    assert same(decoded.obj_to_primitive(), sample.obj_to_primitive())
 
 
 @settings(max_examples=30)
 @given(strategies.instances(Sample))
-def test_objects_come_back_from_bytes(sample: objects.Object) -> None:
+def test_from_bytes_is_inverse_of_to_bytes(sample: objects.Object) -> None:
     data = serializer.to_bytes({'one': sample, 'more': [1, sample]}, None)
     orjson.loads(data)
-    again = serializer.from_bytes(data, 'context')
-    assert again['more'][0] == 1
-    assert again['one'].obj_context == 'context'
-    assert sorted_changes(again['one'].obj_to_primitive()) == sorted_changes(
+    decoded = serializer.from_bytes(data, 'context')
+    assert decoded['more'][0] == 1
+    assert decoded['one'].obj_context == 'context'
+    assert sorted_changes(decoded['one'].obj_to_primitive()) == sorted_changes(
         sample.obj_to_primitive()
     )
 
 
-def test_bytes_are_at_what_the_receiver_speaks() -> None:
+def test_to_bytes_uses_versions_of_receiver() -> None:
     old = Manifest({'Sample': '1.0'})
     data = serializer.to_bytes(Sample(name='a', tag=None), old)
     assert b'"1.0"' in data

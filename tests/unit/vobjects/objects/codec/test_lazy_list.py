@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A list that is read when it is touched is the list that was read at once."""
+"""Lazy lists behave as lists that were read immediately."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.history import added
 from vobjects.rpc import serializer
 
-from . import twins
+from . import paired_types
 from .test_equivalence import DATA, sorted_changes
 
 CHANGES = 'versioned_object.changes'
@@ -70,7 +70,7 @@ class Things(objects.ObjectListBase, objects.Object):
 
 @objects.register
 class Shown(objects.Resource):
-    """The same as an answer."""
+    """The same fields in a resource."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.1': '1.1'}
@@ -79,7 +79,7 @@ class Shown(objects.Resource):
 
 @objects.register
 class Lenient(objects.Resource):
-    """Unknown fields of it are dropped, and no check of its own is known."""
+    """A class that cannot be validated in advance."""
 
     fields = {'text': fields.StringField(), 'ip': fields.IPAddressField()}
 
@@ -89,12 +89,12 @@ class Lenients(objects.ObjectListBase, objects.Resource):
     fields = {'objects': fields.ListOfObjectsField('Lenient')}
 
 
-GOOD: dict[str, Any] = {
+VALID_VALUES: dict[str, Any] = {
     'text': st.text(max_size=4),
     'nullable': st.none() | st.text(max_size=4),
     'defaulted': st.text(max_size=4),
     'once': st.integers(),
-    'uuid': twins.uuids,
+    'uuid': paired_types.uuids,
     'enum': st.sampled_from(['red', 'green']),
     'integer': st.integers(),
     'natural': st.none() | st.integers(0, 2**70),
@@ -114,7 +114,7 @@ GOOD: dict[str, Any] = {
     'late': st.none() | st.integers(),
 }
 #: What a field should not be given, but may be.
-ODD = st.one_of(
+ODD_VALUES = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(-3, 3).map(str),
@@ -158,7 +158,7 @@ def list_of(items: list[Any], **more: Any) -> dict[str, Any]:
     }
 
 
-good_data = st.fixed_dictionaries({}, optional=GOOD)
+good_data = st.fixed_dictionaries({}, optional=VALID_VALUES)
 good_items = st.builds(primitive_of, good_data)
 changed_items = st.builds(
     lambda data, names: primitive_of(data, **{CHANGES: names}),
@@ -169,10 +169,10 @@ changed_items = st.builds(
 
 @st.composite
 def odd_items(draw: st.DrawFn) -> dict[str, Any]:
-    """Draw an item with something wrong, or at least unusual, in it."""
+    """Draw an item with an invalid or unusual value."""
     data = dict(draw(good_data))
-    name = draw(st.sampled_from([*GOOD, 'unknown']))
-    data[name] = draw(ODD)
+    name = draw(st.sampled_from([*VALID_VALUES, 'unknown']))
+    data[name] = draw(ODD_VALUES)
     return primitive_of(data, draw(st.sampled_from(['1.0', '1.1', '1.2'])))
 
 
@@ -187,27 +187,27 @@ def text_of(primitive: Any) -> bytes:
     return json.dumps(primitive).encode()
 
 
-def at_once(data: bytes) -> Any:
+def read_immediately(data: bytes) -> Any:
     return serializer.from_wire(json.loads(data), 'context')
 
 
-def when_touched(data: bytes) -> Any:
+def read_lazily(data: bytes) -> Any:
     return serializer.from_bytes(data, 'context')
 
 
 def outcome(read: Callable[[bytes], Any], data: bytes, *uses: Any) -> Any:
-    """Return what a reading gives, and what using its result does."""
+    """Return the result of reading, and of operations on it."""
 
     def call() -> Any:
         things = read(data)
-        said = [use(things) for use in uses]
+        results = [use(things) for use in uses]
         list(things.objects)
-        return [said, things]
+        return [results, things]
 
-    return twins.outcome(call)
+    return paired_types.outcome(call)
 
 
-def dumped(things: Any) -> Any:
+def to_primitive(things: Any) -> Any:
     return sorted_changes(things.obj_to_primitive())
 
 
@@ -222,22 +222,22 @@ def at(version: str) -> Callable[[Any], Any]:
     )
 
 
-def cloned(things: Any) -> Any:
+def clone(things: Any) -> Any:
     clone = things.obj_clone()
-    return [dumped(clone), *map(twins.shown, clone)]
+    return [to_primitive(clone), *map(paired_types.comparable, clone)]
 
 
 USES = (
     len,
     operator.methodcaller('obj_what_changed'),
-    dumped,
+    to_primitive,
     as_bytes,
     at('1.1'),
-    cloned,
-    lambda things: [twins.shown(things[0])] if things else None,
+    clone,
+    lambda things: [paired_types.comparable(things[0])] if things else None,
     operator.methodcaller('obj_what_changed'),
-    dumped,
-    cloned,
+    to_primitive,
+    clone,
     at('1.0'),
 )
 
@@ -253,27 +253,29 @@ USES = (
 @example(list_of([primitive_of({'text': 'a'}, '1.0')]), USES)
 @example(list_of([None]), USES)
 @example(list_of(None), USES)  # type: ignore[arg-type]
-def test_a_list_read_when_touched_is_the_list_read_at_once(
+def test_lazy_list_equals_list_read_immediately(
     primitive: Any, uses: Any
 ) -> None:
     data = text_of(primitive)
-    assert outcome(when_touched, data, *uses) == outcome(at_once, data, *uses)
+    assert outcome(read_lazily, data, *uses) == outcome(
+        read_immediately, data, *uses
+    )
 
 
 @given(lists_of_items)
-def test_it_is_refused_when_it_arrives_or_never(primitive: Any) -> None:
+def test_invalid_list_raises_when_received_or_never(primitive: Any) -> None:
     data = text_of(primitive)
     try:
-        at_once(data)
+        read_immediately(data)
     except Exception as error:  # noqa: BLE001 - whatever it is
         with pytest.raises(type(error)):
-            when_touched(data)
+            read_lazily(data)
     else:
-        [*when_touched(data)]
+        [*read_lazily(data)]
 
 
-def answer_of(items: Any) -> Any:
-    """Return the primitives of a list's items as those of answers."""
+def resources_of(items: Any) -> Any:
+    """Return the primitives of a list's items as resources."""
     return [
         {**item, 'versioned_object.name': 'Shown'}
         if isinstance(item, dict)
@@ -282,30 +284,32 @@ def answer_of(items: Any) -> Any:
     ]
 
 
-def shown_at(version: str) -> Callable[[Any], Any]:
+def json_at(version: str) -> Callable[[Any], Any]:
     return lambda things: objects.to_json_list(things, {'Shown': version})
 
 
-def written_at(version: str) -> Callable[[Any], Any]:
+def json_text_at(version: str) -> Callable[[Any], Any]:
     def write(things: Any) -> str:
-        written = json_text.dumps(
+        text = json_text.dumps(
             [objects.to_json_text(things, {'Shown': version})]
         )
         # NaN is not what it is, but its text is.
-        return json.dumps(json.loads(written), sort_keys=True)
+        return json.dumps(json.loads(text), sort_keys=True)
 
     return write
 
 
 ANSWER_USES = (
     len,
-    shown_at('1.1'),
-    shown_at('1.0'),
-    written_at('1.1'),
-    written_at('1.0'),
-    lambda things: [twins.shown(things[0])] if things else None,
-    shown_at('1.0'),
-    lambda things: [sorted_changes(one.obj_to_primitive()) for one in things],
+    json_at('1.1'),
+    json_at('1.0'),
+    json_text_at('1.1'),
+    json_text_at('1.0'),
+    lambda things: [paired_types.comparable(things[0])] if things else None,
+    json_at('1.0'),
+    lambda things: [
+        sorted_changes(item.obj_to_primitive()) for item in things
+    ],
 )
 
 
@@ -314,28 +318,28 @@ ANSWER_USES = (
 @example(list_of([primitive_of({'text': 'a', 'late': 1})] * 2), ANSWER_USES)
 @example(list_of([primitive_of({'text': 'a'}, '1.0')]), ANSWER_USES)
 @example(list_of([None]), ANSWER_USES)
-def test_answers_read_when_touched_are_those_read_at_once(
+def test_lazy_resources_equal_resources_read_immediately(
     primitive: Any, uses: Any
 ) -> None:
-    items = answer_of(primitive[DATA]['objects'])
+    items = resources_of(primitive[DATA]['objects'])
     sent = text_of(items)
 
     def outcome_of(read: Callable[[bytes], Any]) -> Any:
-        return twins.outcome(lambda: [use(read(sent)) for use in uses])
+        return paired_types.outcome(lambda: [use(read(sent)) for use in uses])
 
-    assert outcome_of(when_touched) == outcome_of(at_once)
+    assert outcome_of(read_lazily) == outcome_of(read_immediately)
 
 
-def test_answers_are_shown_without_making_any() -> None:
+def test_to_json_list_creates_no_objects() -> None:
     data = {'text': 'a', 'late': 1, 'at': '2026-11-21T12:00:00Z'}
-    answers = when_touched(text_of(answer_of([primitive_of(data)] * 3)))
-    for show in (shown_at('1.1'), written_at('1.1')):
+    answers = read_lazily(text_of(resources_of([primitive_of(data)] * 3)))
+    for show in (json_at('1.1'), json_text_at('1.1')):
         assert show(answers) in (
             [data] * 3,
             json.dumps([[data] * 3], sort_keys=True),
         )
     del data['late']
-    for show in (shown_at('1.0'), written_at('1.0')):
+    for show in (json_at('1.0'), json_text_at('1.0')):
         assert show(answers) in (
             [data] * 3,
             json.dumps([[data] * 3], sort_keys=True),
@@ -344,16 +348,16 @@ def test_answers_are_shown_without_making_any() -> None:
     assert lazy_list.created_objects(answers) == []
 
 
-def test_answers_of_a_class_changed_meanwhile_are_asked() -> None:
-    answers = when_touched(text_of(answer_of([primitive_of({'text': 'a'})])))
+def test_to_json_list_when_method_is_patched_calls_it() -> None:
+    answers = read_lazily(text_of(resources_of([primitive_of({'text': 'a'})])))
     with mock.patch.object(
         Shown, 'obj_make_compatible', lambda self, data, version: data.clear()
     ):
         assert objects.to_json_list(answers, {'Shown': '1.0'}) == [{}]
 
 
-def three() -> Any:
-    """Return a list of three that waits."""
+def three_pending() -> Any:
+    """Return a list of three pending objects."""
     given: dict[str, Any] = {
         'json': {'a': [1]},
         'at': '2026-11-21T12:00:00Z',
@@ -361,13 +365,13 @@ def three() -> Any:
     primitives = [
         primitive_of({'text': name, **given}) for name in ('a', 'b', 'c')
     ]
-    things = when_touched(text_of(list_of(primitives)))
+    things = read_lazily(text_of(list_of(primitives)))
     assert type(things.objects) is LazyObjectList
     return things
 
 
-def waiting(things: Any) -> int:
-    """Return how many objects of a list are not made."""
+def count_pending(things: Any) -> int:
+    """Return the number of pending objects."""
     items = things.objects
     if type(items) is not LazyObjectList:
         return 0
@@ -375,19 +379,22 @@ def waiting(things: Any) -> int:
 
 
 @pytest.mark.parametrize(
-    'use', [len, bool, dumped, as_bytes, at('1.1'), lambda o: o.obj_clone()]
+    'use',
+    [len, bool, to_primitive, as_bytes, at('1.1'), lambda o: o.obj_clone()],
 )
-def test_what_needs_no_object_makes_none(use: Callable[[Any], Any]) -> None:
-    things = three()
+def test_operation_without_access_creates_no_objects(
+    use: Callable[[Any], Any],
+) -> None:
+    things = three_pending()
     use(things)
     assert things.obj_what_changed() == set()
-    assert waiting(things) == 3
+    assert count_pending(things) == 3
 
 
-def test_an_object_is_made_when_it_is_taken_and_stays() -> None:
-    things = three()
+def test_access_creates_each_object_once() -> None:
+    things = three_pending()
     second = things[1]
-    assert waiting(things) == 2
+    assert count_pending(things) == 2
     assert second is things[1] is things.objects[-2]
     assert second.at == datetime.datetime(
         2026, 11, 21, 12, tzinfo=datetime.UTC
@@ -395,19 +402,19 @@ def test_an_object_is_made_when_it_is_taken_and_stays() -> None:
     assert second._context == 'context'
     second.text = 'changed'
     assert things.obj_what_changed() == {'objects'}
-    data = dumped(things)[DATA]['objects']
+    data = to_primitive(things)[DATA]['objects']
     assert [item[DATA]['text'] for item in data] == ['a', 'changed', 'c']
     assert data[1][CHANGES] == ['text']
     assert [thing.text for thing in things] == ['a', 'changed', 'c']
-    assert waiting(things) == 0
+    assert count_pending(things) == 0
 
 
-def test_copies_share_nothing() -> None:
-    things = three()
+def test_copies_of_lazy_list_share_no_data() -> None:
+    things = three_pending()
     clone = things.obj_clone()
     clone[0].json['a'].append(2)
-    again = things.obj_to_primitive()
-    again[DATA]['objects'][0][DATA]['json']['a'].append(3)
+    copied = things.obj_to_primitive()
+    copied[DATA]['objects'][0][DATA]['json']['a'].append(3)
     assert things[0].json == {'a': [1]}
     assert clone[0].json == {'a': [1, 2]}
 
@@ -455,22 +462,22 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize('name', OPERATIONS)
 @pytest.mark.parametrize('touched', [0, 1, 3])
-def test_it_does_what_a_list_does(name: str, touched: int) -> None:
+def test_lazy_list_behaves_as_a_list(name: str, touched: int) -> None:
     use = OPERATIONS[name]
 
-    def tried(things: Any) -> Any:
+    def outcome_of(things: Any) -> Any:
         for index in range(touched):
             things[index]
-        said = twins.outcome(lambda: use(things.objects))
-        return [said, *map(twins.shown, things)]
+        results = paired_types.outcome(lambda: use(things.objects))
+        return [results, *map(paired_types.comparable, things)]
 
-    lazy = three()
-    whole = at_once(serializer.to_bytes(lazy, None))
-    assert tried(lazy) == tried(whole)
+    lazy = three_pending()
+    immediate = read_immediately(serializer.to_bytes(lazy, None))
+    assert outcome_of(lazy) == outcome_of(immediate)
 
 
-def taken_by_threads(things: Any, number: int) -> list[list[Any]]:
-    """Return what threads take at the same time, one list each."""
+def read_by_threads(things: Any, number: int) -> list[list[Any]]:
+    """Return the objects that threads read at the same time."""
     seen: list[list[Any]] = []
     start = threading.Barrier(number)
 
@@ -488,34 +495,34 @@ def taken_by_threads(things: Any, number: int) -> list[list[Any]]:
     return seen
 
 
-def test_threads_get_the_same_objects() -> None:
+def test_access_by_threads_returns_the_same_objects() -> None:
     primitives = [primitive_of({'text': str(n)}) for n in range(200)]
     data = text_of(list_of(primitives))
     for _ in range(5):
-        things = when_touched(data)
-        seen = taken_by_threads(things, 4)
+        things = read_lazily(data)
+        seen = read_by_threads(things, 4)
         assert len(seen) == 4
         for row in zip(*seen, strict=True):
             assert all(thing is row[0] for thing in row)
         assert [thing.text for thing in things] == list(map(str, range(200)))
 
 
-def test_a_method_replaced_in_the_meantime_is_asked() -> None:
-    things = three()
+def test_method_patched_after_reading_is_called() -> None:
+    things = three_pending()
     with mock.patch.object(
         Thing, 'obj_to_primitive', lambda self: {'it': self.text}
     ):
         assert things.obj_to_primitive()[DATA]['objects'][2] == {'it': 'c'}
 
 
-def test_a_class_that_nothing_vouches_for_is_read_at_once() -> None:
+def test_class_without_schema_is_read_immediately() -> None:
     things = Lenients(objects=[Lenient(text='a', ip='10.0.0.1')])
-    again = serializer.from_bytes(serializer.to_bytes(things, None))
-    assert type(again.objects) is ovo.CoercedList
-    assert str(again[0].ip) == '10.0.0.1'
+    copied = serializer.from_bytes(serializer.to_bytes(things, None))
+    assert type(copied.objects) is ovo.CoercedList
+    assert str(copied[0].ip) == '10.0.0.1'
 
 
-def test_json_that_is_too_deep_is_refused() -> None:
+def test_json_nested_too_deeply_raises() -> None:
     deep = b'[' * 100_000 + b']' * 100_000
     data = text_of(list_of([primitive_of({'any': 'here'})]))
     for sent in (deep, data.replace(b'"here"', deep)):

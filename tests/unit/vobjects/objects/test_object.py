@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects carried down and up, wherever they stand."""
+"""Downgrade and upgrade of objects and nested objects."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def through_json(primitive: dict[str, Any]) -> dict[str, Any]:
 
 
 def unchanged(obj: objects.Object) -> dict[str, Any]:
-    """The object's content, without its change tracking."""
+    """Return the data of an object, without its changes."""
     return objects.to_json(obj, NEWEST)
 
 
@@ -112,7 +112,7 @@ def test_downgrade_reaches_objects_in_fields_lists_and_dicts() -> None:
     assert data['map']['k'][0][DATA] == {'name': 'd', 'kind': 't'}
 
 
-def test_a_subclass_is_downgraded_to_its_own_version() -> None:
+def test_downgrade_of_subclass_uses_its_own_version() -> None:
     tree = Tree(leaf=LeafPlus(name='a', weight=3))
     manifest = {'Tree': '1.4', 'Leaf': '1.0', 'LeafPlus': '1.2'}
     leaf = tree.obj_to_primitive(version_manifest=manifest)[DATA]['leaf']
@@ -120,7 +120,7 @@ def test_a_subclass_is_downgraded_to_its_own_version() -> None:
 
 
 @pytest.mark.parametrize('place', ['leaf', 'row', 'map'])
-def test_loss_deep_inside_is_refused_and_named(place: str) -> None:
+def test_downgrade_when_nested_value_is_lost_names_it(place: str) -> None:
     leaf = Leaf(name='a', tag='keep me')
     tree = Tree(
         **{place: {'leaf': leaf, 'row': [leaf], 'map': {'k': [leaf]}}[place]}
@@ -142,7 +142,7 @@ def test_loss_deep_inside_is_refused_and_named(place: str) -> None:
         ({'hint': None}, True),
     ],
 )
-def test_only_null_default_and_ignored_are_dropped_in_silence(
+def test_downgrade_drops_only_null_default_and_ignored_values(
     given: dict[str, Any], kept: bool
 ) -> None:
     tree = Tree(**given)
@@ -154,7 +154,7 @@ def test_only_null_default_and_ignored_are_dropped_in_silence(
             tree.obj_to_primitive(version_manifest=OLDEST)
 
 
-def test_an_answer_leaves_out_what_its_reader_cannot_show() -> None:
+def test_downgrade_of_resource_omits_unknown_fields() -> None:
     answer = TreeAnswer(
         tree=Tree(force=True, leaf=Leaf(name='a', tag='t')), extra='e'
     )
@@ -163,18 +163,18 @@ def test_an_answer_leaves_out_what_its_reader_cannot_show() -> None:
     }
 
 
-def test_a_type_the_peer_does_not_know_is_refused() -> None:
+def test_downgrade_when_manifest_lacks_type_raises() -> None:
     tree = Tree(leaf=LeafPlus(name='a'))
     with pytest.raises(exceptions.UnsupportedType, match='LeafPlus'):
         tree.obj_to_primitive(version_manifest={'Tree': '1.4', 'Leaf': '1.1'})
 
 
-def test_an_empty_manifest_speaks_no_type() -> None:
+def test_downgrade_when_manifest_is_empty_raises() -> None:
     with pytest.raises(exceptions.UnsupportedType):
         Leaf(name='a').obj_to_primitive(version_manifest={})
 
 
-def test_changes_go_by_the_names_of_the_older_version() -> None:
+def test_downgrade_renames_changes() -> None:
     tree = Tree(colour='red', force=False)
     primitive = tree.obj_to_primitive('1.0', OLDEST)
     assert set(primitive[CHANGES]) == {'color'}
@@ -182,7 +182,7 @@ def test_changes_go_by_the_names_of_the_older_version() -> None:
     assert again.obj_what_changed() == {'colour'}
 
 
-def test_up_conversion_fills_defaults_and_is_of_the_newest_version() -> None:
+def test_upgrade_fills_defaults_and_sets_newest_version() -> None:
     tree = Tree.obj_from_primitive(
         {
             NAME: 'Tree',
@@ -197,14 +197,14 @@ def test_up_conversion_fills_defaults_and_is_of_the_newest_version() -> None:
     assert tree.obj_clone().obj_to_primitive() == tree.obj_to_primitive()
 
 
-def test_a_field_under_a_wrong_label_is_refused_on_receipt() -> None:
+def test_field_newer_than_stated_version_when_received_raises() -> None:
     primitive = Leaf(name='a', tag='t').obj_to_primitive()
     primitive[VERSION] = '1.0'
     with pytest.raises(exceptions.UnknownField, match='tag'):
         Leaf.obj_from_primitive(primitive)
 
 
-def test_a_newer_version_than_ours_is_incompatible() -> None:
+def test_version_newer_than_local_is_incompatible() -> None:
     primitive = Leaf(name='a').obj_to_primitive()
     primitive[VERSION] = '1.2'
     with pytest.raises(ovo_exception.IncompatibleObjectVersion):
@@ -213,7 +213,9 @@ def test_a_newer_version_than_ours_is_incompatible() -> None:
         list(objects.versions_in(primitive))
 
 
-def test_versions_in_is_not_fooled_by_a_users_json(registry: None) -> None:
+def test_versions_in_ignores_user_data_like_a_primitive(
+    registry: None,
+) -> None:
     @objects.register
     class Holder(objects.Object):
         fields = {'metadata': fields.JsonField()}
@@ -235,7 +237,7 @@ def test_versions_in_is_not_fooled_by_a_users_json(registry: None) -> None:
     )
 
 
-def test_a_hand_written_conversion_keeps_working(registry: None) -> None:
+def test_hand_written_conversion_is_called(registry: None) -> None:
     @objects.register
     class Item(objects.Resource):
         VERSION = '1.1'
@@ -259,7 +261,7 @@ def test_a_hand_written_conversion_keeps_working(registry: None) -> None:
     }
 
 
-def test_an_existing_type_inside_ours_is_converted_by_its_own_code(
+def test_nested_ovo_object_uses_its_own_conversion(
     registry: None,
 ) -> None:
     @ovo_base.VersionedObjectRegistry.register
@@ -285,7 +287,7 @@ def test_an_existing_type_inside_ours_is_converted_by_its_own_code(
     assert inner[CHANGES] == ['a']
 
 
-def test_one_object_for_two_peers_by_four_threads() -> None:
+def test_downgrade_by_threads_for_two_peers_is_isolated() -> None:
     tree = Tree(row=[Leaf(name=str(n)) for n in range(5)])
     newest = dict(NEWEST)
     wrong: list[object] = []
@@ -309,7 +311,7 @@ def test_one_object_for_two_peers_by_four_threads() -> None:
 
 
 def manifests() -> st.SearchStrategy[dict[str, str]]:
-    """Any mix of versions of all types."""
+    """Draw a manifest with any versions of all types."""
     return st.fixed_dictionaries(
         {
             name: st.integers(0, Version.parse(version).minor).map(
@@ -322,7 +324,7 @@ def manifests() -> st.SearchStrategy[dict[str, str]]:
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(strategies.instances(Tree), manifests())
-def test_down_then_up_gives_the_same_or_refuses(
+def test_downgrade_then_upgrade_is_lossless_or_raises(
     tree: objects.Object, manifest: dict[str, str]
 ) -> None:
     try:
@@ -341,7 +343,7 @@ def test_down_then_up_gives_the_same_or_refuses(
 
 
 def defaulted(data: Any) -> Any:
-    """Data with nulls and known defaults left out, at every depth."""
+    """Return data without nulls and known defaults, at any depth."""
     if isinstance(data, dict):
         return {
             key: defaulted(value)
@@ -355,7 +357,7 @@ def defaulted(data: Any) -> Any:
 
 
 @given(strategies.instances(Tree))
-def test_at_the_newest_version_primitives_are_those_of_ovo(
+def test_primitive_at_newest_version_equals_ovo(
     tree: objects.Object,
 ) -> None:
     ours = tree.obj_to_primitive()

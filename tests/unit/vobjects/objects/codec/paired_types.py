@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same types twice: as oslo.versionedobjects runs them, and compiled.
+"""Pairs of types: of oslo.versionedobjects, and the same types compiled.
 
 Each side has a registry of its own (:func:`using`), so that names are equal.
 """
@@ -23,7 +23,7 @@ from vobjects.objects.adoption import adopt
 
 
 class Text(str):
-    """A string that is not exactly one."""
+    """A subclass of str."""
 
 
 class Colour(enum.StrEnum):
@@ -31,7 +31,7 @@ class Colour(enum.StrEnum):
 
 
 class Upper(ovo.FieldType):
-    """A field type nobody knows."""
+    """A field type that the codec does not know."""
 
     def coerce(self, obj: Any, attr: str, value: Any) -> Any:
         return value.upper()
@@ -50,8 +50,8 @@ class Traffic(ovo.StateMachine):
         super().__init__(['red', 'green', 'off'], **options)
 
 
-def declared() -> dict[str, ovo.Field]:
-    """Every kind of field; objects are added by :func:`build`."""
+def declared_fields() -> dict[str, ovo.Field]:
+    """Return a field of each type; :func:`build_side` adds objects."""
     return {
         'string': ovo.StringField(),
         'nullable': ovo.StringField(nullable=True),
@@ -100,13 +100,13 @@ def declared() -> dict[str, ovo.Field]:
 
 
 class Side(NamedTuple):
-    """The types of one side, and its registry."""
+    """The types of one side and their registry."""
 
     types: dict[str, Any]
     registry: dict[str, list[Any]]
 
 
-def build(compiled: bool) -> Side:
+def build_side(compiled: bool) -> Side:
     singleton = ovo_base.VersionedObjectRegistry()
     before = {k: list(v) for k, v in singleton._obj_classes.items()}
     singleton._obj_classes.clear()
@@ -188,7 +188,7 @@ def build(compiled: bool) -> Side:
     @register
     class All(Root):
         VERSION = '1.5'
-        fields = declared()
+        fields = declared_fields()
 
     for name, field in All.fields.items():
         # One type a field too: it is then clear which one differs.
@@ -202,13 +202,13 @@ def build(compiled: bool) -> Side:
     return Side(types, registry)
 
 
-PLAIN, COMPILED = build(compiled=False), build(compiled=True)
-NAMES = tuple(declared())
+PLAIN, COMPILED = build_side(compiled=False), build_side(compiled=True)
+NAMES = tuple(declared_fields())
 
 
 @contextlib.contextmanager
 def using(side: Side) -> Iterator[dict[str, Any]]:
-    """Make a side's types the registered ones."""
+    """Register only the types of a side."""
     singleton = ovo_base.VersionedObjectRegistry()
     before = dict(singleton._obj_classes)
     singleton._obj_classes.clear()
@@ -224,24 +224,24 @@ def using(side: Side) -> Iterator[dict[str, Any]]:
 
 
 class Make(NamedTuple):
-    """An object to make: its type and what is given to it."""
+    """A recipe of an object: its type and keywords."""
 
     name: str
     given: dict[str, Any]
     clean: bool = False
 
 
-def made(value: Any, types: dict[str, Any]) -> Any:
-    """Return a value with its recipes followed."""
+def create(value: Any, types: dict[str, Any]) -> Any:
+    """Return a value with objects in place of recipes."""
     if isinstance(value, Make):
-        obj = types[value.name](**made(value.given, types))
+        obj = types[value.name](**create(value.given, types))
         if value.clean:
             obj.obj_reset_changes()
         return obj
     if type(value) is dict:
-        return {key: made(item, types) for key, item in value.items()}
+        return {key: create(item, types) for key, item in value.items()}
     if type(value) is list:
-        return [made(item, types) for item in value]
+        return [create(item, types) for item in value]
     return value
 
 
@@ -253,7 +253,7 @@ moments = st.datetimes(
     timezones=st.sampled_from([datetime.UTC, None, EAST]),
 )
 texts = st.text(max_size=6)
-odd = st.one_of(
+odd_values = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(-5, 2**70),
@@ -278,7 +278,7 @@ addresses4 = st.ip_addresses(v=4).map(str)
 addresses6 = st.ip_addresses(v=6).map(str)
 counter = itertools.count()
 
-_GOOD: dict[str, st.SearchStrategy[Any]] = {
+_VALID: dict[str, st.SearchStrategy[Any]] = {
     'predicate': st.sampled_from(['>=1.0', '==2.1,<3.0', 'no']),
     'enum': st.sampled_from(['red', 'green', Colour.RED]),
     'traffic': st.sampled_from(['red', 'green', 'off']),
@@ -320,20 +320,22 @@ _GOOD: dict[str, st.SearchStrategy[Any]] = {
     'network': addresses4.map(lambda a: a + '/24'),
     'network4': addresses4.map(lambda a: a + '/24'),
     'network6': addresses6.map(lambda a: a + '/64'),
-    'any': odd,
+    'any': odd_values,
     'upper': texts,
     'times': st.none() | st.lists(moments, max_size=2),
 }
 
 
-def good(name: str) -> st.SearchStrategy[Any]:
-    """Draw values that a field of :func:`declared` mostly takes."""
-    return _GOOD.get(name, texts)
+def valid_values(name: str) -> st.SearchStrategy[Any]:
+    """Draw values that a field of :func:`declared_fields` mostly accepts."""
+    return _VALID.get(name, texts)
 
 
 def values(name: str) -> st.SearchStrategy[Any]:
-    """Draw values, a quarter of them odd."""
-    return st.one_of(good(name), good(name), good(name), odd)
+    """Draw values, a quarter of them invalid or unusual."""
+    return st.one_of(
+        valid_values(name), valid_values(name), valid_values(name), odd_values
+    )
 
 
 leaves = st.builds(
@@ -363,7 +365,7 @@ leaf_lists = st.builds(
 _CHILDREN: dict[str, st.SearchStrategy[Any]] = {
     'leaf': st.none() | leaves | loaders,
     'sub': leaves,
-    'row': st.lists(leaves, max_size=3) | st.lists(odd, max_size=2),
+    'row': st.lists(leaves, max_size=3) | st.lists(odd_values, max_size=2),
     'map': st.dictionaries(texts, plain_leaves, max_size=2),
     'leaves': leaf_lists,
     'loader': loaders,
@@ -379,20 +381,22 @@ trees = st.builds(
 alls = st.builds(
     Make,
     st.just('All'),
-    st.fixed_dictionaries({}, optional={name: good(name) for name in NAMES}),
+    st.fixed_dictionaries(
+        {}, optional={name: valid_values(name) for name in NAMES}
+    ),
     st.booleans(),
 )
 
 
-def shown(value: Any, owner: Any = None) -> Any:
-    """Return a value such that equal means: the same on both sides."""
+def comparable(value: Any, owner: Any = None) -> Any:
+    """Return a value that can be compared with that of the other side."""
     if isinstance(value, ovo_base.VersionedObject):
         state = vars(value)
         return (
             'object',
             type(value).__name__,
             {
-                key: shown(item, value)
+                key: comparable(item, value)
                 for key, item in state.items()
                 if key.startswith('_obj_')
             },
@@ -401,15 +405,15 @@ def shown(value: Any, owner: Any = None) -> Any:
             state.get('_context'),
         )
     if isinstance(value, ovo.CoercedCollectionMixin):
-        inner = {
-            list: lambda: [shown(item, owner) for item in value],
-            dict: lambda: {k: shown(v, owner) for k, v in value.items()},
+        convert = {
+            list: lambda: [comparable(item, owner) for item in value],
+            dict: lambda: {k: comparable(v, owner) for k, v in value.items()},
             set: lambda: set(value),
         }
-        kind = next(base for base in inner if isinstance(value, base))
+        kind = next(base for base in convert if isinstance(value, base))
         return (
             kind.__name__,
-            inner[kind](),
+            convert[kind](),
             value._field,
             repr(value._element_type),
             value._obj is owner,
@@ -418,19 +422,22 @@ def shown(value: Any, owner: Any = None) -> Any:
         if len(value) == 3 and value[0] == 'error':
             return value
         # The primitive of a set, in an order of its own.
-        return ('tuple', sorted((shown(i, owner) for i in value), key=repr))
+        return (
+            'tuple',
+            sorted((comparable(i, owner) for i in value), key=repr),
+        )
     if type(value) is list:
-        return [shown(item, owner) for item in value]
+        return [comparable(item, owner) for item in value]
     if type(value) is dict:
-        return {key: shown(item, owner) for key, item in value.items()}
+        return {key: comparable(item, owner) for key, item in value.items()}
     if isinstance(value, float) and value != value:
         return 'nan'
     return (type(value).__name__, value)
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """Return what a call gave, or the error it raised."""
+    """Return the result of a call, or its error."""
     try:
-        return shown(call())
+        return comparable(call())
     except Exception as error:  # noqa: BLE001 - errors are compared too
         return ('error', type(error).__name__, str(error))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declared types: compiled conversions do what the general ones do.
+"""Compiled conversions of declared types equal the general ones.
 
 The slow side overrides ``__setattr__``, which alone makes nothing of it
 compiled; everything else is the same.
@@ -19,13 +19,13 @@ from vobjects import exceptions, fields, objects
 from vobjects.objects.codec.class_codec import class_codec
 from vobjects.objects.history import added, changed, removed, renamed
 
-from . import twins
+from . import paired_types
+from .paired_types import Make, Side
 from .test_equivalence import DATA, NAME, VERSION, sorted_changes
-from .twins import Make, Side
 
 
 class Slow:
-    """Says that it may do something else when an attribute is set."""
+    """Overrides ``__setattr__``, which prevents compilation."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -170,11 +170,13 @@ manifests = st.fixed_dictionaries(
     {name: st.sampled_from(['1.0', '1.1', v]) for name, v in NEWEST.items()}
 ) | st.dictionaries(st.sampled_from(sorted(NEWEST)), versions)
 
-_texts = st.none() | twins.texts
+_texts = st.none() | paired_types.texts
 _leaf = st.builds(
     Make,
     st.just('Leaf'),
-    st.fixed_dictionaries({'name': twins.texts}, optional={'tag': _texts}),
+    st.fixed_dictionaries(
+        {'name': paired_types.texts}, optional={'tag': _texts}
+    ),
     st.booleans(),
 )
 _plus = st.builds(
@@ -194,20 +196,21 @@ _values = {
     'leaf': st.none() | _any_leaf,
     'row': st.lists(_any_leaf, max_size=3),
     'map': st.dictionaries(
-        twins.texts, st.lists(_any_leaf, max_size=2), max_size=2
+        paired_types.texts, st.lists(_any_leaf, max_size=2), max_size=2
     ),
     'nulls': st.none() | st.lists(st.none() | _leaf, max_size=2),
     'hand': st.builds(
         Make,
         st.just('Hand'),
         st.fixed_dictionaries(
-            {'name': twins.texts}, optional={'note': _texts, 'leaf': _leaf}
+            {'name': paired_types.texts},
+            optional={'note': _texts, 'leaf': _leaf},
         ),
     ),
     'foreign': st.just(Make('Foreign', {'a': '1', 'b': '2'})),
-    'at': twins.moments,
+    'at': paired_types.moments,
     'force': st.sampled_from([False, False, True]),
-    'when': st.none() | twins.moments,
+    'when': st.none() | paired_types.moments,
     'extra': st.none() | _leaf,
     'list': st.sampled_from([['x'], ['x'], []]),
     'hint': _texts,
@@ -223,8 +226,10 @@ trees = st.builds(
 def agree(program: Any) -> Any:
     results = []
     for side in (SLOW, FAST):
-        with twins.using(side) as types:
-            results.append(twins.outcome(lambda types=types: program(types)))
+        with paired_types.using(side) as types:
+            results.append(
+                paired_types.outcome(lambda types=types: program(types))
+            )
     assert results[1] == results[0]
     return results[0]
 
@@ -234,12 +239,12 @@ def normal(primitive: Any) -> Any:
 
 
 @pytest.mark.parametrize('name', ['Tree', 'Answer', 'Leaf', 'LeafPlus'])
-def test_one_side_is_compiled_and_the_other_is_not(name: str) -> None:
+def test_only_fast_types_are_compiled(name: str) -> None:
     assert class_codec(FAST.types[name]).may_convert()
     assert not class_codec(SLOW.types[name]).may_convert()
 
 
-def test_a_conversion_by_hand_is_not_compiled() -> None:
+def test_hand_written_conversion_is_not_compiled() -> None:
     assert not class_codec(FAST.types['Hand']).may_convert()
 
 
@@ -252,16 +257,22 @@ def test_a_conversion_by_hand_is_not_compiled() -> None:
 @example(Make('Tree', {'count': 9, 'colour': 'red'}), '1.0', NEWEST)
 @example(Make('Tree', {'leaf': None}), '1.0', {})
 @example(Make('Tree', {'leaf': Make('Leaf', {})}), '1.4', {})
-def test_down_and_up_again(
+def test_compiled_conversions_equal_general_ones(
     recipe: Make, version: str | None, manifest: dict[str, str] | None
 ) -> None:
     def program(types: dict[str, Any]) -> Any:
-        obj = twins.made(recipe, types)
+        obj = paired_types.create(recipe, types)
         primitive = obj.obj_to_primitive(version, manifest)
-        said = [normal(primitive)]
+        results = [normal(primitive)]
         through_json = json.loads(json.dumps(primitive))
-        again = types[recipe.name].obj_from_primitive(through_json, 'context')
-        return [*said, twins.shown(again), twins.shown(again.obj_clone())]
+        decoded = types[recipe.name].obj_from_primitive(
+            through_json, 'context'
+        )
+        return [
+            *results,
+            paired_types.comparable(decoded),
+            paired_types.comparable(decoded.obj_clone()),
+        ]
 
     agree(program)
 
@@ -285,7 +296,7 @@ def test_down_and_up_again(
                 'other',
             ]
         ),
-        twins.odd,
+        paired_types.odd_values,
         max_size=4,
     ),
     st.lists(st.sampled_from(['color', 'colour', 'name', 'other'])),
@@ -307,7 +318,7 @@ def test_primitives_from_anybody(
     agree(program)
 
 
-def test_a_field_under_a_wrong_label_is_refused_in_a_list_too() -> None:
+def test_field_newer_than_stated_version_in_list_raises() -> None:
     def program(types: dict[str, Any]) -> Any:
         leaf = types['Leaf'](name='a', tag='t')
         primitive = types['Tree'](row=[leaf, leaf]).obj_to_primitive()
@@ -317,26 +328,26 @@ def test_a_field_under_a_wrong_label_is_refused_in_a_list_too() -> None:
     assert 'UnknownField' in agree(program)
 
 
-def test_a_replaced_conversion_is_called() -> None:
-    with twins.using(FAST) as types:
+def test_patched_conversion_is_called() -> None:
+    with paired_types.using(FAST) as types:
         tree = types['Tree'](leaf=types['Leaf'](name='a'))
         called: list[str] = []
-        kept = types['Leaf'].obj_make_compatible
+        original = types['Leaf'].obj_make_compatible
 
-        def noting(self: Any, primitive: Any, version: str) -> None:
+        def record_call(self: Any, primitive: Any, version: str) -> None:
             called.append(version)
-            kept(self, primitive, version)
+            original(self, primitive, version)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(types['Leaf'], 'obj_make_compatible', noting)
+            patch.setattr(types['Leaf'], 'obj_make_compatible', record_call)
             tree.obj_to_primitive(version_manifest={**NEWEST, 'Leaf': '1.0'})
         assert called == ['1.0']
         tree.obj_to_primitive(version_manifest={**NEWEST, 'Leaf': '1.0'})
         assert called == ['1.0']
 
 
-def test_the_loss_is_decided_by_the_outermost_object() -> None:
-    with twins.using(FAST) as types:
+def test_outermost_object_decides_about_loss() -> None:
+    with paired_types.using(FAST) as types:
         tree = types['Tree'](force=True)
         with pytest.raises(exceptions.LossyDowngrade, match=r'Tree\.force'):
             tree.obj_to_primitive('1.0', NEWEST)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests and subclasses replace is what runs, also after compiling."""
+"""Methods replaced by tests and subclasses run, also after compiling."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from oslo_versionedobjects import fields as ovo
 from vobjects.objects.codec import override_detection
 from vobjects.objects.codec.class_codec import class_codec
 
-from . import twins
+from . import paired_types
+from .paired_types import Make
 from .test_equivalence import agree, sorted_changes
-from .twins import Make
 
 # One field is unset, so that an attribute more makes the number right again.
 LEAF = Make('Leaf', {'name': 'a', 'tag': 't'})
@@ -26,9 +26,9 @@ TREE = Make('Tree', {'leaf': LEAF, 'row': [LEAF], 'map': {'k': LEAF}})
 
 @pytest.fixture(autouse=True)
 def _warm() -> None:
-    """Everything is compiled before anything is replaced."""
-    with twins.using(twins.COMPILED) as types:
-        tree = twins.made(TREE, types)
+    """Compile all types before a test patches them."""
+    with paired_types.using(paired_types.COMPILED) as types:
+        tree = paired_types.create(TREE, types)
         tree.obj_clone()
         types['Tree'].obj_from_primitive(tree.obj_to_primitive())
 
@@ -37,12 +37,14 @@ def everything(tree: Any) -> list[Any]:
     """Use each operation once."""
     primitive = tree.obj_to_primitive()
     return [
-        twins.outcome(tree.obj_what_changed),
+        paired_types.outcome(tree.obj_what_changed),
         sorted_changes(primitive),
-        twins.outcome(lambda: sorted_changes(tree.obj_to_primitive('1.0'))),
-        twins.outcome(tree.obj_clone),
-        twins.outcome(lambda: type(tree).obj_from_primitive(primitive)),
-        twins.shown(tree),
+        paired_types.outcome(
+            lambda: sorted_changes(tree.obj_to_primitive('1.0'))
+        ),
+        paired_types.outcome(tree.obj_clone),
+        paired_types.outcome(lambda: type(tree).obj_from_primitive(primitive)),
+        paired_types.comparable(tree),
     ]
 
 
@@ -60,25 +62,25 @@ def everything(tree: Any) -> list[Any]:
         ('Leaf', 'obj_make_compatible', KeyError('refused')),
     ],
 )
-def test_replaced_methods_of_a_class(
+def test_patched_method_of_class_is_called(
     name: str, method: str, result: Any
 ) -> None:
     def program(types: dict[str, Any]) -> Any:
-        tree = twins.made(TREE, types)
+        tree = paired_types.create(TREE, types)
         effect = {
             'side_effect'
             if isinstance(result, Exception)
             else 'return_value': result
         }
         if method == 'obj_attr_is_set':
-            stand_in: Any = lambda self, attr: False  # noqa: E731
+            replacement: Any = lambda self, attr: False  # noqa: E731
         elif method == '__deepcopy__':
-            stand_in = lambda self, memo: types['Leaf'](name='b')  # noqa: E731
+            replacement = lambda self, memo: types['Leaf'](name='b')  # noqa: E731
         elif method == '_obj_from_primitive':
-            stand_in = classmethod(lambda cls, *a: types['Leaf'](name='c'))
+            replacement = classmethod(lambda cls, *a: types['Leaf'](name='c'))
         else:
-            stand_in = mock.Mock(**effect)
-        with mock.patch.object(types[name], method, stand_in):
+            replacement = mock.Mock(**effect)
+        with mock.patch.object(types[name], method, replacement):
             during = everything(tree)
         return [during, everything(tree)]
 
@@ -86,9 +88,9 @@ def test_replaced_methods_of_a_class(
 
 
 @pytest.mark.parametrize('method', ['obj_what_changed', 'obj_to_primitive'])
-def test_replaced_methods_of_one_object(method: str) -> None:
+def test_patched_method_of_object_is_called(method: str) -> None:
     def program(types: dict[str, Any]) -> Any:
-        tree = twins.made(TREE, types)
+        tree = paired_types.create(TREE, types)
         answer = {'obj_what_changed': {'tag'}, 'obj_to_primitive': {'x': 1}}
         with mock.patch.object(tree.leaf, method, return_value=answer[method]):
             during = [
@@ -104,19 +106,21 @@ def test_replaced_methods_of_one_object(method: str) -> None:
     'method', ['coerce', 'to_primitive', 'from_primitive']
 )
 @pytest.mark.parametrize('kind', [ovo.String, ovo.Object, ovo.List, ovo.Field])
-def test_replaced_methods_of_a_field_type(kind: Any, method: str) -> None:
+def test_patched_method_of_field_type_is_called(
+    kind: Any, method: str
+) -> None:
     def program(types: dict[str, Any]) -> Any:
         real = getattr(kind, method)
         calls = []
 
-        def noting(self: Any, obj: Any, name: str, value: Any) -> Any:
+        def record_call(self: Any, obj: Any, name: str, value: Any) -> Any:
             calls.append((name, type(self).__name__))
             return real(self, obj, name, value)
 
-        tree = twins.made(TREE, types)
+        tree = paired_types.create(TREE, types)
         leaf = types['Leaf']()
         primitive = tree.obj_to_primitive()
-        with mock.patch.object(kind, method, noting):
+        with mock.patch.object(kind, method, record_call):
             tree.obj_to_primitive()
             types['Tree'].obj_from_primitive(primitive)
             types['Leaf'](name='x')
@@ -127,9 +131,9 @@ def test_replaced_methods_of_a_field_type(kind: Any, method: str) -> None:
     agree(program)
 
 
-def test_replaced_fields_of_a_class() -> None:
+def test_patched_fields_of_class_are_used() -> None:
     def program(types: dict[str, Any]) -> Any:
-        tree = twins.made(TREE, types)
+        tree = paired_types.create(TREE, types)
         fewer = {'name': types['Leaf'].fields['name']}
         with mock.patch.object(types['Leaf'], 'fields', fewer):
             during = everything(tree)
@@ -138,9 +142,9 @@ def test_replaced_fields_of_a_class() -> None:
     agree(program)
 
 
-def test_fields_changed_in_place() -> None:
+def test_fields_changed_in_place_are_used() -> None:
     def program(types: dict[str, Any]) -> Any:
-        tree = twins.made(TREE, types)
+        tree = paired_types.create(TREE, types)
         with mock.patch.dict(types['Leaf'].fields):
             del types['Leaf'].fields['tag']
             during = everything(tree)
@@ -149,42 +153,44 @@ def test_fields_changed_in_place() -> None:
     agree(program)
 
 
-def test_another_registry() -> None:
+def test_patched_registry_is_used() -> None:
     def program(types: dict[str, Any]) -> Any:
-        primitive = twins.made(TREE, types).obj_to_primitive()
+        primitive = paired_types.create(TREE, types).obj_to_primitive()
         registry = ovo_base.VersionedObjectRegistry._registry
         assert registry is not None
         fewer = dict(registry._obj_classes)
         del fewer['Leaf']
         with mock.patch.object(registry, '_obj_classes', fewer):
-            return twins.outcome(
+            return paired_types.outcome(
                 lambda: types['Tree'].obj_from_primitive(primitive)
             )
 
     agree(program)
 
 
-def test_a_class_registered_again_is_compiled_again() -> None:
+def test_class_registered_again_is_compiled_again() -> None:
     def program(types: dict[str, Any]) -> Any:
         cls = type(
             'Again',
             (types['Leaf'],),
             {'fields': {'other': ovo.IntegerField()}},
         )
-        said = [twins.outcome(lambda: cls(name='a').obj_to_primitive())]
+        results = [
+            paired_types.outcome(lambda: cls(name='a').obj_to_primitive())
+        ]
         ovo_base.VersionedObjectRegistry.register(cls)
-        said.append(
+        results.append(
             cls(name='a', other='3').obj_to_primitive()[
                 'versioned_object.data'
             ]
         )
-        return said
+        return results
 
     agree(program)
 
 
-def test_first_uses_by_many_threads_compile_once() -> None:
-    with twins.using(twins.COMPILED) as types:
+def test_first_use_by_many_threads_compiles_once() -> None:
+    with paired_types.using(paired_types.COMPILED) as types:
         cls = type(
             'Fresh',
             (types['Leaf'],),
@@ -206,7 +212,7 @@ def test_first_uses_by_many_threads_compile_once() -> None:
     assert len(forms) == 1
 
 
-def test_what_is_installed_stands_for_what_it_says() -> None:
+def test_replaceable_methods_include_the_originals() -> None:
     for name, known in override_detection.REPLACEABLE.items():
         if name in override_detection.ORIGINALS:
             assert override_detection.ORIGINALS[name] in known
