@@ -37,13 +37,15 @@ class Exporter:
     def __init__(
         self,
         conf: cfg.ConfigOpts,
-        counted: metrics.Metrics,
+        counters: metrics.Metrics,
         target: database.Database,
     ) -> None:
         self._host: str = conf.engine.metrics_host
         self._port: int | None = conf.engine.metrics_port
-        self._registry = counted.registry
-        self._registry.register(Shared(target, conf.engine.metrics_cache))
+        self._registry = counters.registry
+        self._registry.register(
+            DatabaseCollector(target, conf.engine.metrics_cache)
+        )
         self._server: Any = None
         self._thread: threading.Thread | None = None
 
@@ -82,7 +84,7 @@ class Exporter:
             self._thread.join()
 
 
-class Shared(registry.Collector):
+class DatabaseCollector(registry.Collector):
     """Collect gauges from the database.
 
     :param lifetime: seconds for which the result is cached
@@ -92,8 +94,8 @@ class Shared(registry.Collector):
         self._database = target
         self._lifetime = lifetime
         self._lock = threading.Lock()
-        self._found: list[core.Metric] = []
-        self._until = float('-inf')
+        self._cached: list[core.Metric] = []
+        self._cached_until = float('-inf')
 
     def describe(self) -> Iterable[core.Metric]:
         """Return nothing, so that registering does not query the database."""
@@ -102,10 +104,10 @@ class Shared(registry.Collector):
     def collect(self) -> Iterable[core.Metric]:
         """Return the gauges."""
         with self._lock:
-            if time.monotonic() >= self._until:
-                self._found = list(self._read())
-                self._until = time.monotonic() + self._lifetime
-            return self._found
+            if time.monotonic() >= self._cached_until:
+                self._cached = list(self._read())
+                self._cached_until = time.monotonic() + self._lifetime
+            return self._cached
 
     def _read(self) -> Iterator[core.Metric]:
         is_up = _Gauge(
@@ -122,8 +124,8 @@ class Shared(registry.Collector):
             return
         is_up.add_metric([], 1)
         yield is_up
-        yield from _of_backlog(backlog)
-        yield from _of_fleet(view)
+        yield from _backlog_gauges(backlog)
+        yield from _fleet_gauges(view)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ def measure_backlog(session: orm.Session) -> Backlog:
     )
 
 
-def _of_backlog(backlog: Backlog) -> Iterator[core.Metric]:
+def _backlog_gauges(backlog: Backlog) -> Iterator[core.Metric]:
     by_status = _Gauge(
         'vobjects_actions',
         'Actions that have not ended, by status.',
@@ -192,10 +194,10 @@ def _of_backlog(backlog: Backlog) -> Iterator[core.Metric]:
         yield _Gauge(f'vobjects_{name}', f'{text}.', value=value)
 
 
-def _of_fleet(view: fleet.View) -> Iterator[core.Metric]:
+def _fleet_gauges(view: fleet.View) -> Iterator[core.Metric]:
     ages = _Gauge(
         'vobjects_fleet_heartbeat_age_seconds',
-        'Since a process was last heard of.',
+        'Seconds since the last heartbeat of a process.',
         labels=['id', 'binary', 'host', 'release', 'state'],
     )
     for member in view.members:
@@ -216,6 +218,6 @@ def _of_fleet(view: fleet.View) -> Iterator[core.Metric]:
             maximum.version.minor,
         ),
         ('held', 'Whether it is held', int(view.held is not None)),
-        ('generation', 'Changes of the fleet', view.generation),
+        ('generation', 'Number of changes of the fleet', view.generation),
     ):
         yield _Gauge(f'vobjects_fleet_{name}', f'{text}.', value=value)

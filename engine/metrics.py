@@ -17,7 +17,7 @@ from sqlalchemy import orm
 from engine.db import database, models
 
 #: Label for requests of unknown type.
-OTHER = '(other)'
+UNKNOWN_REQUEST = '(other)'
 
 _REQUEST_BUCKETS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30)
 _ACTION_BUCKETS = (0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600)
@@ -39,51 +39,51 @@ class Metrics:
         gauge = functools.partial(prometheus_client.Gauge, registry=registry)
         self._requests = counter(
             'vobjects_engine_requests',
-            'Requests by type, and by what became of them: "ok", or the'
-            ' class of the error.',
+            'Requests by type and result: "ok", or the class of the error.',
             ('request', 'result'),
         )
         self._request_seconds = histogram(
             'vobjects_engine_request_duration_seconds',
-            'What requests took here.',
+            'Seconds to handle a request.',
             ('request',),
             buckets=_REQUEST_BUCKETS,
         )
         self._downgrades = counter(
             'vobjects_engine_downgrades',
-            'Answers that were given in an older form because the process'
-            ' that asked is older, by type of the request.',
+            'Responses downgraded for an older caller, by type of the'
+            ' request.',
             ('request',),
         )
         self._ended = counter(
             'vobjects_engine_actions_ended',
-            'Actions that this engine ended, by kind and status.',
+            'Actions that this engine ended, by name and status.',
             ('action', 'status'),
         )
         self._action_seconds = histogram(
             'vobjects_engine_action_duration_seconds',
-            'From the first start of an action to its end.',
+            'Seconds from the first start of an action to its end.',
             ('action',),
             buckets=_ACTION_BUCKETS,
         )
         self._delay = histogram(
             'vobjects_engine_action_delay_seconds',
-            'From when an action is made to its first start.',
+            'Seconds from the creation of an action to its first start.',
             buckets=_ACTION_BUCKETS,
         )
         self._lock_waits = counter(
             'vobjects_engine_lock_waits',
-            'Claims put off because another action holds the cluster or node.',
+            'Claims delayed by the lock of another action.',
         )
         self._rescues = counter(
             'vobjects_engine_rescues',
             'Actions taken over from engines that died.',
         )
         self._workers = gauge(
-            'vobjects_engine_workers', 'Actions that it can run at a time.'
+            'vobjects_engine_workers',
+            'Maximum number of actions that run at a time.',
         )
         self._busy = gauge(
-            'vobjects_engine_workers_busy', 'Actions that it runs now.'
+            'vobjects_engine_workers_busy', 'Number of actions that run now.'
         )
 
     def request_finished(
@@ -94,7 +94,7 @@ class Metrics:
         :param request: its type; None if unknown
         :param seconds: duration of the request
         """
-        name = request or OTHER
+        name = request or UNKNOWN_REQUEST
         result = 'ok' if error is None else type(error).__name__
         self._requests.labels(name, result).inc()
         self._request_seconds.labels(name).observe(seconds)
@@ -105,22 +105,22 @@ class Metrics:
 
     def started(self, session: orm.Session, action: models.Action) -> None:
         """Count an action's first start."""
-        created, began = action.created_at, action.start_time
-        if began is not None:
-            delay = max(0.0, began - created.timestamp())
+        created, start_time = action.created_at, action.start_time
+        if start_time is not None:
+            delay = max(0.0, start_time - created.timestamp())
             database.at_commit(session, lambda: self._delay.observe(delay))
 
     def ended(
         self, session: orm.Session, action: models.Action, status: str
     ) -> None:
         """Count the end of an action."""
-        kind, began = action.action, action.start_time
+        action_name, start_time = action.action, action.start_time
 
         def count() -> None:
-            self._ended.labels(kind, status).inc()
-            if began is not None:
-                seconds = max(0.0, time.time() - began)
-                self._action_seconds.labels(kind).observe(seconds)
+            self._ended.labels(action_name, status).inc()
+            if start_time is not None:
+                seconds = max(0.0, time.time() - start_time)
+                self._action_seconds.labels(action_name).observe(seconds)
 
         database.at_commit(session, count)
 

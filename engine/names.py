@@ -19,32 +19,32 @@ from vobjects import exceptions, fields
 from vobjects.clustering import errors
 
 #: Key in a cluster's config.
-CONFIG = 'node.name.format'
+FORMAT_KEY = 'node.name.format'
 
 DEFAULT_FORMAT = 'node-$8R'
 
 #: Maximum number of characters of a format, and of a name.
-LONGEST = 255
+MAX_LENGTH = 255
 
 _PART = re.compile(r'\$([0-9]{0,8})([rRI])|[^$]+|\$')
 
 #: Maximum number of characters in a format per character of the name, as in
 #: ``$00000001I``.
-_WIDEST = 10
+_MAX_FORMAT_RATIO = 10
 
 _LETTERS = string.ascii_lowercase + string.digits
 
 
-def check(config: Mapping[str, Any]) -> None:
+def check_config(config: Mapping[str, Any]) -> None:
     """Reject a cluster config whose name format is invalid.
 
     :raises vobjects.clustering.errors.BadRequest: names the key
     """
-    name_format = config.get(CONFIG)
-    if isinstance(name_format, str) and len(name_format) > LONGEST:
+    name_format = config.get(FORMAT_KEY)
+    if isinstance(name_format, str) and len(name_format) > MAX_LENGTH:
         raise errors.BadRequest(
-            f'config: {CONFIG} must have at most {LONGEST} characters, not'
-            f' {len(name_format)}.'
+            f'config: {FORMAT_KEY} must have at most {MAX_LENGTH} characters,'
+            f' not {len(name_format)}.'
         )
     member_name(config, 1)
 
@@ -57,17 +57,17 @@ def member_name(config: Mapping[str, Any], index: int) -> str:
     :raises vobjects.clustering.errors.BadRequest: the format does not result
         in valid names, whatever the index
     """
-    name_format = config.get(CONFIG) or DEFAULT_FORMAT
+    name_format = config.get(FORMAT_KEY) or DEFAULT_FORMAT
     if not isinstance(name_format, str):
         raise errors.BadRequest(
-            f'config: {CONFIG} must be a string, not'
+            f'config: {FORMAT_KEY} must be a string, not'
             f' {exceptions.cut(name_format)}.'
         )
     name = node_name(name_format, index)
     if not re.fullmatch(fields.NAME_PATTERN, name):
         raise errors.BadRequest(
-            f'config: {CONFIG} {exceptions.cut(name_format)} makes no names:'
-            ' they may hold letters, digits and "_.~-" only.'
+            f'config: {FORMAT_KEY} must result in names of letters, digits and'
+            f' "_.~-" only, not {exceptions.cut(name_format)}.'
         )
     return name
 
@@ -75,21 +75,21 @@ def member_name(config: Mapping[str, Any], index: int) -> str:
 def node_name(name_format: str, index: int) -> str:
     """Return the name that a format gives for an index.
 
-    Clusters of older releases may have longer formats than :func:`check`
-    accepts; the cost is limited for them, too.
+    Clusters of older releases may have longer formats than
+    :func:`check_config` accepts; the cost is limited for them, too.
 
     :returns: at most 255 characters
     """
     name = ''
-    for match in _PART.finditer(name_format[: LONGEST * _WIDEST]):
-        name += _filled(match, index)
-        if len(name) >= LONGEST:
+    for match in _PART.finditer(name_format[: MAX_LENGTH * _MAX_FORMAT_RATIO]):
+        name += _expand(match, index)
+        if len(name) >= MAX_LENGTH:
             break
-    return name[:LONGEST]
+    return name[:MAX_LENGTH]
 
 
-def _filled(part: re.Match[str], index: int) -> str:
-    width = min(int(part[1] or 0), LONGEST)
+def _expand(part: re.Match[str], index: int) -> str:
+    width = min(int(part[1] or 0), MAX_LENGTH)
     if part[2] == 'I':
         return str(index).zfill(width)
     if part[2] in ('r', 'R'):

@@ -65,14 +65,16 @@ class Purger:
 
     def _purge(
         self,
-        kind: Callable[[database.Database, datetime.datetime], Iterator[int]],
+        delete_batches: Callable[
+            [database.Database, datetime.datetime], Iterator[int]
+        ],
         days: float,
     ) -> int:
         if not days:
             return 0
-        until = purge.cutoff_time(self._database, days * DAY)
+        cutoff = purge.cutoff_time(self._database, days * DAY)
         deleted = 0
-        for number in kind(self._database, until):
+        for number in delete_batches(self._database, cutoff):
             deleted += number
             # Pause, so that other transactions can use the database.
             if self._stopping.wait(self._conf.purge_pause):

@@ -30,15 +30,16 @@ from vobjects.rpc import fleet
 LOG = logging.getLogger(__name__)
 
 #: Seconds between two deletions of old call records.
-FORGET_EVERY = 60
+CALL_CLEANUP_INTERVAL = 60
 
 
 class Reaper:
     """Clean up after dead engines and overdue actions.
 
-    :param ours: the scheduler of this process; None if it has none
+    :param own_scheduler: the scheduler of this process; None if it has none
     :param period: heartbeat interval in seconds
-    :param silence: returns the seconds since this process's last heartbeat
+    :param heartbeat_age: returns the seconds since this process's last
+        heartbeat
     :param announce: called after a sweep removed members from the ledger
     """
 
@@ -47,22 +48,22 @@ class Reaper:
         runtime: Runtime,
         ledger: services.DatabaseLedger,
         *,
-        ours: scheduler.Scheduler | None = None,
+        own_scheduler: scheduler.Scheduler | None = None,
         period: float,
-        silence: Callable[[], float] = lambda: 0.0,
+        heartbeat_age: Callable[[], float] = lambda: 0.0,
         announce: Callable[[], None] = lambda: None,
     ) -> None:
         self._runtime = runtime
         self._ledger = ledger
-        self._ours = ours
+        self._own_scheduler = own_scheduler
         self._dead_after = period * fleet.DEAD_AFTER_PERIODS
         self._interval = period / fleet.BEATS_PER_PERIOD
-        self._silence = silence
-        self._vigil = suspend_detector.Vigil(
+        self._heartbeat_age = heartbeat_age
+        self._suspend_detector = suspend_detector.SuspendDetector(
             longest_pause=period, memory=period
         )
         self._announce = announce
-        self._forget_at = float('-inf')
+        self._next_cleanup = float('-inf')
         self._stopping = threading.Event()
         self._thread = threading.Thread(
             target=self._loop, name='reaper', daemon=True
@@ -83,19 +84,23 @@ class Reaper:
 
         :returns: the processes that were found dead
         """
-        allowed = self._vigil.allowance(self._silence())
-        dead = self._ledger.expire(self._dead_after + allowed)
+        allowance = self._suspend_detector.allowed_silence(
+            self._heartbeat_age()
+        )
+        dead = self._ledger.expire(self._dead_after + allowance)
         for member in dead:
             LOG.warning('%s died: no heartbeat', member.label)
         if dead:
             self._announce()
-        woken = self._take_over({member.id: member for member in dead})
-        woken |= self._end_overdue()
-        woken |= self._resume_forgotten()
-        self._forget_calls()
-        if self._ours is not None:
-            self._ours.give_back()
-        if woken:
+        is_any_ready = self._take_over_all(
+            {member.id: member for member in dead}
+        )
+        is_any_ready |= self._end_overdue()
+        is_any_ready |= self._resume_waiting()
+        self._delete_call_records()
+        if self._own_scheduler is not None:
+            self._own_scheduler.give_back()
+        if is_any_ready:
             self._runtime.wake()
         return dead
 
@@ -106,26 +111,26 @@ class Reaper:
             except Exception as error:  # noqa: BLE001 - reported
                 database.log_failure(LOG, error, 'The sweep failed')
 
-    def _take_over(self, dead: dict[str, fleet.Member]) -> bool:
+    def _take_over_all(self, dead: dict[str, fleet.Member]) -> bool:
         with self._runtime.database.reader() as session:
             orphans = actions.orphans(session)
-        woken = False
+        is_any_ready = False
         for orphan in orphans:
             owner = orphan.owner or ''
             member = dead.get(owner)
-            who = member.label if member else f'engine {owner[:8]}'
+            label = member.label if member else f'engine {owner[:8]}'
 
             def body(
                 session: orm.Session,
                 orphan: models.Action = orphan,
-                reason: str = f'{who} died',
+                reason: str = f'{label} died',
             ) -> bool:
-                return self._rescue(session, orphan, reason)
+                return self._take_over_action(session, orphan, reason)
 
-            woken |= self._runtime.database.write(body)
-        return woken
+            is_any_ready |= self._runtime.database.write(body)
+        return is_any_ready
 
-    def _rescue(
+    def _take_over_action(
         self, session: orm.Session, orphan: models.Action, reason: str
     ) -> bool:
         """Make a dead engine's action ready again, or end it.
@@ -136,13 +141,13 @@ class Reaper:
         if orphan.deaths + 1 >= self._runtime.conf.engine.max_attempts:
             if not actions.update(session, claim.condition()):
                 return False
-            times = orphan.deaths + 1
+            attempts = orphan.deaths + 1
             return cancellation.end_action(
                 self._runtime,
                 session,
                 orphan,
                 'FAILED',
-                f'{reason} while running it, as happened {times} times',
+                f'{reason} while running it, as happened {attempts} times',
             )
         LOG.warning(
             'The action is ready again: %s',
@@ -165,7 +170,7 @@ class Reaper:
     def _end_overdue(self) -> bool:
         with self._runtime.database.reader() as session:
             overdue = actions.overdue(session)
-        woken = False
+        is_any_ready = False
         for action in overdue:
             LOG.warning(
                 'The action took too long', extra=log_context.log_extra(action)
@@ -176,24 +181,24 @@ class Reaper:
                     self._runtime, session, id_, 'TIMEOUT'
                 )
 
-            woken |= self._runtime.database.write(body)
-        return woken
+            is_any_ready |= self._runtime.database.write(body)
+        return is_any_ready
 
-    def _forget_calls(self) -> None:
+    def _delete_call_records(self) -> None:
         now = time.monotonic()
-        if now >= self._forget_at:
-            self._forget_at = now + FORGET_EVERY
+        if now >= self._next_cleanup:
+            self._next_cleanup = now + CALL_CLEANUP_INTERVAL
             self._runtime.database.write(idempotency.delete_old)
 
-    def _resume_forgotten(self) -> bool:
+    def _resume_waiting(self) -> bool:
         """Wake actions whose dependencies have all ended; a safety net."""
         with self._runtime.database.reader() as session:
-            forgotten = dependencies.resumable(session)
-        woken = False
-        for action_id in forgotten:
+            waiting = dependencies.resumable(session)
+        is_any_ready = False
+        for action_id in waiting:
 
             def body(session: orm.Session, id_: str = action_id) -> bool:
                 return dependencies.resume_if_done(session, id_)
 
-            woken |= self._runtime.database.write(body)
-        return woken
+            is_any_ready |= self._runtime.database.write(body)
+        return is_any_ready

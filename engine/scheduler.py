@@ -30,10 +30,10 @@ from vobjects import exceptions
 LOG = logging.getLogger(__name__)
 
 #: Maximum number of candidates per query; other engines may claim some first.
-LOOK = 16
+CANDIDATES_PER_QUERY = 16
 
 #: Errors from inputs that an engine of another release may have stored.
-UNREADABLE = (
+UNREADABLE_ERRORS = (
     ovo_exception.IncompatibleObjectVersion,
     ovo_exception.UnsupportedObjectError,
     exceptions.ConversionError,
@@ -58,20 +58,20 @@ class Scheduler:
         self._poll_interval: float = options.poll_interval
         self._lock_retry: float = options.lock_retry_interval
         self._unreadable_retry: float = options.unreadable_retry_interval
-        self._size: int = options.workers
-        self._idle = threading.Semaphore(self._size)
-        self._jobs: queue.SimpleQueue[action_run.ActionRun | None] = (
+        self._worker_count: int = options.workers
+        self._idle = threading.Semaphore(self._worker_count)
+        self._runs: queue.SimpleQueue[action_run.ActionRun | None] = (
             queue.SimpleQueue()
         )
         #: Claims that a worker of this process runs or is about to get.
         self._running: set[actions.Claim] = set()
-        self._guard = threading.Lock()
+        self._running_lock = threading.Lock()
         #: Held while a claim is in the database but not yet in that set.
         self._claiming = threading.Lock()
         self._unreadable: dict[str, float] = {}
         #: Candidates of the last query that were not tried yet.
-        self._seen: collections.deque[str] = collections.deque()
-        self._heard = threading.Event()
+        self._candidates: collections.deque[str] = collections.deque()
+        self._notified = threading.Event()
         self._stopping = threading.Event()
         self._dispatcher = threading.Thread(
             target=self._dispatch, name='scheduler', daemon=True
@@ -81,18 +81,20 @@ class Scheduler:
             threading.Thread(
                 target=self._work, name=f'worker-{number}', daemon=True
             )
-            for number in range(self._size)
+            for number in range(self._worker_count)
         ]
 
     def start(self) -> None:
         """Begin to claim and run actions."""
-        self.runtime.metrics.watch(self._size, lambda: len(self._running))
+        self.runtime.metrics.watch(
+            self._worker_count, lambda: len(self._running)
+        )
         for thread in (self._dispatcher, *self._workers):
             thread.start()
 
-    def hear(self) -> None:
+    def notify(self) -> None:
         """Look for work now; called when new work is announced."""
-        self._heard.set()
+        self._notified.set()
 
     def stop(self, timeout: float) -> None:
         """Stop claiming, and leave unfinished actions to other engines.
@@ -100,13 +102,13 @@ class Scheduler:
         :param timeout: seconds to wait for running actions
         """
         self._stopping.set()
-        self._heard.set()
+        self._notified.set()
         self._idle.release()  # the dispatcher may wait for a worker
         deadline = time.monotonic() + timeout
         if self._dispatcher.is_alive():
             self._dispatcher.join()
         for _ in self._workers:
-            self._jobs.put(None)
+            self._runs.put(None)
         for thread in self._workers:
             if thread.is_alive():
                 thread.join(max(0.0, deadline - time.monotonic()))
@@ -132,13 +134,13 @@ class Scheduler:
         It is one of the oldest. Candidates of the last query are tried first,
         because the query is slow when many actions wait.
         """
-        run = self._first()
+        run = self._claim_first()
         if run is None:
-            self._look()
-            run = self._first()
+            self._query_candidates()
+            run = self._claim_first()
         return run
 
-    def _look(self) -> None:
+    def _query_candidates(self) -> None:
         now = time.monotonic()
         self._unreadable = {
             id_: until
@@ -146,14 +148,16 @@ class Scheduler:
             if until > now
         }
         with self.runtime.database.reader() as session:
-            self._seen.extend(
-                actions.candidates(session, LOOK, self._unreadable)
+            self._candidates.extend(
+                actions.candidates(
+                    session, CANDIDATES_PER_QUERY, self._unreadable
+                )
             )
 
-    def _first(self) -> action_run.ActionRun | None:
+    def _claim_first(self) -> action_run.ActionRun | None:
         """Claim the first candidate that another engine has not claimed."""
-        while self._seen:
-            run = self._try(self._seen.popleft())
+        while self._candidates:
+            run = self._try_claim(self._candidates.popleft())
             if run is not None:
                 return run
         return None
@@ -166,7 +170,7 @@ class Scheduler:
         """
         with self._claiming, self.runtime.database.reader() as session:
             claims = actions.claims_of(session, self.owner)
-            with self._guard:
+            with self._running_lock:
                 running = set(self._running)
         for claim in claims:
             if lost_only and claim in running:
@@ -181,14 +185,14 @@ class Scheduler:
                 LOG.warning('Left action %s to others', claim.action_id)
                 self.runtime.wake()
 
-    def _try(self, action_id: str) -> action_run.ActionRun | None:
+    def _try_claim(self, action_id: str) -> action_run.ActionRun | None:
         try:
             with self._claiming:
-                run, woken = self.runtime.database.write(
+                run, is_any_ready = self.runtime.database.write(
                     lambda session: self._claim(session, action_id)
                 )
                 if run is not None:
-                    with self._guard:
+                    with self._running_lock:
                         self._running.add(run.claim)
         except _UnreadableError as error:
             LOG.info('Left action %s to newer engines: %s', action_id, error)
@@ -196,7 +200,7 @@ class Scheduler:
                 time.monotonic() + self._unreadable_retry
             )
             return None
-        if woken:
+        if is_any_ready:
             self.runtime.wake()
         return run
 
@@ -217,11 +221,11 @@ class Scheduler:
             raise _UnreadableError(f'{action.action} is unknown here')
         try:
             request = action_factory.read(self.runtime, action)
-        except UNREADABLE as error:
+        except UNREADABLE_ERRORS as error:
             raise _UnreadableError(str(error)) from error
-        woken = False
+        is_any_ready = False
         if action_types.is_forced(request):
-            woken = cancellation.supersede(
+            is_any_ready = cancellation.supersede(
                 self.runtime, session, actions.blockers(session, action)
             )
         blocked_on = locks.acquire(
@@ -235,21 +239,21 @@ class Scheduler:
                 blocked_on=blocked_on,
             )
             self.runtime.metrics.blocked(session)
-            return None, woken
+            return None, is_any_ready
         if actions.start(session, claim, action, now):
             self.runtime.events.started(session, action, now)
             self.runtime.metrics.started(session, action)
         run = action_run.ActionRun(
             self.runtime, action_type, claim, action, request
         )
-        return run, woken
+        return run, is_any_ready
 
     def _dispatch(self) -> None:
         while True:
             self._idle.acquire()
             if self._stopping.is_set():
                 return
-            self._heard.clear()
+            self._notified.clear()
             run = None
             try:
                 run = self.claim()
@@ -257,13 +261,13 @@ class Scheduler:
                 database.log_failure(LOG, error, 'Could not look for work')
             if run is None:
                 self._idle.release()
-                self._heard.wait(self._poll_interval)
+                self._notified.wait(self._poll_interval)
             else:
-                self._jobs.put(run)
+                self._runs.put(run)
 
     def _work(self) -> None:
         while True:
-            run = self._jobs.get()
+            run = self._runs.get()
             if run is None:
                 return
             try:
@@ -274,5 +278,5 @@ class Scheduler:
 
     def finish(self, run: action_run.ActionRun) -> None:
         """Remove the claim of a finished run from the running ones."""
-        with self._guard:
+        with self._running_lock:
             self._running.discard(run.claim)

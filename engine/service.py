@@ -148,15 +148,15 @@ class Engine:
             listeners={wakeups.WORK: self._hear},
             observer=self.runtime.metrics,
         )
-        self.announcer = work_notifier.Announcer(self._announce)
+        self.work_notifier = work_notifier.WorkNotifier(self._notify_engines)
         self.scheduler = scheduler.Scheduler(self.runtime, self.worker.id)
         self.health = health.Manager(self.runtime, self.worker.id)
         self.reaper = reaper.Reaper(
             self.runtime,
             ledger,
-            ours=self.scheduler,
+            own_scheduler=self.scheduler,
             period=conf.fleet.heartbeat_interval,
-            silence=lambda: self.worker.membership.age,
+            heartbeat_age=lambda: self.worker.membership.age,
             announce=self.worker.announce_fleet,
         )
 
@@ -174,7 +174,7 @@ class Engine:
         """Join the fleet, serve requests and run actions."""
         self.exporter.start()
         self.worker.start()
-        self.announcer.start()
+        self.work_notifier.start()
         self.reaper.start()
         self.purger.start()
         self.revoker.start()
@@ -191,7 +191,7 @@ class Engine:
         self.revoker.stop()
         self.purger.stop()
         self.reaper.stop()
-        self.announcer.stop()
+        self.work_notifier.stop()
         self.worker.stop()
         self.exporter.stop()
         self.database.close()
@@ -209,13 +209,13 @@ class Engine:
             return idempotency.recall(session, call)
 
     def _hear(self) -> None:
-        self.scheduler.hear()
+        self.scheduler.notify()
 
     def _wake(self) -> None:
-        self.scheduler.hear()
-        self.announcer.announce()
+        self.scheduler.notify()
+        self.work_notifier.notify()
 
-    def _announce(self) -> None:
+    def _notify_engines(self) -> None:
         view = self.worker.membership.view
         if view is None or len(view.servers(topics.ENGINE)) > 1:
             self.worker.announce_work()

@@ -43,7 +43,7 @@ class Bounds:
             ),
         )
 
-    def most(self) -> int:
+    def largest(self) -> int:
         """Return the largest size that all limits allow."""
         return (
             self.limit if self.maximum < 0 else min(self.maximum, self.limit)
@@ -61,7 +61,7 @@ class Bounds:
         :raises vobjects.clustering.errors.BadRequest: names both numbers
         """
         if 0 <= self.maximum < self.minimum:
-            raise errors.BadRequest(self._crossed())
+            raise errors.BadRequest(self._crossed_message())
         for name, value in (
             ('min_size', self.minimum),
             ('max_size', self.maximum),
@@ -78,14 +78,14 @@ class Bounds:
 
         :raises vobjects.clustering.errors.BadRequest: names both numbers
         """
-        wrong = ''
+        problem = ''
         if size < self.minimum and 'min_size' in self.specified:
-            wrong = f'min_size ({self.minimum}) is greater'
+            problem = f'min_size ({self.minimum}) is greater'
         elif 0 <= self.maximum < size and 'max_size' in self.specified:
-            wrong = f'max_size ({self.maximum}) is less'
-        if wrong:
+            problem = f'max_size ({self.maximum}) is less'
+        if problem:
             raise errors.BadRequest(
-                f'The specified {wrong} than the current desired_capacity'
+                f'The specified {problem} than the current desired_capacity'
                 f' ({size}) of the cluster.'
             )
         self.check_size(size)
@@ -110,17 +110,17 @@ class Bounds:
         if size < self.minimum:
             raise errors.BadRequest(
                 f'The target capacity ({size}) is less than the'
-                f' {self._minimum()}.'
+                f' {self._minimum_text()}.'
             )
         if 0 <= self.maximum < size:
             raise errors.BadRequest(
                 f'The target capacity ({size}) is greater than the'
-                f' {self._maximum()}.'
+                f' {self._maximum_text()}.'
             )
 
     # Senlin's messages
 
-    def _crossed(self) -> str:
+    def _crossed_message(self) -> str:
         low, high = f'min_size ({self.minimum})', f'max_size ({self.maximum})'
         if 'max_size' not in self.specified:
             return (
@@ -134,13 +134,13 @@ class Bounds:
             )
         return f'The specified {low} is greater than the specified {high}.'
 
-    def _minimum(self) -> str:
-        return f'{self._whose("min_size")} min_size ({self.minimum})'
+    def _minimum_text(self) -> str:
+        return f'{self._origin("min_size")} min_size ({self.minimum})'
 
-    def _maximum(self) -> str:
-        return f'{self._whose("max_size")} max_size ({self.maximum})'
+    def _maximum_text(self) -> str:
+        return f'{self._origin("max_size")} max_size ({self.maximum})'
 
-    def _whose(self, name: str) -> str:
+    def _origin(self, name: str) -> str:
         return 'specified' if name in self.specified else "cluster's"
 
 
@@ -222,7 +222,7 @@ class Resize:
         self.check()
         bounds = bounds.changed(self.min_size, self.max_size)
         bounds.check()
-        size = self._size(current)
+        size = self._new_size(current)
         if not self.strict:
             size = bounds.clamp(size)
         if self.adjustment_type is None:
@@ -231,39 +231,39 @@ class Resize:
             bounds.check_size(size)
         return size, bounds
 
-    def _size(self, current: int) -> int:
+    def _new_size(self, current: int) -> int:
         if self.adjustment_type is None or self.number is None:
             return current
         if self.adjustment_type == 'EXACT_CAPACITY':
             return int(self.number)
         if self.adjustment_type == 'CHANGE_IN_CAPACITY':
             return current + int(self.number)
-        return current + self._share_of(current)
+        return current + self._change_in_percent(current)
 
-    def _share_of(self, current: int) -> int:
+    def _change_in_percent(self, current: int) -> int:
         """Convert the percentage to a signed number of nodes.
 
         A result below one node is rounded up, any other down. ``min_step`` is
         the smallest change.
         """
         assert self.number is not None
-        exact = share(abs(self.number), current)
+        exact = percentage_of(abs(self.number), current)
         step = math.ceil(exact) if exact < 1 else math.floor(exact)
         if self.number:
             step = max(step, self.min_step or 0)
         return -step if self.number < 0 else step
 
 
-def share(percents: float, of: int) -> float:
+def percentage_of(percentage: float, number: int) -> float:
     """Return a percentage of a number of nodes.
 
     The result is limited to the largest float, since the percentage may be
     huge.
     """
-    return min(percents * of / 100, sys.float_info.max)
+    return min(percentage * number / 100, sys.float_info.max)
 
 
-def health(
+def cluster_status(
     operation: str, active: int, desired: int, bounds: Bounds
 ) -> tuple[str, str]:
     """Return the status of a cluster, and the reason for it.

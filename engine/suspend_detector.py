@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable
 
 
-class Vigil:
+class SuspendDetector:
     """Detect the suspensions of one process.
 
     :param longest_pause: maximum seconds, between two calls of
-        :meth:`allowance` or two heartbeats of this process, that do not count
-        as a suspension
+        :meth:`allowed_silence` or two heartbeats of this process, that do not
+        count as a suspension
     :param memory: seconds after a suspension for which it is taken into
         account
     :param clock: returns monotonic seconds
@@ -35,13 +35,13 @@ class Vigil:
         self._longest_pause = longest_pause
         self._memory = memory
         self._clock = clock
-        self._looked: float | None = None
+        self._last_call: float | None = None
         #: Times at which suspensions were detected, and their lengths.
-        self._sleeps: collections.deque[tuple[float, float]] = (
+        self._suspensions: collections.deque[tuple[float, float]] = (
             collections.deque()
         )
 
-    def allowance(self, silence: float) -> float:
+    def allowed_silence(self, silence: float) -> float:
         """Return the seconds of silence that do not count against others.
 
         Call it before each check of the members.
@@ -49,11 +49,13 @@ class Vigil:
         :param silence: seconds since this process's last heartbeat
         """
         now = self._clock()
-        pause = 0.0 if self._looked is None else now - self._looked
+        pause = 0.0 if self._last_call is None else now - self._last_call
         pause = max(pause, silence)
-        self._looked = now
-        while self._sleeps and now - self._sleeps[0][0] >= self._memory:
-            self._sleeps.popleft()
+        self._last_call = now
+        while (
+            self._suspensions and now - self._suspensions[0][0] >= self._memory
+        ):
+            self._suspensions.popleft()
         if pause > self._longest_pause:
-            self._sleeps.append((now, pause))
-        return max((length for _, length in self._sleeps), default=0.0)
+            self._suspensions.append((now, pause))
+        return max((length for _, length in self._suspensions), default=0.0)

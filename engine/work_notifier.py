@@ -3,7 +3,7 @@
 
 Each notice costs the broker and every engine some work, and a single notice
 covers all new work. Requests to notify that arrive while a notice is being
-sent, or within :data:`PAUSE` after it, are therefore combined. The announced
+sent, or within :data:`MIN_INTERVAL` after it, are therefore combined. The new
 work has been committed by then.
 """
 
@@ -13,17 +13,17 @@ import threading
 from collections.abc import Callable
 
 #: Minimum seconds between two notices.
-PAUSE = 0.005
+MIN_INTERVAL = 0.005
 
 
-class Announcer:
+class WorkNotifier:
     """Send notices from a separate thread.
 
-    :param tell: sends one notice; must not raise
+    :param send: sends one notice; must not raise
     """
 
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self._tell = tell
+    def __init__(self, send: Callable[[], None]) -> None:
+        self._send = send
         self._due = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(
@@ -34,7 +34,7 @@ class Announcer:
         """Start the thread."""
         self._thread.start()
 
-    def announce(self) -> None:
+    def notify(self) -> None:
         """Request a notice; sending it begins after this call."""
         self._due.set()
 
@@ -51,5 +51,5 @@ class Announcer:
             self._due.wait()
             is_last = self._stopping.is_set()
             self._due.clear()
-            self._tell()
-            self._stopping.wait(PAUSE)
+            self._send()
+            self._stopping.wait(MIN_INTERVAL)

@@ -448,7 +448,7 @@ def evaluate(
 
     Flush changes of the nodes before you call it.
     """
-    status, reason = sizes.health(
+    status, reason = sizes.cluster_status(
         operation,
         nodes.count_of_cluster(session, cluster.id, status='ACTIVE'),
         cluster.desired_capacity,

@@ -349,4 +349,4 @@ def reject_other_profile_type(
 
 def _check_config(request: Any) -> None:
     """Reject a config with an invalid format for node names."""
-    names.check(request.get('config') or {})
+    names.check_config(request.get('config') or {})

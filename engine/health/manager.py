@@ -42,17 +42,17 @@ from vobjects.clustering.requests import nodes as requests
 LOG = logging.getLogger(__name__)
 
 #: Minimum and maximum seconds between two searches for due clusters.
-PAUSE = (0.1, 2.0)
+SEARCH_INTERVAL = (0.1, 2.0)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Case:
+class _MonitoredCluster:
     """A cluster with its health policy and its idle nodes."""
 
     cluster: models.Cluster
     policy: models.Policy
     properties: Any
-    patients: Sequence[probes.Patient]
+    nodes: Sequence[probes.ProbedNode]
 
 
 class Manager:
@@ -67,7 +67,7 @@ class Manager:
         self._owner = owner
         self._stopping = threading.Event()
         #: Held by the thread that searches for clusters.
-        self._turn = threading.Lock()
+        self._search_lock = threading.Lock()
         self._threads = [
             threading.Thread(
                 target=self._loop, name=f'health-{number}', daemon=True
@@ -100,7 +100,7 @@ class Manager:
         except Exception as error:  # noqa: BLE001 - it is logged
             # Remaining claims expire when the ledger removes this service.
             database.log_failure(
-                LOG, error, 'Could not leave clusters to others'
+                LOG, error, 'Could not release the claimed clusters'
             )
 
     def step(self) -> bool:
@@ -111,32 +111,30 @@ class Manager:
         cluster_id = self._claim()
         if cluster_id is None:
             return False
-        self._look(cluster_id)
+        self._check_cluster(cluster_id)
         return True
 
     def _loop(self) -> None:
         while not self._stopping.is_set():
             try:
-                with self._turn:
-                    cluster_id = self._wait_for_one()
+                with self._search_lock:
+                    cluster_id = self._wait_for_cluster()
                 if cluster_id is not None:
-                    self._look(cluster_id)
+                    self._check_cluster(cluster_id)
             except Exception as error:  # noqa: BLE001 - it is logged
-                database.log_failure(
-                    LOG, error, 'Could not look after clusters'
-                )
-                self._stopping.wait(PAUSE[1])
+                database.log_failure(LOG, error, 'Could not check clusters')
+                self._stopping.wait(SEARCH_INTERVAL[1])
 
-    def _wait_for_one(self) -> str | None:
+    def _wait_for_cluster(self) -> str | None:
         while not self._stopping.is_set():
             cluster_id = self._claim()
             if cluster_id is not None:
                 return cluster_id
             with self._runtime.database.reader() as session:
                 seconds = health.seconds_to_next(session)
-            least, most = PAUSE
-            pause = most if seconds is None else seconds
-            self._stopping.wait(min(max(pause, least), most))
+            minimum, maximum = SEARCH_INTERVAL
+            pause = maximum if seconds is None else seconds
+            self._stopping.wait(min(max(pause, minimum), maximum))
         return None
 
     def _claim(self) -> str | None:
@@ -149,14 +147,14 @@ class Manager:
         )
         return cluster_id if claimed else None
 
-    def _look(self, cluster_id: str) -> None:
+    def _check_cluster(self, cluster_id: str) -> None:
         try:
-            case = self._case(cluster_id)
-            if case is not None:
-                self._examine(case)
+            monitored = self._load_cluster(cluster_id)
+            if monitored is not None:
+                self._probe_nodes(monitored)
         except Exception as error:  # noqa: BLE001 - it is logged
             database.log_failure(
-                LOG, error, f'Could not look after cluster {cluster_id}'
+                LOG, error, f'Could not check cluster {cluster_id}'
             )
         finally:
             self._runtime.database.write(
@@ -165,41 +163,44 @@ class Manager:
                 )
             )
 
-    def _case(self, cluster_id: str) -> _Case | None:
+    def _load_cluster(self, cluster_id: str) -> _MonitoredCluster | None:
         """Return a cluster with its idle nodes; None: don't check it now."""
         with self._runtime.database.reader() as session:
             cluster = clusters.get(session, cluster_id)
-            found = _policy(session, cluster_id)
+            policy_row = _enabled_policy(session, cluster_id)
             if (
                 cluster is None
-                or found is None
+                or policy_row is None
                 or _is_locked(session, cluster)
             ):
                 return None
             properties = self._runtime.policy_types.properties_of(
-                found.type, found.spec
+                policy_row.type, policy_row.spec
             )
-            return _Case(
-                cluster, found, properties, self._patients(session, cluster)
+            return _MonitoredCluster(
+                cluster,
+                policy_row,
+                properties,
+                self._idle_nodes(session, cluster),
             )
 
-    def _patients(
+    def _idle_nodes(
         self, session: orm.Session, cluster: models.Cluster
-    ) -> list[probes.Patient]:
+    ) -> list[probes.ProbedNode]:
         members = nodes.of_cluster(session, cluster.id)
-        busy = _busy(session, [node.id for node in members])
-        known: dict[str, models.Profile] = {}
-        patients = []
+        busy = _busy_nodes(session, [node.id for node in members])
+        profiles: dict[str, models.Profile] = {}
+        nodes_to_probe = []
         for node in members:
             if node.id in busy:
                 continue
-            if node.profile_id not in known:
-                known[node.profile_id] = session.get_one(
+            if node.profile_id not in profiles:
+                profiles[node.profile_id] = session.get_one(
                     models.Profile, node.profile_id
                 )
-            profile = known[node.profile_id]
-            patients.append(
-                probes.Patient(
+            profile = profiles[node.profile_id]
+            nodes_to_probe.append(
+                probes.ProbedNode(
                     hosts.node_view(session, node),
                     (cluster.user, cluster.project),
                     node.status,
@@ -209,46 +210,48 @@ class Manager:
                     ),
                 )
             )
-        return patients
+        return nodes_to_probe
 
-    def _examine(self, case: _Case) -> None:
-        detection = case.properties['detection']
+    def _probe_nodes(self, monitored: _MonitoredCluster) -> None:
+        detection = monitored.properties['detection']
         modes = [mode['type'] for mode in detection['detection_modes']]
         if policy.EVENTS in modes:
-            self._hear(case)
+            self._process_events(monitored)
             return
 
-        def examine(patient: probes.Patient) -> None:
-            if self._stopping.is_set() or self._is_young(
-                patient.view.id, detection['node_update_timeout']
+        def probe(probed: probes.ProbedNode) -> None:
+            if self._stopping.is_set() or self._changed_recently(
+                probed.view.id, detection['node_update_timeout']
             ):
                 return
-            trouble = probes.diagnosis(
-                self._runtime, patient, detection, self._stopping
+            failure = probes.find_failure(
+                self._runtime, probed, detection, self._stopping
             )
-            if trouble:
-                self._recover(case, patient, trouble)
+            if failure:
+                self._recover(monitored, probed, failure)
 
-        _each(case.patients, examine, self._runtime.conf.health_manager.probes)
+        _run_in_parallel(
+            monitored.nodes, probe, self._runtime.conf.health_manager.probes
+        )
 
-    def _hear(self, case: _Case) -> None:
+    def _process_events(self, monitored: _MonitoredCluster) -> None:
         """Recover the nodes for which the cloud reported failures."""
         source = self._runtime.provider.lifecycle
         if source is None:
             return
         by_server = {
-            patient.view.physical_id: patient
-            for patient in case.patients
-            if patient.view.physical_id
+            probed.view.physical_id: probed
+            for probed in monitored.nodes
+            if probed.view.physical_id
         }
-        told = source.of(list(by_server))
+        events = source.of(list(by_server))
         source.acknowledge(
             [
                 event.id
-                for event in told
+                for event in events
                 if event.type not in lifecycle.FAILURES
                 or self._recover(
-                    case,
+                    monitored,
                     by_server[event.server_id],
                     event.type,
                     check=True,
@@ -256,7 +259,7 @@ class Manager:
             ]
         )
 
-    def _is_young(self, node_id: str, seconds: float) -> bool:
+    def _changed_recently(self, node_id: str, seconds: float) -> bool:
         """Tell whether a node was changed less than ``seconds`` ago."""
         with self._runtime.database.reader() as session:
             node = nodes.get(session, node_id)
@@ -268,73 +271,75 @@ class Manager:
 
     def _recover(
         self,
-        case: _Case,
-        patient: probes.Patient,
-        trouble: str,
+        monitored: _MonitoredCluster,
+        probed: probes.ProbedNode,
+        failure: str,
         *,
         check: bool = False,
     ) -> bool:
         """Queue the recovery of a node, unless an action works on it.
 
-        :param trouble: the reason
+        :param failure: the reason
         :param check: whether to skip the recovery if the node is healthy by
             then
         :returns: whether the recovery is queued or no longer needed
         """
-        fields = policy.recovery_of(case.properties)
+        fields = policy.recovery_of(monitored.properties)
         if check:
             fields['check'] = True
         request = requests.NodeRecoverRequest(
-            identity=patient.view.id, **fields
+            identity=probed.view.id, **fields
         )
 
         def body(session: orm.Session) -> bool:
-            cluster = clusters.lock(session, case.cluster.id)
-            node = nodes.lock(session, patient.view.id)
+            cluster = clusters.lock(session, monitored.cluster.id)
+            node = nodes.lock(session, probed.view.id)
             if (
                 cluster is None
                 or node is None
                 or node.cluster_id != cluster.id
-                or node.physical_id != patient.view.physical_id
+                or node.physical_id != probed.view.physical_id
             ):
                 return True
             if (
                 not health.is_owned(session, cluster.id, self._owner)
                 or _is_locked(session, cluster)
-                or _busy(session, [node.id])
+                or _busy_nodes(session, [node.id])
             ):
                 return False
             LOG.warning(
-                'Node %s is to be recovered: %s', _shown(patient), trouble
+                'Queueing the recovery of node %s: %s', _label(probed), failure
             )
             action = action_factory.from_request(
                 self._runtime,
-                _caller(cluster),
+                _owner_context(cluster),
                 'NODE_RECOVER',
                 node,
                 request,
                 cluster=cluster,
             )
             action.status_reason = (
-                f"Health policy '{case.policy.name}': {trouble}"
+                f"Health policy '{monitored.policy.name}': {failure}"
             )
             statements.insert(session, [action])
             return True
 
         try:
-            asked = self._runtime.database.write(body)
+            is_queued = self._runtime.database.write(body)
         except exceptions.LossyDowngrade as error:
-            LOG.warning('Node %s is not recovered: %s', _shown(patient), error)
+            LOG.warning('Node %s is not recovered: %s', _label(probed), error)
             return False
         self._runtime.wake()
-        return asked
+        return is_queued
 
 
-def _shown(patient: probes.Patient) -> str:
-    return f'{patient.view.name} ({patient.view.id})'
+def _label(probed: probes.ProbedNode) -> str:
+    return f'{probed.view.name} ({probed.view.id})'
 
 
-def _policy(session: orm.Session, cluster_id: str) -> models.Policy | None:
+def _enabled_policy(
+    session: orm.Session, cluster_id: str
+) -> models.Policy | None:
     """Return the health policy of a cluster if it is enabled."""
     row = session.get(
         models.HealthRegistration, cluster_id, populate_existing=True
@@ -350,30 +355,30 @@ def _policy(session: orm.Session, cluster_id: str) -> models.Policy | None:
 def _is_locked(session: orm.Session, cluster: models.Cluster) -> bool:
     """Tell whether an action holds a cluster exclusively."""
     lock = models.Lock
-    found = session.scalar(
+    lock_count = session.scalar(
         sqlalchemy.select(sqlalchemy.func.count())
         .select_from(lock)
         .where(lock.resource_id == cluster.id, lock.exclusive.is_(True))
     )
-    return bool(found)
+    return bool(lock_count)
 
 
-def _busy(session: orm.Session, node_ids: Sequence[str]) -> set[str]:
+def _busy_nodes(session: orm.Session, node_ids: Sequence[str]) -> set[str]:
     """Return the IDs of the nodes that have unfinished actions."""
-    found: set[str] = set()
-    for some in statements.portions(node_ids):
-        found.update(
+    busy: set[str] = set()
+    for ids in statements.portions(node_ids):
+        busy.update(
             session.scalars(
                 sqlalchemy.select(models.Action.target).where(
-                    models.Action.target.in_(some),
+                    models.Action.target.in_(ids),
                     models.Action.status.in_(actions.UNFINISHED),
                 )
             )
         )
-    return found
+    return busy
 
 
-def _caller(cluster: models.Cluster) -> context.RequestContext:
+def _owner_context(cluster: models.Cluster) -> context.RequestContext:
     """Return a request context that acts for the cluster's owner."""
     return context.RequestContext(
         user_id=cluster.user,
@@ -383,36 +388,36 @@ def _caller(cluster: models.Cluster) -> context.RequestContext:
     )
 
 
-def _each(
-    patients: Sequence[probes.Patient],
-    examine: Callable[[probes.Patient], None],
+def _run_in_parallel(
+    nodes: Sequence[probes.ProbedNode],
+    probe: Callable[[probes.ProbedNode], None],
     threads: int,
 ) -> None:
-    """Examine all nodes in parallel; raise the exceptions of failures.
+    """Probe all nodes in parallel; raise the exceptions of failures.
 
-    :param threads: the maximum number of nodes to examine at a time
+    :param threads: the maximum number of nodes to probe at a time
     """
-    waiting: queue.SimpleQueue[probes.Patient] = queue.SimpleQueue()
-    for patient in patients:
-        waiting.put(patient)
+    waiting: queue.SimpleQueue[probes.ProbedNode] = queue.SimpleQueue()
+    for probed in nodes:
+        waiting.put(probed)
     errors: list[Exception] = []
 
-    def work() -> None:
+    def probe_next() -> None:
         while not errors:
             try:
-                examine(waiting.get_nowait())
+                probe(waiting.get_nowait())
             except queue.Empty:
                 return
             except Exception as error:  # noqa: BLE001 - raised below
                 errors.append(error)
 
     helpers = [
-        threading.Thread(target=work, name='probe', daemon=True)
-        for _ in range(min(threads, len(patients)) - 1)
+        threading.Thread(target=probe_next, name='probe', daemon=True)
+        for _ in range(min(threads, len(nodes)) - 1)
     ]
     for helper in helpers:
         helper.start()
-    work()
+    probe_next()
     for helper in helpers:
         helper.join()
     for error in errors:

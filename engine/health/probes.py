@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Detect failed nodes, with one probe for each detection mode.
 
-A probe is a function that receives a :class:`Patient` and returns the reason
-for a failure, or an empty string if the node is healthy. If the health is
-unknown, the probe raises an exception, and the node counts as healthy.
+A probe is a function that receives a :class:`ProbedNode` and returns the
+reason for a failure, or an empty string if the node is healthy. If the health
+is unknown, the probe raises an exception, and the node counts as healthy.
 """
 
 from __future__ import annotations
@@ -24,66 +24,68 @@ LOG = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Patient:
+class ProbedNode:
     """A node to be checked.
 
     :ivar owner: user and project of the node's cluster
     :ivar status: the status of the node in the database
-    :ivar kind: the type of the node's profile
+    :ivar profile_type: the type of the node's profile
     :ivar properties: the properties of the node's profile
     """
 
     view: profiles.NodeView
     owner: tuple[str | None, str | None]
     status: str
-    kind: profiles.ProfileType
+    profile_type: profiles.ProfileType
     properties: Mapping[str, Any]
 
 
-Probe = Callable[[Runtime, Patient, Mapping[str, Any], threading.Event], str]
+Probe = Callable[
+    [Runtime, ProbedNode, Mapping[str, Any], threading.Event], str
+]
 
 
-def _cloud(runtime: Runtime, patient: Patient) -> providers.Provider:
-    cloud = runtime.cloud_of(*patient.owner)
-    return patient.view.cloud(cloud, patient.properties)
+def _cloud_of(runtime: Runtime, node: ProbedNode) -> providers.Provider:
+    cloud = runtime.cloud_of(*node.owner)
+    return node.view.cloud(cloud, node.properties)
 
 
 def _status(
     runtime: Runtime,
-    patient: Patient,
+    node: ProbedNode,
     options: Mapping[str, Any],
     stopping: threading.Event,
 ) -> str:
-    cloud = _cloud(runtime, patient)
-    return patient.kind.failure(cloud, patient.view)
+    cloud = _cloud_of(runtime, node)
+    return node.profile_type.failure(cloud, node.view)
 
 
 def _hypervisor(
     runtime: Runtime,
-    patient: Patient,
+    node: ProbedNode,
     options: Mapping[str, Any],
     stopping: threading.Event,
 ) -> str:
-    cloud = _cloud(runtime, patient)
-    if not patient.view.physical_id:
+    cloud = _cloud_of(runtime, node)
+    if not node.view.physical_id:
         return 'it has no server'
     if cloud.hosts is None:
         return ''
     try:
-        return cloud.hosts.problem(patient.view.physical_id)
+        return cloud.hosts.problem(node.view.physical_id)
     except providers.ServerNotFound:
-        return f'its server {patient.view.physical_id} is gone'
+        return f'its server {node.view.physical_id} is gone'
 
 
 def _url(
     runtime: Runtime,
-    patient: Patient,
+    node: ProbedNode,
     options: Mapping[str, Any],
     stopping: threading.Event,
 ) -> str:
-    if patient.status != 'ACTIVE':
+    if node.status != 'ACTIVE':
         return ''
-    return urls.trouble(runtime.conf, options, patient.view.name, stopping)
+    return urls.find_failure(runtime.conf, options, node.view.name, stopping)
 
 
 PROBES: Mapping[str, Probe] = {
@@ -93,12 +95,12 @@ PROBES: Mapping[str, Probe] = {
 }
 
 #: Exceptions that mean unknown health.
-UNCLEAR = (providers.ProviderError, urls.UnclearError)
+UNKNOWN_HEALTH = (providers.ProviderError, urls.UnknownHealthError)
 
 
-def diagnosis(
+def find_failure(
     runtime: Runtime,
-    patient: Patient,
+    node: ProbedNode,
     detection: Mapping[str, Any],
     stopping: threading.Event,
 ) -> str:
@@ -107,19 +109,21 @@ def diagnosis(
     :param detection: the policy's ``detection``, with all defaults
     :param stopping: set when the engine stops
     """
-    found = []
+    failures = []
     needs_all = detection['recovery_conditional'] == 'ALL_FAILED'
     for mode in detection['detection_modes']:
         options = policy.options_of(mode)
         try:
-            trouble = PROBES[mode['type']](runtime, patient, options, stopping)
-        except UNCLEAR as error:
-            LOG.warning('Node %s was not seen: %s', patient.view.id, error)
-            trouble = ''
-        if trouble and not needs_all:
-            return trouble
-        if not trouble and needs_all:
+            failure = PROBES[mode['type']](runtime, node, options, stopping)
+        except UNKNOWN_HEALTH as error:
+            LOG.warning(
+                'The health of node %s is unknown: %s', node.view.id, error
+            )
+            failure = ''
+        if failure and not needs_all:
+            return failure
+        if not failure and needs_all:
             return ''
-        if trouble:
-            found.append(trouble)
-    return '; '.join(found)
+        if failure:
+            failures.append(failure)
+    return '; '.join(failures)

@@ -19,11 +19,11 @@ from engine import http_client, patterns
 from engine.policies import health as policy
 
 
-class UnclearError(Exception):
+class UnknownHealthError(Exception):
     """Raised when a node's health is unknown, so it must not be recovered."""
 
 
-def trouble(
+def find_failure(
     conf: cfg.ConfigOpts,
     options: Mapping[str, Any],
     name: str,
@@ -44,21 +44,23 @@ def trouble(
         if attempt * pause > policy.MAX_RETRY_SECONDS:
             break
         if attempt and stopping.wait(pause):
-            raise UnclearError('the engine stops')
-        found = _ask(conf, options, url)
-        if not found:
+            raise UnknownHealthError('the engine stops')
+        failure = _request(conf, options, url)
+        if not failure:
             return ''
-    return found
+    return failure
 
 
-def _ask(conf: cfg.ConfigOpts, options: Mapping[str, Any], url: str) -> str:
+def _request(
+    conf: cfg.ConfigOpts, options: Mapping[str, Any], url: str
+) -> str:
     seconds = conf.health_manager.poll_url_timeout
     networks = conf.health_manager.forbidden_networks
-    what = 'its URL'
+    description = 'its URL'
 
     try:
         with http_client.session(
-            networks, what, limit=conf.health_manager.poll_url_max_size
+            networks, description, limit=conf.health_manager.poll_url_max_size
         ) as session:
             response = session.get(
                 url,
@@ -74,13 +76,15 @@ def _ask(conf: cfg.ConfigOpts, options: Mapping[str, Any], url: str) -> str:
         # The exception's text would reveal services in the engine's network.
         return f'its URL did not answer: {type(error).__name__}'
     text = response.content.decode(errors='replace')
-    return _judge(options['poll_url_healthy_response'], text)
+    return _check_response(options['poll_url_healthy_response'], text)
 
 
-def _judge(pattern: str, text: str) -> str:
+def _check_response(pattern: str, text: str) -> str:
     try:
-        found = patterns.matches(pattern, text)
+        is_healthy = patterns.matches(pattern, text)
     except patterns.PatternError as error:
         # An earlier release accepted this pattern.
-        raise UnclearError(f'poll_url_healthy_response: {error}') from None
-    return '' if found else 'its URL does not say that it is well'
+        raise UnknownHealthError(
+            f'poll_url_healthy_response: {error}'
+        ) from None
+    return '' if is_healthy else 'the response of its URL does not match'

@@ -136,7 +136,7 @@ class ScalingPolicy(base.PolicyType):
         bounds = context.bounds()
         if adjustment['best_effort']:
             max_change = (
-                bounds.most() - current
+                bounds.largest() - current
                 if action_name == OUT
                 else current - bounds.minimum
             )
@@ -173,5 +173,5 @@ def _count(
         return int(change if action_name == OUT else -change)
     if adjustment['type'] == 'CHANGE_IN_CAPACITY':
         return int(number)
-    share = int(sizes.share(number, current))
+    share = int(sizes.percentage_of(number, current))
     return max(share, int(adjustment['min_step']))

@@ -178,7 +178,7 @@ class Engine:
         self.reaper = reaper.Reaper(
             self.runtime,
             self.ledger,
-            ours=self.scheduler,
+            own_scheduler=self.scheduler,
             period=PERIOD,
         )
         self._handlers = server.collect_handlers(
@@ -187,7 +187,7 @@ class Engine:
 
     def _wake(self) -> None:
         self.wake_count += 1
-        self.scheduler.hear()
+        self.scheduler.notify()
 
     def call(
         self, request: objects.Request, context: RequestContext | None = None

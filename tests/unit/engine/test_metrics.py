@@ -188,7 +188,7 @@ def test_page_shows_the_fleet(
 def test_page_is_kept_for_a_while(
     harness: engine_harness.Harness, sqlite_database: database.Database
 ) -> None:
-    kept = exporter.Shared(sqlite_database, lifetime=3600)
+    kept = exporter.DatabaseCollector(sqlite_database, lifetime=3600)
     before = list(kept.collect())
     request_helpers.create_cluster(harness.engine(), 1, run=False)
     assert list(kept.collect()) == before
@@ -199,7 +199,7 @@ def test_page_without_a_database_says_so(tmp_path: pathlib.Path) -> None:
     target = database.Database(configuration(f'sqlite:///{path}'))
     target.close()
     shutil.rmtree(path.parent)
-    (up,) = exporter.Shared(target, lifetime=0).collect()
+    (up,) = exporter.DatabaseCollector(target, lifetime=0).collect()
     assert [sample.value for sample in up.samples] == [0]
 
 

@@ -35,7 +35,7 @@ from vobjects.clustering import errors
 )
 def test_name_follows_the_format(name_format: Any, pattern: str) -> None:
     assert re.fullmatch(
-        pattern, names.member_name({names.CONFIG: name_format}, 7)
+        pattern, names.member_name({names.FORMAT_KEY: name_format}, 7)
     )
 
 
@@ -56,19 +56,19 @@ def test_name_follows_the_format(name_format: Any, pattern: str) -> None:
 )
 def test_format_that_makes_no_names_is_refused(name_format: Any) -> None:
     with pytest.raises(errors.BadRequest, match=r'config: node\.name\.format'):
-        names.member_name({names.CONFIG: name_format}, 7)
+        names.member_name({names.FORMAT_KEY: name_format}, 7)
 
 
 @pytest.mark.parametrize('name_format', [None, '', 'web-$3I', 'x' * 255])
 def test_format_of_at_most_255_characters_is_accepted(
     name_format: Any,
 ) -> None:
-    names.check({names.CONFIG: name_format})
+    names.check_config({names.FORMAT_KEY: name_format})
 
 
 def test_longer_format_is_rejected() -> None:
     with pytest.raises(errors.BadRequest, match='at most 255 characters, not'):
-        names.check({names.CONFIG: 'x' * 256})
+        names.check_config({names.FORMAT_KEY: 'x' * 256})
 
 
 def test_filling_a_format_draws_no_more_than_a_name_needs(

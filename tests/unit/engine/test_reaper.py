@@ -40,7 +40,7 @@ def test_engine_that_is_silent_itself_allows_others_as_much(
         other.runtime,
         other.ledger,
         period=engine_harness.PERIOD,
-        silence=lambda: silence,
+        heartbeat_age=lambda: silence,
     )
     harness.expire_heartbeat(engine, 5 * engine_harness.PERIOD)
 

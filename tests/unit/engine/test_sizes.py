@@ -130,11 +130,13 @@ def test_bounds_that_cross_are_refused_without_a_cluster() -> None:
 def test_health_follows_the_active_nodes(
     active: int, desired: int, status: str
 ) -> None:
-    found, reason = sizes.health('CLUSTER_CHECK', active, desired, BOUNDS)
+    found, reason = sizes.cluster_status(
+        'CLUSTER_CHECK', active, desired, BOUNDS
+    )
     assert found == status
     assert reason.startswith('CLUSTER_CHECK: number of active nodes')
 
 
 def test_health_without_a_maximum_has_no_too_many() -> None:
     bounds = sizes.Bounds(0, -1, LIMIT)
-    assert sizes.health('X', 500, 3, bounds)[0] == 'ACTIVE'
+    assert sizes.cluster_status('X', 500, 3, bounds)[0] == 'ACTIVE'

@@ -9,11 +9,13 @@ class Watcher:
 
     def __init__(self) -> None:
         self.now = 100.0
-        self.vigil = suspend_detector.Vigil(2.0, 1.5, clock=lambda: self.now)
+        self.detector = suspend_detector.SuspendDetector(
+            2.0, 1.5, clock=lambda: self.now
+        )
 
     def allows(self, after: float, silence: float = 0.0) -> float:
         self.now += after
-        return self.vigil.allowance(silence)
+        return self.detector.allowed_silence(silence)
 
 
 def test_watcher_that_looks_in_time_allows_nothing_from_the_first_on() -> None:

@@ -22,12 +22,12 @@ class Told:
 
 def test_what_comes_during_a_notice_is_sent_as_one_after_it() -> None:
     told = Told()
-    sender = work_notifier.Announcer(told)
+    sender = work_notifier.WorkNotifier(told)
     sender.start()
-    sender.announce()
+    sender.notify()
     assert told.begun.acquire(timeout=240)
     for _ in range(10):
-        sender.announce()
+        sender.notify()
     told.may_go.release()
     assert told.begun.acquire(timeout=240)
     told.may_go.release(2)
@@ -38,8 +38,8 @@ def test_what_comes_during_a_notice_is_sent_as_one_after_it() -> None:
 def test_what_was_announced_is_sent_before_the_end() -> None:
     told = Told()
     told.may_go.release(10)
-    sender = work_notifier.Announcer(told)
-    sender.announce()
+    sender = work_notifier.WorkNotifier(told)
+    sender.notify()
     sender.start()
     sender.stop()
     assert told.count >= 1

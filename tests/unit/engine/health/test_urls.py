@@ -76,7 +76,7 @@ def ask(conf: cfg.ConfigOpts, url: str, **options: Any) -> str:
             **options,
         }
     }
-    return urls.trouble(
+    return urls.find_failure(
         conf, health.options_of(mode), 'well', threading.Event()
     )
 
@@ -85,9 +85,9 @@ def test_answer_says_whether_a_node_is_well(
     conf: cfg.ConfigOpts, served: str
 ) -> None:
     assert ask(conf, f'{served}/{{nodename}}') == ''
-    assert 'does not say' in ask(conf, f'{served}/bad')
+    assert 'does not match' in ask(conf, f'{served}/bad')
     assert Node.asked == ['/well', *['/bad'] * 3]
-    assert 'does not say' in ask(conf, f'{served}/moved')
+    assert 'does not match' in ask(conf, f'{served}/moved')
     assert ask(conf, f'{served}/bad', poll_url_healthy_response='') == ''
 
 
@@ -116,7 +116,9 @@ def test_pattern_that_backtracks_is_matched(
 def test_pattern_of_an_earlier_release_when_unsupported_tells_nothing(
     conf: cfg.ConfigOpts, served: str
 ) -> None:
-    with pytest.raises(urls.UnclearError, match='poll_url_healthy_response'):
+    with pytest.raises(
+        urls.UnknownHealthError, match='poll_url_healthy_response'
+    ):
         ask(conf, f'{served}/well', poll_url_healthy_response='(?=status)')
 
 
@@ -151,8 +153,8 @@ def test_engine_that_stops_tries_nothing_again(
             }
         }
     )
-    with pytest.raises(urls.UnclearError, match='stops'):
-        urls.trouble(conf, options, 'n', stopping)
+    with pytest.raises(urls.UnknownHealthError, match='stops'):
+        urls.find_failure(conf, options, 'n', stopping)
     assert Node.asked == ['/bad']
 
 
@@ -175,5 +177,5 @@ def test_pauses_of_a_stored_policy_are_bounded(
         }
     }
     options = health.options_of(mode)
-    assert 'does not say' in urls.trouble(conf, options, 'n', Stopping())
+    assert 'does not match' in urls.find_failure(conf, options, 'n', Stopping())
     assert pauses == [250, 250]

@@ -334,7 +334,7 @@ def test_polling_sees_what_the_owner_sees(
     cloud.token = 'other'
     # Who is not let in does not take a node for sick.
     assert look() == []
-    assert 'was not seen: the service may not act for user' in caplog.text
+    assert 'is unknown: the service may not act for user' in caplog.text
     cloud.trusts.update(kept)
     assert look() == ['READY']
     assert {project for _line, project in cloud.scopes} == {'ours'}
