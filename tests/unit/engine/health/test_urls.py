@@ -177,5 +177,7 @@ def test_pauses_of_a_stored_policy_are_bounded(
         }
     }
     options = health.options_of(mode)
-    assert 'does not match' in urls.find_failure(conf, options, 'n', Stopping())
+    assert 'does not match' in urls.find_failure(
+        conf, options, 'n', Stopping()
+    )
     assert pauses == [250, 250]
