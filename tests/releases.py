@@ -11,7 +11,7 @@ from vobjects.lock.model import Lock, TypeSchema
 from vobjects.versions import Version
 
 
-def stopped_at(limits: Mapping[str, Version]) -> Lock:
+def lock_with_releases(limits: Mapping[str, Version]) -> Lock:
     """Return the lock of the service with hypothetical releases.
 
     :param limits: release -> its highest microversion, oldest first

@@ -9,7 +9,7 @@ import pytest
 
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import Process, wait_for
-from tests.releases import stopped_at
+from tests.releases import lock_with_releases
 from vobjects.clustering import history
 from vobjects.lock import installed_locks, text
 from vobjects.versions import Version
@@ -30,7 +30,7 @@ def archive(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package.mkdir()
     (package / '__init__.py').touch()
     (package / installed_locks.FILE_NAME).write_text(
-        text.dump(stopped_at(HYPOTHETICAL))
+        text.dump(lock_with_releases(HYPOTHETICAL))
     )
     about = tmp_path / 'archive-1.dist-info'
     about.mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two releases of a service of oslo.versionedobjects, sent to each other."""
+"""Transfers between two releases of a small service."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Converted(base.VersionedObject):
     fields = {'a': fields.StringField()}
 
 
-print('said while it is imported')
+print('output of an import')
 """
 )
 
@@ -109,7 +109,7 @@ class Converted(base.VersionedObject):
 
 
 def environment(directory: pathlib.Path, code: str) -> pathlib.Path:
-    """Return what is like a virtual environment with the service in it."""
+    """Return a directory like a virtual environment with the service."""
     library = directory / 'lib'
     python = directory / 'bin' / 'python'
     library.mkdir(parents=True)
@@ -122,7 +122,7 @@ def environment(directory: pathlib.Path, code: str) -> pathlib.Path:
     return directory
 
 
-def test_what_is_lost_refused_mislabelled_or_crashes_is_named(
+def test_matrix_of_two_releases_reports_each_problem(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old = environment(tmp_path / 'old', OLD)
@@ -131,7 +131,7 @@ def test_what_is_lost_refused_mislabelled_or_crashes_is_named(
 
     assert main.main(words) == 1
 
-    said = capsys.readouterr().out.splitlines()
+    stdout = capsys.readouterr().out.splitlines()
     for start in (
         'mislabelled Forgotten 1.1 -> 1.0 (new to old): b',
         'refused     Enum 1.0 -> 1.0 (new to old): ValueError',
@@ -139,14 +139,14 @@ def test_what_is_lost_refused_mislabelled_or_crashes_is_named(
         'lost        Less 1.0 -> 1.1 (old to new): b',
         'lost        Converted 1.1 -> 1.0 (new to old): b',
     ):
-        assert any(line.startswith(start) for line in said), (start, said)
-    assert len(said) == 6
-    assert said[-1] == '12 transfers, 7 without problems'
+        assert any(line.startswith(start) for line in stdout), (start, stdout)
+    assert len(stdout) == 6
+    assert stdout[-1] == '12 transfers, 7 without problems'
 
     assert main.main([*words[:2], f'--new={old}', '--import=shop']) == 0
 
 
-OWN_REGISTRY = """\
+SEPARATE_REGISTRY = """\
 import collections
 from oslo_versionedobjects import base, fields
 
@@ -155,16 +155,16 @@ class Registry(base.VersionedObjectRegistry):
     classes = collections.defaultdict(list)
 
     def __new__(cls):
-        made = object.__new__(cls)
-        made._obj_classes = cls.classes
-        return made
+        registry = object.__new__(cls)
+        registry._obj_classes = cls.classes
+        return registry
 
 
 class Own(base.VersionedObject):
     @classmethod
     def obj_class_from_name(cls, name, version):
-        (found,) = Registry.classes[name]
-        return found
+        (newest,) = Registry.classes[name]
+        return newest
 
 
 @Registry.register
@@ -182,11 +182,11 @@ class Policy(Own):
 """
 
 
-def test_service_may_have_a_registry_of_its_own(
+def test_matrix_of_service_with_separate_registry_reports_problems(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old, new = (
-        environment(tmp_path / name, OWN_REGISTRY.replace('NUMBER', name))
+        environment(tmp_path / name, SEPARATE_REGISTRY.replace('NUMBER', name))
         for name in ('0', '1')
     )
     words = ['matrix', f'--old={old}', f'--new={new}', '--import=shop']
@@ -200,14 +200,16 @@ def test_service_may_have_a_registry_of_its_own(
     ]
 
 
-def test_environment_that_cannot_be_used_is_refused(
+def test_matrix_when_environment_is_unusable_fails(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good = environment(tmp_path / 'good', OLD)
-    bad = environment(tmp_path / 'bad', 'raise ImportError("no such luck")')
+    bad = environment(
+        tmp_path / 'bad', 'raise ImportError("missing dependency")'
+    )
     for old, problem in (
         (tmp_path, 'is not a virtual environment'),
-        (bad, 'the process ended: ImportError: no such luck'),
+        (bad, 'the process ended: ImportError: missing dependency'),
     ):
         words = [f'--old={old}', f'--new={good}', '--import=shop']
         assert main.main(['matrix', *words]) == 2

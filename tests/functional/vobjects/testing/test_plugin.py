@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pytest plugin, in a pytest of its own."""
+"""The pytest plugin, run by a separate pytest."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sys
 
 from tests.unit.vobjects.cli.test_lock import FIRST, SECOND
 
-#: Plug-ins of others, some of which take a second to load.
-OTHERS = (
+#: Other plug-ins; some take a second to load.
+OTHER_PLUGINS = (
     'anyio',
     'cacheprovider',
     'hypothesispytest',
@@ -19,11 +19,15 @@ OTHERS = (
     'xdist',
     'xdist.looponfail',
 )
-QUIET = ('pytest', '-q', *(word for n in OTHERS for word in ('-p', f'no:{n}')))
+QUIET = (
+    'pytest',
+    '-q',
+    *(word for n in OTHER_PLUGINS for word in ('-p', f'no:{n}')),
+)
 
 
 def run(directory: pathlib.Path, *words: str) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, '-m', *words],
         cwd=directory,
         capture_output=True,
@@ -31,10 +35,10 @@ def run(directory: pathlib.Path, *words: str) -> str:
         timeout=240,
         check=False,
     )
-    return done.stdout + done.stderr
+    return result.stdout + result.stderr
 
 
-def test_invariants_are_tried_in_somebody_elses_project(
+def test_invariants_fixture_checks_each_type_and_release(
     tmp_path: pathlib.Path,
 ) -> None:
     module = tmp_path / 'shop.py'
@@ -53,10 +57,10 @@ def test_invariants_are_tried_in_somebody_elses_project(
     module.write_text(SECOND)
     run(tmp_path, cli, 'lock', 'update')
 
-    said = run(tmp_path, *QUIET, '-vv')
+    stdout = run(tmp_path, *QUIET, '-vv')
     for case in ('Order-1.0', 'Order-1.1', 'golden-1'):
-        assert f'test_invariants[{case}] PASSED' in said
-    assert '3 cases passed; 1 of 1 declared changes were exercised' in said
+        assert f'test_invariants[{case}] PASSED' in stdout
+    assert '3 cases passed; 1 of 1 declared changes were exercised' in stdout
 
 
 PLAN = """
@@ -93,62 +97,62 @@ def test_upgrade(vobjects_upgrade):
 """
 
 
-def test_upgrade_plan_of_each_seed_is_shown_as_a_tree(
+def test_upgrade_fixture_prints_the_plan_of_each_seed(
     tmp_path: pathlib.Path,
 ) -> None:
     (tmp_path / 'test_plan.py').write_text(PLAN.format(kill='pass'))
     (tmp_path / 'pytest.ini').write_text(
         '[pytest]\nvobjects_upgrade_steps = 6\nvobjects_upgrade_seed = 4\n'
     )
-    said = run(tmp_path, *QUIET, '-rA')
-    assert 'test_upgrade[seed-4]' in said
-    assert 'upgrade plan, seed 4, 6 steps: ok' in said
-    assert 'vobjects upgrade: seed 4, 6 steps' in said
+    stdout = run(tmp_path, *QUIET, '-rA')
+    assert 'test_upgrade[seed-4]' in stdout
+    assert 'upgrade plan, seed 4, 6 steps: ok' in stdout
+    assert 'vobjects upgrade: seed 4, 6 steps' in stdout
 
-    said = run(
+    stdout = run(
         tmp_path,
         *QUIET,
         '-rA',
         *('--upgrade-seed=7', '--upgrade-seed=8', '--upgrade-steps=3'),
     )
-    assert '2 passed' in said
+    assert '2 passed' in stdout
     for seed in (7, 8):
-        assert f'upgrade plan, seed {seed}, 3 steps: ok' in said
+        assert f'upgrade plan, seed {seed}, 3 steps: ok' in stdout
 
 
-def test_upgrade_plan_that_fails_is_had_again_as_it_says(
+def test_upgrade_fixture_when_plan_fails_prints_how_to_reproduce(
     tmp_path: pathlib.Path,
 ) -> None:
     (tmp_path / 'test_plan.py').write_text(
-        PLAN.format(kill="raise OSError('it would not die')")
+        PLAN.format(kill="raise OSError('cannot kill')")
     )
 
-    said = run(tmp_path, *QUIET, '--upgrade-steps=12')
-    assert 'seed 1, 12 steps: FAILED' in said
-    assert 'OSError: it would not die' in said
-    assert 'the smallest plan that fails in the same way' in said
-    *_, again = [
+    stdout = run(tmp_path, *QUIET, '--upgrade-steps=12')
+    assert 'seed 1, 12 steps: FAILED' in stdout
+    assert 'OSError: cannot kill' in stdout
+    assert 'the smallest plan that fails in the same way' in stdout
+    *_, command = [
         line.partition('reproduce with: ')[2]
-        for line in said.splitlines()
+        for line in stdout.splitlines()
         if '--upgrade-only' in line
     ]
-    program, test, *options = again.split()
+    program, test, *options = command.split()
     assert (program, test) == ('pytest', 'test_plan.py::test_upgrade')
 
-    said = run(tmp_path, *QUIET, test, *options)
-    assert '1 of 12 steps: FAILED' in said
+    stdout = run(tmp_path, *QUIET, test, *options)
+    assert '1 of 12 steps: FAILED' in stdout
 
-    said = run(tmp_path, *QUIET, '--upgrade-shrink=0')
-    assert 'the smallest plan' not in said
-    assert '1 failed' in said
+    stdout = run(tmp_path, *QUIET, '--upgrade-shrink=0')
+    assert 'the smallest plan' not in stdout
+    assert '1 failed' in stdout
 
 
-def test_option_of_upgrade_plans_that_is_no_number_is_refused(
+def test_upgrade_option_when_not_a_number_is_rejected(
     tmp_path: pathlib.Path,
 ) -> None:
     (tmp_path / 'test_plan.py').write_text(PLAN.format(kill='pass'))
 
     for option in ('steps=0', 'only=1,x'):
-        said = run(tmp_path, *QUIET, f'--upgrade-{option}')
-        assert f'argument --upgrade-{option.partition("=")[0]}' in said
-        assert 'Traceback' not in said
+        stdout = run(tmp_path, *QUIET, f'--upgrade-{option}')
+        assert f'argument --upgrade-{option.partition("=")[0]}' in stdout
+        assert 'Traceback' not in stdout

@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The assertions about documents find what is wrong."""
-
 from __future__ import annotations
 
 import copy
@@ -29,7 +27,7 @@ def error_document(**changes):
     }
 
 
-def test_error_document_that_conforms_passes():
+def test_error_document_when_valid_passes():
     api_sig.assert_error_document(
         error_document(), 406, {'x-openstack-request-id': 'req-1'}
     )
@@ -52,7 +50,7 @@ def test_error_document_that_conforms_passes():
         ({'request_id': 'req-2'}, 'req-2'),
     ],
 )
-def test_error_document_when_wrong_says_what(changes, words):
+def test_error_document_when_invalid_names_the_problem(changes, words):
     with pytest.raises(AssertionError, match=words):
         api_sig.assert_error_document(
             error_document(**changes), 406, {'X-OpenStack-Request-ID': 'req-1'}
@@ -73,7 +71,7 @@ def test_error_document_when_wrong_says_what(changes, words):
         ),
     ],
 )
-def test_error_document_when_senlins_keys_disagree_says_so(senlin, words):
+def test_error_document_when_senlin_keys_differ_fails(senlin, words):
     with pytest.raises(AssertionError, match=words):
         api_sig.assert_error_document({**error_document(), **senlin})
 
@@ -87,7 +85,7 @@ VERSION = {
 }
 
 
-def test_discovery_document_that_conforms_passes():
+def test_discovery_document_when_valid_passes():
     api_sig.assert_versions_document({'versions': [VERSION]})
     api_sig.assert_version_document({'version': VERSION})
 
@@ -102,7 +100,7 @@ def test_discovery_document_that_conforms_passes():
         {'links': [{'rel': 'self', 'href': '/v2.1/'}]},
     ],
 )
-def test_discovery_document_when_wrong_is_refused(changes):
+def test_discovery_document_when_invalid_fails(changes):
     with pytest.raises(AssertionError):
         api_sig.assert_versions_document(
             {'versions': [{**VERSION, **changes}]}

@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that speaks as a release did, and a peer from the lock alone."""
-
 from __future__ import annotations
 
 import json
@@ -10,7 +8,7 @@ import pytest
 from oslo_config import cfg
 from oslo_versionedobjects import exception as ovo_exception
 
-from tests.releases import stopped_at
+from tests.releases import lock_with_releases
 from vobjects import exceptions
 from vobjects.clustering.requests.clusters import ClusterDeleteRequest
 from vobjects.clustering.requests.services import ServiceListRequest
@@ -24,10 +22,10 @@ from vobjects.versions import Version
 
 pytestmark = pytest.mark.usefixtures('service_types')
 
-OLD = stopped_at({'0.0.9': Version(1, 6)})
+OLD = lock_with_releases({'0.0.9': Version(1, 6)})
 
 
-def test_process_speaks_what_the_release_spoke_and_no_more() -> None:
+def test_emulate_sends_and_accepts_versions_of_the_release() -> None:
     new = serializer.to_wire(
         ClusterDeleteRequest(identity='c', force=True), None
     )
@@ -46,25 +44,25 @@ def test_process_speaks_what_the_release_spoke_and_no_more() -> None:
             )
         with pytest.raises(exceptions.UnsupportedType):
             serializer.to_wire(ServiceListRequest(), None)
-        for refused in (serializer.from_wire, peer.read):
+        for read in (serializer.from_wire, peer.read):
             with pytest.raises(ovo_exception.IncompatibleObjectVersion):
-                refused(new)
+                read(new)
         with pytest.raises(ovo_exception.IncompatibleObjectVersion):
             serializer.from_bytes(json.dumps(new).encode())
     assert manifest.local() == before
     assert serializer.from_wire(new).force is True
 
 
-def test_peer_reads_as_the_old_build_would() -> None:
+def test_peer_reads_and_rejects_like_the_release() -> None:
     with emulate('0.0.9', OLD) as peer:
         node = peer.class_of('Node')
         assert node.VERSION == '1.0'
         assert 'tainted' not in node.fields
-        made = node(id='n', name='x', profile_id='p', index=1, status='INIT')
-        read = serializer.from_wire(made.obj_to_primitive())
-        assert isinstance(read, Node)
-        assert read.status == 'INIT'
-        primitive = made.obj_to_primitive()
+        sent = node(id='n', name='x', profile_id='p', index=1, status='INIT')
+        received = serializer.from_wire(sent.obj_to_primitive())
+        assert isinstance(received, Node)
+        assert received.status == 'INIT'
+        primitive = sent.obj_to_primitive()
         primitive['versioned_object.data']['status'] = 'MELTED'
         with pytest.raises(ValueError, match='MELTED'):
             peer.read(primitive)
@@ -78,7 +76,7 @@ def test_peer_reads_as_the_old_build_would() -> None:
             peer.read({})
 
 
-def test_release_that_is_not_in_the_lock_is_refused(
+def test_emulate_when_release_is_unknown_raises(
     tmp_path: pathlib.Path,
 ) -> None:
     with (
@@ -102,11 +100,13 @@ def pinned(level: str) -> manifest.Manifest | None:
     return rpc_conf.pinned_manifest(conf)
 
 
-def test_configuration_pins_a_release(tmp_path: pathlib.Path) -> None:
+def test_pinned_manifest_when_configured_is_that_of_the_release(
+    tmp_path: pathlib.Path,
+) -> None:
     assert pinned('auto') is None
-    found = pinned('0.1.0')
-    assert found is not None
-    assert found['ClusterDeleteRequest'] == '1.1'
+    pinned_manifest = pinned('0.1.0')
+    assert pinned_manifest is not None
+    assert pinned_manifest['ClusterDeleteRequest'] == '1.1'
     with pytest.raises(
         exceptions.VobjectsError, match='no installed service has a release'
     ):

@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The laws, broken in the ways that people break them."""
-
 from __future__ import annotations
 
 import dataclasses
@@ -30,13 +28,13 @@ Convert = Callable[[Any, dict[str, Any], str], None]
 
 
 def below(target_version: str, version: tuple[int, int]) -> bool:
-    found: tuple[int, ...] = versionutils.convert_version_to_tuple(
+    target: tuple[int, ...] = versionutils.convert_version_to_tuple(
         target_version
     )
-    return found < version
+    return target < version
 
 
-def versions(*classes: Any) -> Lock:
+def lock_of_versions(*classes: Any) -> Lock:
     """Return a lock with a release for each class, one after the other."""
     lock = released_lock(classes[0])
     for number, cls in enumerate(classes[1:], 2):
@@ -46,26 +44,26 @@ def versions(*classes: Any) -> Lock:
     return lock
 
 
-def cases(lock: Lock) -> Iterator[invariants.Case]:
-    found = list(invariants.cases(lock))
-    assert found
-    yield from found
+def cases_of(lock: Lock) -> Iterator[invariants.Case]:
+    cases = list(invariants.cases(lock))
+    assert cases
+    yield from cases
 
 
 def check(lock: Lock) -> None:
-    for case in cases(lock):
+    for case in cases_of(lock):
         case.check()
 
 
-def broken(lock: Lock) -> str:
-    """Return what is said of the first law that is broken."""
+def violation(lock: Lock) -> str:
+    """Return the message of the first violation."""
     with pytest.raises(invariants.InvariantViolated) as caught:
         check(lock)
     return str(caught.value)
 
 
 def by_hand(convert: Convert) -> Lock:
-    """Return the lock of a plain class that got a field and a conversion."""
+    """Return the lock of a class that got a field and a conversion."""
     first = ovo_class(a=fields.StringField())
     second = ovo_class(
         version='1.1',
@@ -73,10 +71,12 @@ def by_hand(convert: Convert) -> Lock:
         a=fields.StringField(),
         b=fields.StringField(nullable=True),
     )
-    return versions(first, second)
+    return lock_of_versions(first, second)
 
 
-def right(self: Any, primitive: dict[str, Any], target: str) -> None:
+def convert_correctly(
+    self: Any, primitive: dict[str, Any], target: str
+) -> None:
     ovo_base.VersionedObject.obj_make_compatible(self, primitive, target)
     if below(target, (1, 1)):
         primitive.pop('b', None)
@@ -87,7 +87,7 @@ def wrong_super(self: Any, primitive: dict[str, Any], target: str) -> None:
 
 
 def wrong_version(self: Any, primitive: dict[str, Any], target: str) -> None:
-    """Compares with 1.0, which the field came after."""
+    """Compare with 1.0, although 1.1 adds the field."""
     if not below(target, (1, 0)):
         return
     primitive.pop('b', None)
@@ -106,7 +106,7 @@ def too_much(self: Any, primitive: dict[str, Any], target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ('convert', 'said'),
+    ('convert', 'message'),
     [
         (wrong_super, 'downgraded: Thing 1.0: obj_make_compatible raised'),
         (wrong_version, "UnknownField: Thing 1.0 has no field 'b'"),
@@ -115,35 +115,34 @@ def too_much(self: Any, primitive: dict[str, Any], target: str) -> None:
         (too_much, "downgraded: Thing 1.0: the primitive has no field 'a'"),
     ],
 )
-def test_conversion_by_hand_that_is_wrong_is_named(
-    convert: Convert, said: str
+def test_check_when_conversion_is_wrong_fails(
+    convert: Convert, message: str
 ) -> None:
-    assert said in broken(by_hand(convert))
+    assert message in violation(by_hand(convert))
 
 
 @pytest.mark.parametrize('forgets', [False, True])
-def test_conversion_of_ironic_is_tried_as_ironic_calls_it(
+def test_check_of_ironic_class_calls_its_conversion(
     forgets: bool,
 ) -> None:
     def convert(self: Any, target: str) -> None:
-        said = self.obj_attr_is_set('b')
-        if said and below(target, (1, 1)) and not forgets:
+        if self.obj_attr_is_set('b') and below(target, (1, 1)) and not forgets:
             delattr(self, 'b')
 
-    lock = versions(
+    lock = lock_of_versions(
         ironic_class(a=fields.StringField()),
         ironic_class(
             version='1.1',
             body={
                 '_convert_to_version': convert,
-                'obj_make_compatible': right,
+                'obj_make_compatible': convert_correctly,
             },
             a=fields.StringField(),
             b=fields.StringField(nullable=True),
         ),
     )
     if forgets:
-        assert "UnknownField: Thing 1.0 has no field 'b'" in broken(lock)
+        assert "UnknownField: Thing 1.0 has no field 'b'" in violation(lock)
     else:
         check(lock)
 
@@ -152,20 +151,20 @@ def test_conversion_of_ironic_is_tried_as_ironic_calls_it(
     ('is_older', 'leaks'),
     [
         (lambda target: below(target, (1, 10)), False),
-        # As text, 1.9 comes after 1.10.
+        # As text, 1.9 is greater than 1.10.
         (lambda target: target < '1.10', True),
-        # Of the version it is sent from, as if that was the receiver's.
+        # Compares the version of the sender.
         (lambda target: below('1.10', (1, 10)), True),
     ],
 )
-def test_versions_that_are_not_compared_as_numbers_are_named(
+def test_check_when_versions_are_compared_as_text_fails(
     is_older: Callable[[str], bool], leaks: bool
 ) -> None:
     def convert(self: Any, primitive: dict[str, Any], target: str) -> None:
         if is_older(target):
             primitive.pop('b', None)
 
-    lock = versions(
+    lock = lock_of_versions(
         ovo_class(version='1.9', a=fields.StringField()),
         ovo_class(
             version='1.10',
@@ -175,16 +174,16 @@ def test_versions_that_are_not_compared_as_numbers_are_named(
         ),
     )
     if leaks:
-        assert "UnknownField: Thing 1.9 has no field 'b'" in broken(lock)
+        assert "UnknownField: Thing 1.9 has no field 'b'" in violation(lock)
     else:
         check(lock)
 
 
-def test_conversion_by_hand_that_is_right_passes() -> None:
-    check(by_hand(right))
+def test_check_when_conversion_is_correct_passes() -> None:
+    check(by_hand(convert_correctly))
 
 
-def test_conversion_that_is_missing_is_named() -> None:
+def test_check_when_conversion_is_missing_fails() -> None:
     first = ovo_class(a=fields.StringField())
     second = ovo_class(
         version='1.1',
@@ -194,10 +193,10 @@ def test_conversion_that_is_missing_is_named() -> None:
     code = snapshot.of_classes([second])
     lock = released_lock(first)
     lock = dataclasses.replace(lock, schemas=lock.schemas + code.schemas)
-    assert "has no field 'b'" in broken(lock)
+    assert "has no field 'b'" in violation(lock)
 
 
-def test_conversion_that_does_nothing_is_not_exercised() -> None:
+def test_check_when_conversion_does_nothing_reports_it() -> None:
     def nothing(self: Any, primitive: dict[str, Any], target: str) -> None:
         """Converts nothing."""
 
@@ -207,8 +206,8 @@ def test_conversion_that_does_nothing_is_not_exercised() -> None:
         body={'obj_make_compatible': nothing},
         a=fields.StringField(),
     )
-    said = broken(versions(first, second))
-    assert said.startswith(
+    message = violation(lock_of_versions(first, second))
+    assert message.startswith(
         'exercised: Thing 1.0: no instance exercised "by-hand"'
     )
 
@@ -238,10 +237,12 @@ def declared(parent: type[objects.Object]) -> Any:
 
 
 @pytest.mark.parametrize('parent', [objects.Request, objects.Resource])
-def test_declared_changes_all_happen(parent: type[objects.Object]) -> None:
+def test_check_exercises_all_declared_changes(
+    parent: type[objects.Object],
+) -> None:
     def whole(number: int) -> str:
         if not 0 <= number < 1000:
-            raise ValueError('too much')
+            raise ValueError('out of range')
         return 'x' * number
 
     good = vobjects_type(
@@ -260,9 +261,9 @@ def test_declared_changes_all_happen(parent: type[objects.Object]) -> None:
         ),
         f=removed('1.2', fields.StringField(default='')),
     )
-    (oldest, *_rest) = list(cases(versions(good)))
+    (oldest, *_rest) = list(cases_of(lock_of_versions(good)))
     oldest.check()
-    assert {str(one) for one in oldest.exercised} == {
+    assert {str(change) for change in oldest.exercised} == {
         'added b',
         'renamed c to d',
         'changed e',
@@ -270,12 +271,12 @@ def test_declared_changes_all_happen(parent: type[objects.Object]) -> None:
     }
 
 
-def test_conversion_that_loses_is_named() -> None:
-    said = broken(versions(declared(objects.Request)))
-    assert said.startswith("returned: Thing 1.0: 'e' was ")
+def test_check_when_conversion_loses_data_fails() -> None:
+    message = violation(lock_of_versions(declared(objects.Request)))
+    assert message.startswith("returned: Thing 1.0: 'e' was ")
 
 
-def test_nested_types_are_said_at_the_version_of_the_release() -> None:
+def test_check_sends_nested_types_at_versions_of_the_release() -> None:
     inner = vobjects_type(x=fields.StringField())
     inner.__name__ = 'Inner'
     ovo_base.VersionedObjectRegistry()._obj_classes.clear()
@@ -299,16 +300,16 @@ def test_nested_types_are_said_at_the_version_of_the_release() -> None:
     check(lock)
 
 
-def test_golden_primitive_that_comes_back_otherwise_is_named() -> None:
+def test_check_golden_when_primitive_changes_fails() -> None:
     cls = vobjects_type(a=fields.StringField())
     primitive = cls(a='x').obj_to_primitive()
     invariants.check_golden(primitive, {'Thing': '1.0'})
 
-    class Shouting(fields.String):
+    class UpperCase(fields.String):
         def coerce(self, obj: Any, attr: str, value: Any) -> str:
             return str(value).upper()
 
     ovo_base.VersionedObjectRegistry()._obj_classes.clear()
-    vobjects_type(a=fields.Field(Shouting()))
+    vobjects_type(a=fields.Field(UpperCase()))
     with pytest.raises(AssertionError, match=r"changed \['a'\]"):
         invariants.check_golden(primitive, {'Thing': '1.0'})

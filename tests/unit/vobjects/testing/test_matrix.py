@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix: our own, one with an older release, one that is broken."""
-
 from __future__ import annotations
 
 import dataclasses
@@ -10,7 +8,7 @@ import pathlib
 
 import pytest
 
-from tests.releases import stopped_at
+from tests.releases import lock_with_releases
 from vobjects.cli import main
 from vobjects.clustering import history, types
 from vobjects.lock import installed_locks, parse
@@ -26,35 +24,37 @@ TYPES = types
 MICROVERSIONS = [Version.parse(text) for text in history.HISTORY]
 
 
-def shipped_lock() -> Lock:
+def installed_lock() -> Lock:
     return installed_locks.of_service('clustering')
 
 
 @functools.cache
-def shipped_cells() -> dict[tuple[str, Version], Cell]:
-    """Return the cells of the shipped lock; each test looks at one."""
+def installed_cells() -> dict[tuple[str, Version], Cell]:
+    """Return the cells of the installed lock."""
     return {
         (cell.release, cell.microversion): cell
-        for cell in matrix.matrix(shipped_lock(), MICROVERSIONS)
+        for cell in matrix.matrix(installed_lock(), MICROVERSIONS)
     }
 
 
 @pytest.mark.parametrize('microversion', MICROVERSIONS, ids=str)
-@pytest.mark.parametrize('release', shipped_lock().releases)
-def test_microversion_is_served_beside_a_release_or_not_offered(
+@pytest.mark.parametrize('release', installed_lock().releases)
+def test_matrix_of_the_service_has_no_broken_cell(
     release: str, microversion: Version
 ) -> None:
-    cell = shipped_cells()[release, microversion]
+    cell = installed_cells()[release, microversion]
     assert cell.outcome != 'broken', cell.notes
     assert cell.notes if cell.outcome == 'refused' else cell.requests > 10
 
 
-@pytest.mark.parametrize('stopped', ['1.1', '1.6', '1.7', '1.12'])
-def test_release_that_stopped_at_a_microversion_serves_up_to_it(
-    stopped: str,
+@pytest.mark.parametrize('newest', ['1.1', '1.6', '1.7', '1.12'])
+def test_matrix_when_release_is_older_refuses_newer_microversions(
+    newest: str,
 ) -> None:
-    limit = Version.parse(stopped)
-    cells = list(matrix.matrix(stopped_at({'0.0.9': limit}), MICROVERSIONS))
+    limit = Version.parse(newest)
+    cells = list(
+        matrix.matrix(lock_with_releases({'0.0.9': limit}), MICROVERSIONS)
+    )
     for cell in cells:
         expected = 'served' if cell.microversion <= limit else 'refused'
         if expected == 'served':
@@ -64,9 +64,9 @@ def test_release_that_stopped_at_a_microversion_serves_up_to_it(
     assert cells[-1].outcome == 'refused'
 
 
-def test_each_of_several_releases_serves_up_to_where_it_stopped() -> None:
+def test_matrix_of_several_releases_has_the_maximum_of_each() -> None:
     limits = {'0.0.8': Version(1, 6), '0.0.9': Version(1, 9)}
-    cells = matrix.matrix(stopped_at(limits), MICROVERSIONS)
+    cells = matrix.matrix(lock_with_releases(limits), MICROVERSIONS)
 
     assert {
         release: max(c.microversion for c in group if c.outcome == 'served')
@@ -74,9 +74,9 @@ def test_each_of_several_releases_serves_up_to_where_it_stopped() -> None:
     } == limits
 
 
-def test_answer_that_leaves_something_out_is_noted() -> None:
+def test_matrix_when_response_omits_a_field_reports_the_loss() -> None:
     """A lock in which a resource lacks a field, but has its version."""
-    lock = shipped_lock()
+    lock = installed_lock()
     node = lock.schema('Node', '1.1')
     assert node is not None
     without = dataclasses.replace(
@@ -91,9 +91,9 @@ def test_answer_that_leaves_something_out_is_noted() -> None:
     assert any('omit Node.tainted' in x for x in matrix.as_text([newest]))
 
 
-def test_request_that_an_engine_would_not_read_is_broken() -> None:
-    """A lock in which 1.1 of a request has no field that we send."""
-    lock = shipped_lock()
+def test_matrix_when_engine_rejects_a_request_is_broken() -> None:
+    """A lock in which 1.1 of a request lacks a field that the API sends."""
+    lock = installed_lock()
     deletion = lock.schema('ClusterDeleteRequest', '1.1')
     assert deletion is not None
     lock = dataclasses.replace(
@@ -110,7 +110,7 @@ def test_request_that_an_engine_would_not_read_is_broken() -> None:
     assert newest.notes[0].startswith('ClusterDeleteRequest: UnknownField')
 
 
-def test_page_says_what_the_cells_say() -> None:
+def test_page_shows_the_cells() -> None:
     cells = [
         Cell('0.1.0', Version(1, 0), 'served', 3, 2, (), ('Node.<b>',)),
         Cell('0.1.0', Version(1, 1), 'refused', notes=('too & old',)),
@@ -133,6 +133,6 @@ def test_command_writes_a_page_or_prints_a_table(
     assert main.main(['matrix', '--service', 'nothing']) == 2
 
 
-def test_shipped_lock_is_the_one_at_the_top() -> None:
+def test_installed_lock_is_that_of_the_repository() -> None:
     top = pathlib.Path(__file__).parents[4] / 'vobjects.lock'
-    assert shipped_lock() == parse.load(top)
+    assert installed_lock() == parse.load(top)

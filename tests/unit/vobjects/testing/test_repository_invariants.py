@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The laws hold of every type of this repository, at every locked version."""
+"""Check the invariants of all types in this repository."""
 
 from __future__ import annotations
 

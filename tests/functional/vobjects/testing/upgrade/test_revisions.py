@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said when there is no such revision.
-
-That an old one works is seen in ``tests/upgrade/test_revision.py``.
-"""
+"""Errors of revisions; ``tests/upgrade/test_revision.py`` runs one."""
 
 from __future__ import annotations
 
@@ -38,14 +35,14 @@ def repository(tmp_path: pathlib.Path) -> pathlib.Path:
     return directory
 
 
-def test_revision_before_a_file_is_found(repository: pathlib.Path) -> None:
-    found = revisions.commit_before(repository, 'second')
+def test_commit_before_file_is_found(repository: pathlib.Path) -> None:
+    commit = revisions.commit_before(repository, 'second')
 
-    assert found == git(repository, 'rev-parse', 'HEAD~2')
+    assert commit == git(repository, 'rev-parse', 'HEAD~2')
 
 
 @pytest.mark.parametrize('path', ['first', 'third'])
-def test_history_that_does_not_reach_back_is_told(
+def test_commit_before_when_history_does_not_reach_back_raises(
     repository: pathlib.Path, path: str
 ) -> None:
     with pytest.raises(revisions.RevisionError) as raised:
@@ -55,7 +52,7 @@ def test_history_that_does_not_reach_back_is_told(
     assert 'shallow' not in str(raised.value)
 
 
-def test_clone_without_history_is_told_apart(
+def test_environment_when_clone_is_shallow_says_so(
     repository: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     commit = git(repository, 'rev-parse', 'HEAD~2')
@@ -66,24 +63,24 @@ def test_clone_without_history_is_told_apart(
         *(repository.as_uri(), str(clone)),
     )
 
-    for ask in (
+    for call in (
         lambda: revisions.environment(clone, commit, tmp_path / 'cache'),
         lambda: revisions.commit_before(clone, 'second'),
     ):
         with pytest.raises(
             revisions.RevisionError, match='git fetch --unshallow'
         ):
-            ask()
+            call()
 
 
-def test_directory_without_a_repository_is_told(
+def test_environment_without_repository_raises(
     tmp_path: pathlib.Path,
 ) -> None:
     with pytest.raises(revisions.RevisionError, match='not a git repository'):
         revisions.environment(tmp_path, 'HEAD', tmp_path / 'cache')
 
 
-def test_revision_that_cannot_be_installed_leaves_nothing_ready(
+def test_environment_when_install_fails_is_not_cached(
     repository: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     for _ in range(2):  # not from the cache either
