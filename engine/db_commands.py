@@ -27,7 +27,7 @@ _PHASE_MESSAGES = {
     schema_phase.Phase.CONTRACT: 'the database serves this release and the one'
     ' before; run "vobjects db contract" when no older engine is left',
     schema_phase.Phase.TOO_NEW: 'a newer release has contracted the database;'
-    ' engines of this one cannot use it any more',
+    ' engines of this release cannot use it',
 }
 
 
@@ -168,8 +168,8 @@ def _age(text: str) -> float:
     match = re.fullmatch(r'([0-9]{1,9})([wdhms])', text)
     if match is None:
         raise argparse.ArgumentTypeError(
-            f'{exceptions.cut(text)} is no age; write a number with w, d, h,'
-            ' m or s, such as 30d'
+            f'{exceptions.cut(text)} is not an age; write a number with w, d,'
+            ' h, m or s, such as 30d'
         )
     return float(match[1]) * _UNITS[match[2]]
 

@@ -1,6 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine's database.
 
-A module named after a noun holds the statements about it. Each function takes
-a session, so that callers can combine several of them in one transaction.
+::
+
+    database       connections and transactions
+    writer_queue   a fair queue of writers to an SQLite file
+    models         the tables
+    types          column types
+    clock          the database's clock
+    statements     shared SQL helpers
+    migrations     migrate a database to the current schema
+    schema_phase   the phases of an upgrade: expand and contract
+
+    clusters, nodes, quotas, trusts, credentials, health, services
+                   statements about these rows
+    actions, dependencies, locks
+                   the state of actions
+    find, related, paging
+                   find rows, their related rows, and pages of a list
+    idempotency    recorded responses of calls
+    purge          delete old actions and events
+
+Most functions take a session, so that callers can combine several of them in
+one transaction.
 """

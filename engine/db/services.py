@@ -135,7 +135,7 @@ def check_not_contracted(
     if not contract.knows(revision):
         raise OutdatedError(
             'a newer release has contracted the database to revision'
-            f' {revision}: this one cannot use it any more'
+            f' {revision}: this release cannot use it'
         )
 
 

@@ -148,7 +148,7 @@ class HeatStack(base.ProfileType):
     ) -> dict[str, Any]:
         """Return the properties that describe an existing stack."""
         if snapshot:
-            raise providers.ProviderError('no snapshot is made of a stack')
+            raise providers.ProviderError('a stack has no snapshot')
         properties = spec_schema.select_properties(
             PROPERTIES, provider.stacks.profile_properties(physical_id)
         )

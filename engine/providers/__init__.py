@@ -1,2 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clouds to create nodes in: entry points of ``vobjects.providers``."""
+"""Clouds to create nodes in: entry points of ``vobjects.providers``.
+
+::
+
+    base             the interface, and its errors
+    lifecycle        the interface for events about servers
+    load_balancing   the interface for load balancers
+    docker           containers on hosts with a Docker daemon
+    openstack        the provider for an OpenStack cloud
+    simulated        the provider for a simulated cloud
+"""

@@ -105,15 +105,19 @@ class TrustManager:
             sealed = credentials.get(session, receiver_id)
         if sealed is None:
             raise errors.Forbidden(
-                'The receiver has no credentials: it was made while callers'
-                ' had no tokens. Make it again.'
+                'The receiver has no credential, because its creator had no'
+                ' token. Create the receiver again.'
             )
         try:
             self._trusts.use(self._encryptor.decrypt(receiver_id, sealed))
         except keystone.TrustRejected as error:
-            LOG.warning('Receiver %s is refused: %s', receiver_id, error)
+            LOG.warning(
+                'Keystone rejects the trust of receiver %s: %s',
+                receiver_id,
+                error,
+            )
             raise errors.Forbidden(
-                'The receiver may not act for its owner any more.'
+                'The receiver is no longer allowed to act for its owner.'
             ) from None
         except (
             keystone.KeystoneUnavailable,
@@ -228,18 +232,18 @@ def _rotate_table(
 
 def _no_account() -> errors.Unavailable:
     LOG.error(
-        'Nothing can be done for users of Keystone: [%s] names no account to'
-        ' act with',
+        'Cannot act for users of Keystone: set the options of an account in'
+        ' [%s]',
         GROUP,
     )
     return errors.Unavailable(
-        'This service has no account to act for you with.'
+        'This service has no account with which it can act for you.'
     )
 
 
 def _unavailable(error: exceptions.VobjectsError) -> errors.Unavailable:
     LOG.error('Cannot act for the owner of a receiver: %s', error)
     return errors.Unavailable(
-        'The identity service could not be asked about the owner of the'
+        'The identity service did not confirm the trust of the owner of the'
         ' receiver.'
     )

@@ -152,12 +152,12 @@ class ProjectTrusts:
         except keystone.KeystoneUnavailable as error:
             LOG.warning('Cannot act for user %s: %s', row.user, error)
             raise providers.ProviderError(
-                'the identity service could not be asked about user'
+                'the identity service did not issue a token for user'
                 f' {row.user}'
             ) from None
         except (keystone.TrustRejected, encryption.DecryptionError) as error:
             LOG.warning(
-                'The trust of user %s for project %s is refused: %s',
+                'Keystone rejects the trust of user %s for project %s: %s',
                 row.user,
                 row.project,
                 error,
@@ -188,8 +188,8 @@ def _not_authorized(
     user: str | None, project: str | None
 ) -> providers.NotAuthorized:
     return providers.NotAuthorized(
-        f'the service may not act for user {user} in project {project} (any'
-        ' more): log in as that user and update the cluster'
+        f'the service may not act for user {user} in project {project}:'
+        ' log in as that user and update the cluster'
     )
 
 
@@ -199,8 +199,8 @@ def client_error(
     """Convert an error of Keystone to an error for the caller."""
     if isinstance(error, keystone.TrustRejected):
         return errors.Forbidden(
-            'The identity service does not let you have the service act for'
-            f' you: {error}'
+            'The identity service does not allow this service to act for you:'
+            f' {error}'
         )
     LOG.error('Cannot act for a user: %s', error)
-    return errors.Unavailable('The identity service could not be asked.')
+    return errors.Unavailable('The identity service is unavailable.')

@@ -100,7 +100,7 @@ def sync(target: database.Database) -> None:
 def upgrade(
     connection: sqlalchemy.Connection, chain: Chain, revision: str = 'head'
 ) -> None:
-    """Upgrade to a revision, unless the database is at a newer, unknown one.
+    """Upgrade to a revision, unless the current revision is unknown.
 
     :param connection: the connection opened by :func:`locked`
     """

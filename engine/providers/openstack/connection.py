@@ -188,7 +188,8 @@ def _from_section(
     loading.register_session_conf_options(configuration, SECTION)
     if not options.auth_type:
         raise CloudConfigError(
-            f"[{SECTION}]: set 'cloud', or 'auth_type' and what it needs"
+            f"[{SECTION}]: set 'cloud', or 'auth_type' with the options of"
+            ' that type'
         )
     auth = loading.load_auth_from_conf_options(configuration, SECTION)
     session = loading.load_session_from_conf_options(

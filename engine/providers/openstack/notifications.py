@@ -97,7 +97,7 @@ class Endpoint:
                 lambda session: health.add_event(session, server_id, type_)
             )
         except (exceptions.Unreachable, oslo_db_exception.DBError) as error:
-            database.log_failure(LOG, error, 'Could not write down an event')
+            database.log_failure(LOG, error, 'Could not store an event')
             threading.Event().wait(PAUSE)
             return str(oslo_messaging.NotificationResult.REQUEUE)
         if is_stored:
@@ -144,7 +144,7 @@ class _Listener:
             )
             server.start()
         except Exception:
-            LOG.exception('Notifications cannot be listened to')
+            LOG.exception('Could not listen to notifications')
             return
         self._server = server
         LOG.info('Listens to notifications')

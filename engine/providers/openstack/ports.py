@@ -125,7 +125,7 @@ def _ensure_port(
     cloud: Cloud, key: str, name: str, spec: Spec, ports: Mapping[str, Any]
 ) -> str:
     """Return the ID of the port for a spec, with its floating IP."""
-    with sdk_errors.converted(f'make the ports of node {key}'):
+    with sdk_errors.converted(f'create the ports of node {key}'):
         if spec.get('port'):
             port = cloud.network.find_port(spec['port'], ignore_missing=False)
         else:

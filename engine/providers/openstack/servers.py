@@ -105,7 +105,7 @@ class Servers:
                 self._set_image(server, new['image'])
             elif old.get('image'):
                 raise base.ProviderError(
-                    f'the image of server {server_id} cannot be taken away'
+                    f'the image of server {server_id} cannot be removed'
                 )
             self._set_flavor(server, new['flavor'])
             if name != server['name']:
@@ -221,7 +221,7 @@ class Servers:
 
     def snapshot(self, server_id: str, name: str) -> str:
         """Create an image of a server, and return the image's ID."""
-        what = f'make an image of server {server_id}'
+        what = f'create an image of server {server_id}'
         with sdk_errors.converted(what, base.ServerNotFound):
             response = self._server_action(
                 server_id, 'createImage', {'name': name}

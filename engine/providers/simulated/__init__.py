@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated cloud, whose objects are rows of tables.
+"""A simulated cloud. Its objects are rows of tables.
 
 ::
 

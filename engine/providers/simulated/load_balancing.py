@@ -173,7 +173,7 @@ class LoadBalancers:
     ) -> None:
         if self._cloud.options.latency > timeout:
             raise base.ProviderError(
-                f'{what} was not in order within {timeout:g} seconds'
+                f'{what} was not ready within {timeout:g} seconds'
             )
         self._cloud.work(key, operation, what)
 

@@ -188,7 +188,7 @@ def test_db_purge_of_what_is_no_age_is_bad_input(
     with pytest.raises(SystemExit) as ended:
         cli.db(['purge', f'--config-file={config}', f'--older-than={age}'])
     assert ended.value.code == 2
-    assert 'is no age' in capsys.readouterr().err
+    assert 'is not an age' in capsys.readouterr().err
 
 
 def test_engine_of_an_older_age_keeps_the_database_from_being_contracted(

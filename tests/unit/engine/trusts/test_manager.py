@@ -100,7 +100,7 @@ def test_receiver_without_credential_is_refused_where_callers_have_tokens(
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
-    with pytest.raises(errors.Forbidden, match='Make it again'):
+    with pytest.raises(errors.Forbidden, match='Create the receiver again'):
         trigger(engine_with_account(harness), receiver)
 
 

@@ -382,7 +382,7 @@ def test_who_has_a_token_is_not_served_by_that_account(
     )
     with pytest.raises(errors.Unavailable, match='no account'):
         request_helpers.create_cluster(engine, 1, context=ALICE)
-    assert '[receivers] names no account' in caplog.text
+    assert 'an account in [receivers]' in caplog.text
 
 
 def test_request_waits_while_keystone_is_silent(
@@ -391,7 +391,7 @@ def test_request_waits_while_keystone_is_silent(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     cloud.fail('POST', '/identity/v3/auth/tokens', 503)
-    with pytest.raises(errors.Unavailable, match='could not be asked'):
+    with pytest.raises(errors.Unavailable, match='is unavailable'):
         request_helpers.create_cluster(engine, 1, context=ALICE)
 
 
