@@ -70,9 +70,10 @@ class Membership:
         self._refreshing = threading.Lock()
         self._view: View | None = None
         self._renewed = float('-inf')
-        self._failed: tuple[float, str] | None = None
+        self._failure: tuple[float, str] | None = None
+        #: Latest and earliest ledger time minus local time, in seconds.
         self._clock: tuple[float, float] | None = None
-        self._success = threading.Condition()
+        self._succeeded = threading.Condition()
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(
@@ -89,6 +90,11 @@ class Membership:
         """Seconds since the view was last renewed."""
         return time.monotonic() - self._renewed
 
+    def _leased_view(self) -> View | None:
+        # Read the age first: refresh() sets the view before it.
+        is_valid = self.age < self.period * LEASE_PERIODS
+        return self._view if is_valid else None
+
     def current(self) -> View:
         """Return a view with a valid lease, and renew it if necessary.
 
@@ -97,15 +103,16 @@ class Membership:
 
         :raises vobjects.exceptions.NoLivePeer: the ledger does not respond
         """
-        if self._view is not None and self.age < self.period * LEASE_PERIODS:
-            return self._view
-        failed = self._failed
-        if failed is not None and self._thread.is_alive():
-            with self._success:
-                if not self._success.wait_for(
-                    lambda: self._failed is None, self.period
+        view = self._leased_view()
+        if view is not None:
+            return view
+        failure = self._failure
+        if failure is not None and self._thread.is_alive():
+            with self._succeeded:
+                if not self._succeeded.wait_for(
+                    lambda: self._failure is None, self.period
                 ):
-                    raise exceptions.NoLivePeer(failed[1])
+                    raise exceptions.NoLivePeer(failure[1])
                 if self._view is not None:
                     return self._view
         return self.refresh(not_before=time.monotonic())
@@ -137,8 +144,8 @@ class Membership:
 
         :raises vobjects.exceptions.NoLivePeer: the ledger does not respond
         """
-        view = self._view
-        if view is not None and self.age < self.period * LEASE_PERIODS:
+        view = self._leased_view()
+        if view is not None:
             return view
         return dataclasses.replace(self._ledger.get(), pinned=self._pinned)
 
@@ -156,15 +163,15 @@ class Membership:
         with self._refreshing:
             if self._view is not None and self._renewed >= not_before:
                 return self._view
-            if self._failed is not None and self._failed[0] >= not_before:
-                raise exceptions.NoLivePeer(self._failed[1])
+            if self._failure is not None and self._failure[0] >= not_before:
+                raise exceptions.NoLivePeer(self._failure[1])
             start = time.monotonic()
             try:
                 view = self._ledger.report(self.member)
             except (exceptions.FleetError, exceptions.Unreachable) as error:
                 # Share the failure: otherwise the threads that wait for this
                 # lock would each wait for the ledger, one after the other.
-                self._failed = (start, error.message)
+                self._failure = (start, error.message)
                 raise
             view = dataclasses.replace(view, pinned=self._pinned)
             previous = self._view
@@ -183,10 +190,10 @@ class Membership:
             self.member = dataclasses.replace(
                 self.member, seen=view.generation
             )
-            if self._failed is not None:
-                with self._success:
-                    self._failed = None
-                    self._success.notify_all()
+            if self._failure is not None:
+                with self._succeeded:
+                    self._failure = None
+                    self._succeeded.notify_all()
         if is_new:
             # Report the new generation at once: a process may be waiting for
             # it at the join barrier.

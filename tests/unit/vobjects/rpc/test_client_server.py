@@ -27,7 +27,7 @@ from vobjects.rpc.drivers import errors as driver_errors
 from vobjects.rpc.ledger import RemoteLedger
 
 TOPIC = 'workers'
-OLD = {'WorkRequest': '1.0', 'Answer': '1.0', 'Deep': '1.0'}
+OLD = {'WorkRequest': '1.0', 'Result': '1.0', 'Deep': '1.0'}
 
 
 @objects.register
@@ -41,7 +41,7 @@ class Deep(objects.Resource):
 
 
 @objects.register
-class Answer(objects.Resource):
+class Result(objects.Resource):
     VERSION = '1.1'
     VERSION_MAP = {'1.5': '1.1'}
     fields = {
@@ -82,12 +82,12 @@ class Worker:
             raise RejectionError('no')
         if request.name == 'nothing':
             return None
-        answer = Answer(
+        result = Result(
             values={'name': request.name, 'force': request.force},
             deep=[Deep(name='d', since='s')],
             tainted=True,
         )
-        return [answer, answer] if request.name == 'two' else answer
+        return [result, result] if request.name == 'two' else result
 
 
 class Bus:
@@ -183,24 +183,24 @@ def old() -> Manifest:
 
 def test_call_between_new_peers_carries_all_fields(bus: Bus) -> None:
     bus.members = (bus.serve('new', local()),)
-    answer = bus.client.call({}, WorkRequest(name='a', force=True))
-    assert answer.values == {'name': 'a', 'force': True}
-    assert answer.tainted is True
-    assert answer.deep[0].since == 's'
+    result = bus.client.call({}, WorkRequest(name='a', force=True))
+    assert result.values == {'name': 'a', 'force': True}
+    assert result.tainted is True
+    assert result.deep[0].since == 's'
 
 
 def test_call_returns_lists_and_none(bus: Bus) -> None:
     bus.members = (bus.serve('new', local()),)
-    answers = bus.client.call({}, WorkRequest(name='two', force=False))
-    assert [answer.tainted for answer in answers] == [True, True]
+    results = bus.client.call({}, WorkRequest(name='two', force=False))
+    assert [result.tainted for result in results] == [True, True]
     assert bus.client.call({}, WorkRequest(name='nothing')) is None
 
 
 def test_call_returns_objects_without_changes(bus: Bus) -> None:
     bus.members = (bus.serve('new', local()),)
-    answer = bus.client.call({}, WorkRequest(name='a', force=False))
-    assert answer.obj_what_changed() == set()
-    assert answer.deep[0].obj_what_changed() == set()
+    result = bus.client.call({}, WorkRequest(name='a', force=False))
+    assert result.obj_what_changed() == set()
+    assert result.deep[0].obj_what_changed() == set()
 
 
 def test_observer_gets_each_request(bus: Bus) -> None:
@@ -226,17 +226,17 @@ def test_observer_gets_downgraded_responses(bus: Bus) -> None:
     endpoint = server.Endpoint([Worker()], manifest=local(), observer=observer)
     reader = {'digest': old().digest, 'manifest': dict(old())}
     request = serializer.to_wire(WorkRequest(name='a', force=False), old())
-    answer = endpoint.perform({}, request, reader)
-    assert serializer.from_wire(answer).values['name'] == 'a'
+    result = endpoint.perform({}, request, reader)
+    assert serializer.from_wire(result).values['name'] == 'a'
     assert observer.downgrades == ['WorkRequest']
 
 
 def test_call_of_an_old_server_uses_old_versions(bus: Bus) -> None:
     bus.members = (bus.serve('old', old()),)
-    answer = bus.client.call({}, WorkRequest(name='a', force=False))
-    assert answer.values == {'name': 'a', 'force': False}
-    assert answer.tainted is False  # the default: the old server sent no value
-    assert 'since' not in answer.deep[0]
+    result = bus.client.call({}, WorkRequest(name='a', force=False))
+    assert result.values == {'name': 'a', 'force': False}
+    assert result.tainted is False  # the default: the old server sent no value
+    assert 'since' not in result.deep[0]
 
 
 def test_call_of_an_old_server_rejects_loss_before_sending(bus: Bus) -> None:
@@ -257,8 +257,8 @@ def test_call_when_an_old_server_has_joined_is_sent_again(
     joined = bus.serve('old', old())
     bus.members = (bus.member('new', local()),)
     bus.refreshed = lambda: (joined,)
-    answer = bus.client.call({}, WorkRequest(name='a', force=False))
-    assert answer.values == {'name': 'a', 'force': False}
+    result = bus.client.call({}, WorkRequest(name='a', force=False))
+    assert result.values == {'name': 'a', 'force': False}
 
 
 def test_call_with_a_renewed_view_still_rejects_loss(bus: Bus) -> None:
@@ -281,8 +281,8 @@ def test_call_at_a_microversion_sends_no_newer_version(
 ) -> None:
     bus.members = (bus.serve('new', local()),)
     versions = Manifest({**local(), 'WorkRequest': '1.0'})
-    answer = bus.client.call({}, WorkRequest(name='a', force=False), versions)
-    assert answer.values == {'name': 'a', 'force': False}
+    result = bus.client.call({}, WorkRequest(name='a', force=False), versions)
+    assert result.values == {'name': 'a', 'force': False}
     with pytest.raises(exceptions.LossyDowngrade):
         bus.client.call({}, WorkRequest(name='a', force=True), versions)
 
