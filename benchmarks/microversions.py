@@ -61,15 +61,15 @@ def microseconds(*calls: Callable[[], object], seconds: float) -> list[float]:
     return best
 
 
-def report(name: str, ours: float, theirs: float, rival: str) -> None:
-    ratio = theirs / ours
+def report(name: str, our_time: float, other_time: float, other: str) -> None:
+    ratio = other_time / our_time
     print(
-        f'{name:<34} {ours:9.3f} us   {rival:<26} {theirs:9.3f} us'
+        f'{name:<34} {our_time:9.3f} us   {other:<26} {other_time:9.3f} us'
         f'   {ratio:6.1f}x'
     )
 
 
-def negotiation(seconds: float) -> None:
+def compare_negotiation(seconds: float) -> None:
     request = webob.Request.blank(
         '/v1/clusters',
         headers={
@@ -83,10 +83,10 @@ def negotiation(seconds: float) -> None:
     def ours() -> Version:
         return negotiator.negotiate(RAW, MAXIMUM)
 
-    def text_of_dict() -> Any:
+    def version_text_of_dict() -> Any:
         return microversion_parse.get_version(HEADERS, 'clustering')
 
-    def of_request() -> Any:
+    def version_text_of_request() -> Any:
         # Nova, Senlin and Ironic call it this way.
         return microversion_parse.get_version(request.headers, 'clustering')
 
@@ -95,13 +95,13 @@ def negotiation(seconds: float) -> None:
             HEADERS, 'clustering', VERSIONS
         )
 
-    rivals = {
-        'get_version (req.headers)': of_request,
-        'get_version (dict)': text_of_dict,
+    alternatives = {
+        'get_version (req.headers)': version_text_of_request,
+        'get_version (dict)': version_text_of_dict,
         'extract_version (dict)': version,
     }
-    assert {str(call()) for call in (ours, *rivals.values())} == {'1.7'}
-    compare('header to version, repeated', ours, rivals, seconds)
+    assert {str(call()) for call in (ours, *alternatives.values())} == {'1.7'}
+    compare('header to version, repeated', ours, alternatives, seconds)
 
     counter = itertools.count()
 
@@ -128,12 +128,14 @@ def negotiation(seconds: float) -> None:
 def compare(
     name: str,
     ours: Callable[[], object],
-    rivals: dict[str, Callable[[], object]],
+    alternatives: dict[str, Callable[[], object]],
     seconds: float,
 ) -> None:
-    took, *others = microseconds(ours, *rivals.values(), seconds=seconds)
-    for rival, theirs in zip(rivals, others, strict=True):
-        report(name, took, theirs, rival)
+    our_time, *other_times = microseconds(
+        ours, *alternatives.values(), seconds=seconds
+    )
+    for other, other_time in zip(alternatives, other_times, strict=True):
+        report(name, our_time, other_time, other)
         name = ''
 
 
@@ -142,7 +144,7 @@ def application(environ: Any, start_response: Any) -> list[bytes]:
     return [b'ok']
 
 
-def whole_middleware(seconds: float) -> None:
+def compare_middleware(seconds: float) -> None:
     environ: dict[str, Any] = {
         'PATH_INFO': '/v1/clusters',
         'HTTP_OPENSTACK_API_VERSION': RAW,
@@ -167,7 +169,7 @@ def whole_middleware(seconds: float) -> None:
 
 
 @functools.total_ordering
-class Plain:
+class SenlinVersion:
     """A version like Senlin's, with comparisons in Python.
 
     functools derives ``<=`` from ``<`` and ``==``; Senlin does so by hand.
@@ -177,12 +179,12 @@ class Plain:
         self.major, self.minor = version
 
     def __lt__(self, other: object) -> bool:
-        if not isinstance(other, Plain):
+        if not isinstance(other, SenlinVersion):
             raise TypeError(other)
         return (self.major, self.minor) < (other.major, other.minor)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Plain):
+        if not isinstance(other, SenlinVersion):
             raise TypeError(other)
         return (self.major, self.minor) == (other.major, other.minor)
 
@@ -191,13 +193,13 @@ class Plain:
     def is_null(self) -> bool:
         return self.major == 0 and self.minor == 0
 
-    def matches(self, low: Plain, high: Plain) -> bool:
+    def matches(self, low: SenlinVersion, high: SenlinVersion) -> bool:
         if self.is_null() or high.is_null() or low.is_null():
-            raise ValueError('none here is null')
+            raise ValueError('no version may be null')
         return low <= self <= high
 
 
-class Walking:
+class SenlinController:
     """Dispatch with the scheme of Senlin and Magnum.
 
     Every attribute access checks whether the name is versioned. Every call
@@ -205,7 +207,7 @@ class Walking:
     and the attributes of the selected function.
     """
 
-    candidates: dict[str, list[tuple[Plain, Plain, Any]]]
+    candidates: dict[str, list[tuple[SenlinVersion, SenlinVersion, Any]]]
 
     def __getattribute__(self, name: str) -> Any:
         def select(req: Any, *arguments: Any, **named: Any) -> Any:
@@ -224,23 +226,23 @@ def show(self: object, req: Any) -> str:
     return 'shown'
 
 
-def walking(versions: list[Version]) -> Walking:
-    found = type('Of', (Walking,), {'candidates': {}})()
-    found.candidates['show'] = [
-        (Plain(version), Plain(version), show)
+def senlin_controller(versions: list[Version]) -> SenlinController:
+    controller = type('Controller', (SenlinController,), {'candidates': {}})()
+    controller.candidates['show'] = [
+        (SenlinVersion(version), SenlinVersion(version), show)
         for version in reversed(versions)
     ]
-    return found
+    return controller
 
 
-def indexed(versions: list[Version]) -> Any:
-    versioned = dispatch.VersionedFunction(__name__, 'Indexed.show')
+def our_controller(versions: list[Version]) -> Any:
+    versioned = dispatch.VersionedFunction(__name__, 'Controller.show')
     for version in versions:
         versioned.api_version(version, version)(show)
-    return type('Indexed', (), {'show': versioned})()
+    return type('Controller', (), {'show': versioned})()
 
 
-def versioned_dispatch(seconds: float) -> None:
+def compare_dispatch(seconds: float) -> None:
     """Compare calls of a versioned method with a WebOb request, as in Senlin.
 
     The last figure is the lower bound: a call of an unversioned method.
@@ -252,21 +254,21 @@ def versioned_dispatch(seconds: float) -> None:
         # The middle is neither the best nor the worst case of a walk.
         version = versions[count // 2]
         request.environ[policy.MICROVERSION] = version
-        request.version_request = Plain(version)
+        request.version_request = SenlinVersion(version)
         calls = {
-            'ours': indexed(versions),
-            "Senlin's scheme": walking(versions),
+            'ours': our_controller(versions),
+            "Senlin's scheme": senlin_controller(versions),
             'a plain method': plain,
         }
-        ours, *rivals = (
+        ours, *others = (
             functools.partial(_call, controller, request)
             for controller in calls.values()
         )
-        assert {call() for call in (ours, *rivals)} == {'shown'}
+        assert {call() for call in (ours, *others)} == {'shown'}
         compare(
             f'dispatch among {count} version(s)',
             ours,
-            dict(zip(list(calls)[1:], rivals, strict=True)),
+            dict(zip(list(calls)[1:], others, strict=True)),
             seconds,
         )
 
@@ -283,7 +285,7 @@ BODY = {
 }
 
 
-def validated(count: int) -> Any:
+def method_with_schemas(count: int) -> Any:
     """Return a method with a separate schema for each version."""
 
     def create(req: Any, body: Any) -> Any:
@@ -295,10 +297,10 @@ def validated(count: int) -> Any:
     return create
 
 
-def versioned_validation(seconds: float) -> None:
+def measure_validation(seconds: float) -> None:
     body = {'name': 'x', 'size': 1}
     for count in (1, 1000):
-        create = validated(count)
+        create = method_with_schemas(count)
         environ = {policy.MICROVERSION: Version(1, count // 2)}
         (took,) = microseconds(
             functools.partial(create, environ, body=body), seconds=seconds
@@ -308,7 +310,7 @@ def versioned_validation(seconds: float) -> None:
         )
 
 
-def tables(routes: int = 200, count: int = 100) -> None:
+def measure_startup(routes: int = 200, count: int = 100) -> None:
     """Print the start-up time of a service: imports and dispatch tables.
 
     The figures are seconds of processor time, because nothing here blocks.
@@ -316,13 +318,13 @@ def tables(routes: int = 200, count: int = 100) -> None:
     :param routes: number of routes
     :param count: versions of each route
     """
-    started = time.process_time()
-    made = [
-        indexed([Version(1, minor) for minor in range(count)])
+    start = time.process_time()
+    controllers = [
+        our_controller([Version(1, minor) for minor in range(count)])
         for _ in range(routes)
     ]
-    took = time.process_time() - started
-    assert len(made) == routes
+    took = time.process_time() - start
+    assert len(controllers) == routes
     code = (
         'import time; started = time.process_time();'
         'import vobjects.microversions.middleware;'
@@ -348,11 +350,11 @@ def main() -> int:
         help='time for each figure (default: %(default)s)',
     )
     seconds = parser.parse_args().seconds
-    negotiation(seconds)
-    whole_middleware(seconds)
-    versioned_dispatch(seconds)
-    versioned_validation(seconds)
-    tables()
+    compare_negotiation(seconds)
+    compare_middleware(seconds)
+    compare_dispatch(seconds)
+    measure_validation(seconds)
+    measure_startup()
     return 0
 
 

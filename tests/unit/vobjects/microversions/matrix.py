@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What five services answer to each kind of request, as their code does it.
+"""Responses of five services to each kind of request, from their code.
 
 Outcomes: a version, where ``X`` stands for the service's major; ``default``,
 ``max``; ``malformed``, ``other service``, ``unsupported``, ``last`` (of two
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 NAMES = ('nova', 'senlin', 'magnum', 'barbican', 'ironic')
 
-#: Kind of request -> header; None: there is none.
+#: Kind of request -> header; None: no header.
 HEADERS = {
     'no header': None,
     'empty header': '',
@@ -47,7 +47,7 @@ def _all(outcome):
     return dict.fromkeys(NAMES, outcome)
 
 
-#: Kind of request -> service -> outcome there.
+#: Kind of request -> service -> outcome.
 ORIGINAL = {
     'no header': _all('default'),
     'empty header': _row(
@@ -75,7 +75,7 @@ ORIGINAL = {
     'early field': {'senlin': 'dropped'},
 }
 
-#: Service -> outcome -> status there.
+#: Service -> outcome -> status.
 STATUSES = {
     'nova': {'malformed': 400, 'unsupported': 406},
     'senlin': {'malformed': 400, 'unsupported': 406},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Request types to test with, and what a call comes to."""
+"""Request types for tests."""
 
 from __future__ import annotations
 

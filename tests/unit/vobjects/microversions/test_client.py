@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients of several clouds, and of each service there is a preset for."""
+"""Negotiation by clients of several clouds and of each preset."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_client_of_several_ranges_works_with_the_four_clouds(cloud, expected):
     assert str(client.negotiate(CLOUDS[cloud], KNOWN)) == expected
 
 
-def test_no_single_version_works_with_the_four_clouds():
+def test_no_single_version_suits_the_four_clouds():
     for minor in range(100, 801):
         refused = []
         for cloud in CLOUDS.values():
@@ -56,7 +56,9 @@ def test_no_single_version_works_with_the_four_clouds():
         ([], 'the client none'),
     ],
 )
-def test_negotiate_when_nothing_is_common_says_who_is_too_old(known, verdict):
+def test_negotiate_without_a_common_version_names_the_older_side(
+    known, verdict
+):
     with pytest.raises(client.NoCommonVersion) as caught:
         client.negotiate(CLOUDS['A'], known)
 
@@ -69,7 +71,7 @@ def test_negotiate_compares_numbers():
     assert client.negotiate(Version(1, 9), [Version(1, 9)]) == (1, 9)
 
 
-def test_negotiate_when_a_range_is_none_refuses_it():
+def test_negotiate_when_a_range_is_reversed_is_an_error():
     with pytest.raises(ValueError, match=r'1\.10 to 1\.9 is not a range'):
         client.negotiate(('1.1', '1.9'), [('1.10', '1.9')])
 
@@ -80,7 +82,7 @@ RANGE = st.tuples(st.integers(0, 30), st.integers(0, 30)).map(
 
 
 @given(RANGE, st.lists(RANGE, max_size=4))
-def test_negotiate_for_any_ranges_gives_the_highest_common(server, known):
+def test_negotiate_for_any_ranges_returns_the_highest_common(server, known):
     common = [
         Version(2, minor)
         for minor in range(31)
@@ -132,7 +134,7 @@ def test_negotiate_for_any_ranges_gives_the_highest_common(server, known):
         ),
     ],
 )
-def test_range_is_read_from_documents_of_the_field(document, major, expected):
+def test_range_of_reads_documents_of_real_services(document, major, expected):
     assert client.range_of(document, major) == expected
 
 
@@ -148,12 +150,12 @@ def test_range_is_read_from_documents_of_the_field(document, major, expected):
         {'version': {'min_version': '1.0', 'max_version': 'pony'}},
     ],
 )
-def test_range_when_the_document_has_none_is_an_error(document):
+def test_range_of_a_document_without_a_range_is_an_error(document):
     with pytest.raises(client.NoRange):
         client.range_of(document)
 
 
-def test_range_of_a_major_that_is_not_there_is_an_error():
+def test_range_of_a_missing_major_version_is_an_error():
     document = {'versions': [{'max_version': '1.9', 'min_version': '1.0'}]}
 
     with pytest.raises(client.NoRange, match='major version 3'):
@@ -167,7 +169,7 @@ def preset(request):
 
 @pytest.fixture(scope='module')
 def url(preset):
-    with wsgi.served(wsgi.Service(preset).app) as address:
+    with wsgi.serve(wsgi.Service(preset).app) as address:
         yield address
 
 
@@ -184,29 +186,32 @@ def keystone():
     found.session.close()
 
 
-def known_to(preset):
+def client_ranges(preset):
     """Return client ranges that meet the preset's below its maximum."""
     major = preset.minimum.major
     return [f'{major}.1', (f'{major}.500', f'{major}.501')]
 
 
 @pytest.mark.parametrize('path', ['', '/', '/PATH', '/PATH/'])
-def test_requests_session_asks_at_the_common_version(preset, url, web, path):
+def test_requests_session_sends_the_common_version(preset, url, web, path):
     web.headers[HEADER] = 'object-store 1.0'
     name = preset.service_type
 
     version = client.for_requests(
-        web, url + path.replace('PATH', preset.major), name, known_to(preset)
+        web,
+        url + path.replace('PATH', preset.major),
+        name,
+        client_ranges(preset),
     )
 
     assert version == (preset.minimum.major, 1)
-    answer = web.get(f'{url}/{preset.major}/things')
-    assert answer.text == str(version)
-    assert client.served_version(answer.headers, name) == version
+    response = web.get(f'{url}/{preset.major}/things')
+    assert response.text == str(version)
+    assert client.served_version(response.headers, name) == version
     assert web.headers[HEADER] == f'object-store 1.0, {name} {version}'
 
 
-def test_requests_session_when_nothing_is_common_stays_as_it_is(
+def test_requests_session_without_a_common_version_is_unchanged(
     preset, url, web
 ):
     with pytest.raises(client.NoCommonVersion):
@@ -215,8 +220,8 @@ def test_requests_session_when_nothing_is_common_stays_as_it_is(
     assert HEADER not in web.headers
 
 
-def test_server_without_microversions_is_refused(web, keystone):
-    with wsgi.served(wsgi.plain) as url:
+def test_server_without_microversions_is_an_error(web, keystone):
+    with wsgi.serve(wsgi.unversioned) as url:
         with pytest.raises(client.NoRange, match='no API versions'):
             client.for_requests(web, url, 'clustering', ['1.1'])
         with pytest.raises(client.NoRange, match=r'not JSON \(status 200\)'):
@@ -228,7 +233,7 @@ def test_server_without_microversions_is_refused(web, keystone):
             client.for_keystoneauth(found, ['1.1'])
 
 
-def test_error_tells_which_version_is_needed():
+def test_required_version_is_read_from_an_error():
     assert client.required_version(
         {'errors': [{'available_from': '1.8'}]}
     ) == (1, 8)
@@ -250,7 +255,7 @@ def test_keystoneauth_discovers_every_preset(preset, url, keystone, path):
 
 
 @pytest.mark.parametrize('path', ['', '/PATH'])
-def test_keystoneauth_adapter_asks_at_the_common_version(
+def test_keystoneauth_adapter_sends_the_common_version(
     preset, url, keystone, path
 ):
     found = adapter.Adapter(
@@ -259,12 +264,12 @@ def test_keystoneauth_adapter_asks_at_the_common_version(
         endpoint_override=url + path.replace('PATH', preset.major),
     )
 
-    version = client.for_keystoneauth(found, known_to(preset))
+    version = client.for_keystoneauth(found, client_ranges(preset))
 
-    answer = found.get(f'{url}/{preset.major}/things')
-    assert answer.text == str(version) == f'{preset.minimum.major}.1'
+    response = found.get(f'{url}/{preset.major}/things')
+    assert response.text == str(version) == f'{preset.minimum.major}.1'
     assert (
-        client.served_version(answer.headers, preset.service_type) == version
+        client.served_version(response.headers, preset.service_type) == version
     )
 
 
@@ -297,7 +302,7 @@ def test_openstacksdk_helpers_read_every_preset(preset, url, keystone):
 def test_openstacksdk_sees_the_maximum_that_is_served(keystone):
     service = wsgi.Service(presets.NOVA)
     service.maximum = Maximum(Version(2, 40), 'a node is older')
-    with wsgi.served(service.app) as url:
+    with wsgi.serve(service.app) as url:
         found = adapter.Adapter(
             keystone, service_type='compute', endpoint_override=f'{url}/v2.1'
         )

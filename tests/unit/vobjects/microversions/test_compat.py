@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where our microversion-parse is stricter, and says more, than the other."""
+"""Differences from microversion-parse."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEADER = 'openstack-api-version'
 @pytest.mark.parametrize(
     'text', ['1.03', '+1.3', '1.1_0', '0.1', '1.', '1.3.4', 'latest', None]
 )
-def test_version_is_read_strictly(text):
+def test_version_is_parsed_strictly(text):
     with pytest.raises(TypeError, match='invalid version string'):
         compat.parse_version_string(text)
 
@@ -35,7 +35,7 @@ class Gone(Exception):
         return [b'gone']
 
 
-def ask(app, value=None, **options):
+def send(app, value=None, **options):
     headers = {} if value is None else {HEADER: value}
     return wsgi.call(app, '/cats', headers=headers, **options)
 
@@ -54,43 +54,43 @@ def middleware(app=application, **options):
         ('cats 1.03', 400, '1.0'),
     ],
 )
-def test_every_answer_has_version_and_vary(value, status, shown):
-    answer = ask(middleware(), value)
+def test_every_response_has_version_and_vary(value, status, shown):
+    response = send(middleware(), value)
 
-    assert answer.status == status
-    assert answer.headers[HEADER] == f'cats {shown}'
-    assert answer.headers['vary'] == HEADER
+    assert response.status == status
+    assert response.headers[HEADER] == f'cats {shown}'
+    assert response.headers['vary'] == HEADER
     if status == 200:
-        assert answer.body == shown.encode()
+        assert response.body == shown.encode()
     else:
-        api_sig.assert_error_document(answer.json, status)
+        api_sig.assert_error_document(response.json, status)
 
 
-def test_refusal_of_head_has_no_body():
-    assert ask(middleware(), 'cats 1.03', method='HEAD').body == b''
+def test_error_for_head_has_no_body():
+    assert send(middleware(), 'cats 1.03', method='HEAD').body == b''
 
 
-def test_exception_that_answers_is_marked_and_others_pass():
+def test_wsgi_exception_has_the_headers_and_others_propagate():
     def gone(environ, start_response):
         raise Gone
 
     def broken(environ, start_response):
         raise RuntimeError('boom')
 
-    answer = ask(middleware(gone), 'cats 1.3')
+    response = send(middleware(gone), 'cats 1.3')
 
-    assert (answer.status, answer.headers[HEADER]) == (410, 'cats 1.3')
+    assert (response.status, response.headers[HEADER]) == (410, 'cats 1.3')
     with pytest.raises(RuntimeError, match='boom'):
-        ask(middleware(broken))
+        send(middleware(broken))
 
 
-def test_formatter_makes_the_body_as_placements_does():
+def test_formatter_formats_the_body_as_for_placement():
     def formatter(*, body, status, title, environ):
         return {'said': body, 'status': status, 'title': title}
 
-    answer = ask(middleware(json_error_formatter=formatter), 'cats 9.9')
+    response = send(middleware(json_error_formatter=formatter), 'cats 9.9')
 
-    assert answer.json == {
+    assert response.json == {
         'said': 'Invalid microversion: Unacceptable version header: 9.9',
         'status': '406 Not Acceptable',
         'title': 'Not Acceptable',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Discovery documents, and the clients that live by them."""
+"""Discovery documents, and the clients that read them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def self_link(environ, public_url=''):
     )
 
 
-def test_documents_conform_and_say_what_is_served_now():
+def test_documents_conform_and_have_the_served_maximum():
     environ = environ_of('/', HTTP_HOST='api.example.org:8777')
 
     versions = discovery.versions_document(environ, presets.SENLIN, MAXIMUM)
@@ -118,7 +118,7 @@ def test_self_link_is_the_same_from_every_path(path):
         ),
     ],
 )
-def test_self_link_is_made_of_what_the_client_called(changes, expected):
+def test_self_link_follows_the_url_of_the_request(changes, expected):
     assert self_link(environ_of(**changes)) == expected
 
 
@@ -133,7 +133,7 @@ def test_self_link_when_a_public_url_is_configured_uses_it():
 
 # Its WebOb imports a module that Python 3.11 warns about.
 @pytest.mark.filterwarnings("ignore:'cgi' is deprecated:DeprecationWarning")
-def test_self_link_behind_a_proxy_is_the_proxys():
+def test_self_link_behind_a_proxy_is_that_of_the_proxy():
     from oslo_middleware import http_proxy_to_wsgi
 
     service = wsgi.Service()
@@ -141,7 +141,7 @@ def test_self_link_behind_a_proxy_is_the_proxys():
         service.app, {'enable_proxy_headers_parsing': True}
     )
 
-    answer = wsgi.call(
+    response = wsgi.call(
         proxied,
         '/v1',
         headers={
@@ -151,7 +151,7 @@ def test_self_link_behind_a_proxy_is_the_proxys():
         },
     )
 
-    assert answer.json['version']['links'][0]['href'] == (
+    assert response.json['version']['links'][0]['href'] == (
         'https://cloud.example.org/clustering/v1/'
     )
 
@@ -163,7 +163,7 @@ def service():
 
 @pytest.fixture(scope='module')
 def url(service):
-    with wsgi.served(service.app) as address:
+    with wsgi.serve(service.app) as address:
         yield address
 
 
@@ -215,7 +215,7 @@ def test_keystoneauth_sees_the_maximum_rise(url, service, client):
     assert second[0]['max_microversion'] == (1, 14)
 
 
-def test_keystoneauth_when_version_is_refused_shows_the_reason(
+def test_keystoneauth_when_the_version_is_rejected_shows_the_reason(
     url, service, client
 ):
     service.maximum = MAXIMUM
@@ -243,15 +243,15 @@ def test_openstacksdk_finds_the_microversions(url, path):
     )
     try:
         data = connection.clustering.get_endpoint_data()
-        answer = connection.clustering.get('/clusters', microversion='1.13')
+        response = connection.clustering.get('/clusters', microversion='1.13')
     finally:
         connection.session.session.close()
         connection.close()
 
     assert data.min_microversion == (1, 0)
     assert data.max_microversion == (1, 14)
-    assert answer.text == '1.13'
-    assert answer.headers['OpenStack-API-Version'] == 'clustering 1.13'
+    assert response.text == '1.13'
+    assert response.headers['OpenStack-API-Version'] == 'clustering 1.13'
 
 
 @pytest.mark.parametrize('path', ['/', '/v1'])
@@ -270,7 +270,7 @@ def test_middleware_serves_documents_to_get_and_head_only(path):
 def test_middleware_links_to_the_public_url():
     app = discovery.Discovery(wsgi.echo, presets.SENLIN, 'https://c.org/x/')
 
-    answer = wsgi.call(app, '/v1', **{policy.MAXIMUM: MAXIMUM})
+    response = wsgi.call(app, '/v1', **{policy.MAXIMUM: MAXIMUM})
 
-    (link, *_others) = answer.json['version']['links']
+    (link, *_others) = response.json['version']['links']
     assert link['href'] == 'https://c.org/x/v1/'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error bodies: they conform, and each client prints the useful sentence."""
+"""Error bodies conform, and clients print their details."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_document_for_an_applications_own_error_conforms():
 
 
 @pytest.mark.parametrize('status', [404, 406, 400])
-def test_missing_method_status_is_the_policys(status):
+def test_missing_method_status_is_that_of_the_policy(status):
     configured = dataclasses.replace(
         presets.SENLIN, method_missing_status=status
     )
@@ -131,7 +131,7 @@ def test_missing_method_status_is_the_policys(status):
     assert 'needs API version 1.2 to 1.4' in body['errors'][0]['detail']
 
 
-def test_missing_method_at_400_says_what_senlin_said():
+def test_missing_method_at_400_has_the_text_of_senlin():
     configured = dataclasses.replace(presets.SENLIN, method_missing_status=400)
     error = errors.MethodNotAtVersion('show', Version(1, 1), RANGES)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is accepted fast is what ``jsonschema`` and the fields accept."""
+"""Fast validation accepts the same as ``jsonschema`` and the fields."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_validate_accepts_what_jsonschema_and_the_fields_accept(request):
     ),
     st.data(),
 )
-def test_a_field_is_judged_as_jsonschema_and_itself_judge(place, data):
+def test_field_is_accepted_as_by_jsonschema_and_itself(place, data):
     cls, version, _, name = place
     field = cls.fields_at(cls.version_at(version))[name]
     one = {name: data.draw(near(field))}
@@ -183,7 +183,7 @@ def test_a_field_is_judged_as_jsonschema_and_itself_judge(place, data):
 
 
 @pytest.mark.parametrize('shape', SHAPES, ids=lambda shape: str(shape))
-def test_edges_are_judged_as_jsonschema_and_the_fields_judge(shape):
+def test_edge_values_are_accepted_as_by_jsonschema_and_the_fields(shape):
     cls, version, _ = shape
     for name in cls.fields_at(cls.version_at(version)):
         for edge in EDGES:
@@ -192,7 +192,7 @@ def test_edges_are_judged_as_jsonschema_and_the_fields_judge(shape):
 
 
 @pytest.mark.parametrize('shape', SHAPES, ids=lambda shape: str(shape))
-def test_every_request_of_the_service_has_a_fast_way(shape):
+def test_every_request_type_of_the_service_has_a_fast_validator(shape):
     assert fast_validation.is_supported(
         schema.request_schema_at(*shape).accepts
     )
@@ -221,7 +221,7 @@ def test_every_request_of_the_service_has_a_fast_way(shape):
         ({'type': 'string', 'format': 'nobody-knows'}, 'x', True),
     ],
 )
-def test_of_where_validators_differ_says_yes_only_with_jsonschema(
+def test_fast_validator_accepts_only_what_jsonschema_accepts(
     part, value, is_valid
 ):
     whole = {'properties': {'it': part}}
@@ -256,7 +256,7 @@ def test_of_where_validators_differ_says_yes_only_with_jsonschema(
     ],
 )
 @given(st.text(st.sampled_from('aAbé\u0661\u00a0\ufeff\x1c\n\r\u2028&]一ß😀')))
-def test_of_reads_patterns_as_python_does(pattern, text):
+def test_patterns_have_the_meaning_of_python(pattern, text):
     assert fast_validation.compile_schema({'pattern': pattern})(text) is bool(
         re.search(pattern, text)
     )
@@ -275,14 +275,14 @@ def test_of_reads_patterns_as_python_does(pattern, text):
         {'default': object(), 'type': 'no type'},
     ],
 )
-def test_of_a_schema_it_does_not_know_leaves_all_to_jsonschema(part):
+def test_unsupported_schema_is_left_to_jsonschema(part):
     found = fast_validation.compile_schema({'properties': {'it': part}})
 
     assert not fast_validation.is_supported(found)
     assert not found({})
 
 
-def test_of_combined_parts_asks_for_each():
+def test_combined_parts_must_each_accept():
     accepts_it = fast_validation.compile_schema(
         {
             'allOf': [{'minLength': 2}],
@@ -303,7 +303,7 @@ def test_of_combined_parts_asks_for_each():
     [b'x', object(), {1: 2}, {'\ud800': 1}, '\ud800', {'it': {1, 2}}],
     ids=['bytes', 'object', 'number key', 'bad key', 'bad text', 'set'],
 )
-def test_of_what_is_no_json_is_not_accepted_and_raises_nothing(value):
+def test_value_that_is_not_json_is_rejected_without_an_error(value):
     found = fast_validation.compile_schema(
         {
             'type': 'object',

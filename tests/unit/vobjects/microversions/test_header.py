@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The version header: every kind of value, and the answer to each."""
+"""Parsing and negotiation of the version header."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def negotiate(value, maximum=MAXIMUM):
         (['clustering 1.5', 'compute 2.1, identity 3.4'], '1.5'),
     ],
 )
-def test_negotiate_when_acceptable_gives_the_version(value, expected):
+def test_negotiate_when_valid_returns_the_version(value, expected):
     assert negotiate(value) == expected
 
 
@@ -104,7 +104,7 @@ def test_negotiate_when_acceptable_gives_the_version(value, expected):
         'compute 2.1, 1.7',
     ],
 )
-def test_negotiate_when_malformed_refuses_and_teaches(value):
+def test_negotiate_when_malformed_is_rejected_with_an_example(value):
     with pytest.raises(errors.MalformedVersion) as caught:
         negotiate(value)
 
@@ -131,7 +131,7 @@ def test_negotiate_when_contradictory_names_both(value):
 @pytest.mark.parametrize(
     'text', ['1.15', '2.0', '1.999999999', '9' * 30 + '.1', '1.' + '9' * 5000]
 )
-def test_negotiate_when_out_of_range_gives_minimum_and_maximum(text):
+def test_negotiate_when_out_of_range_names_minimum_and_maximum(text):
     with pytest.raises(errors.UnsupportedVersion) as caught:
         negotiate(f'clustering {text}')
 
@@ -150,7 +150,7 @@ def test_negotiate_when_below_the_minimum_is_unsupported():
         )
 
 
-def test_negotiate_when_fleet_is_older_says_why():
+def test_negotiate_when_the_fleet_is_older_gives_the_reason():
     capped = Maximum(Version(1, 7), 'engine-2 (release 0.1.0) speaks no newer')
 
     with pytest.raises(errors.UnsupportedVersion) as caught:
@@ -164,7 +164,7 @@ def test_negotiate_when_fleet_is_older_says_why():
     assert negotiate('clustering 1.7', capped) == '1.7'
 
 
-def test_negotiate_when_the_maximum_rises_serves_more_at_once():
+def test_negotiate_when_the_maximum_rises_serves_newer_versions():
     with pytest.raises(errors.UnsupportedVersion):
         negotiate('clustering 1.8', Maximum(Version(1, 7)))
 
@@ -179,7 +179,7 @@ def test_negotiate_when_the_fleet_is_newer_stays_within_this_build():
         negotiate('clustering 1.15', newer)
 
 
-def test_negotiate_when_nothing_is_served_still_gives_the_minimum():
+def test_negotiate_when_nothing_is_served_returns_the_minimum():
     none = Maximum(Version(0, 0), 'no engine is alive')
 
     assert negotiate('', none) == '1.0'
@@ -189,18 +189,18 @@ def test_negotiate_when_nothing_is_served_still_gives_the_minimum():
 @pytest.mark.parametrize(
     'name', ['container-infra', 'container-infrastructure-management']
 )
-def test_requested_knows_each_name_of_the_service(name):
-    asked = header.Negotiator(SEVERAL_NAMES).requested(f'{name} 1.3')
+def test_requested_accepts_each_service_type(name):
+    requested = header.Negotiator(SEVERAL_NAMES).requested(f'{name} 1.3')
 
-    assert asked.version == (1, 3)
+    assert requested.version == (1, 3)
 
 
-def test_requested_when_too_long_is_refused_before_it_is_read():
+def test_requested_when_too_long_is_rejected_unparsed():
     with pytest.raises(errors.MalformedVersion, match='8192'):
         negotiate('compute 2.1,' * 1000)
 
 
-def test_requested_when_long_but_good_is_read():
+def test_requested_when_long_but_valid_is_parsed():
     assert negotiate('compute 2.1,' * 600 + 'clustering 1.3') == '1.3'
 
 
@@ -216,9 +216,7 @@ def test_requested_when_long_but_good_is_read():
         ('identity 3.1', ['2.7'], '2.7'),
     ],
 )
-def test_legacy_header_counts_when_the_standard_one_is_silent(
-    value, legacy, expected
-):
+def test_legacy_header_is_used_without_a_standard_one(value, legacy, expected):
     found = header.Negotiator(WITH_LEGACY).negotiate(
         value, WITH_LEGACY.limit(), legacy=legacy
     )
@@ -229,12 +227,12 @@ def test_legacy_header_counts_when_the_standard_one_is_silent(
 @pytest.mark.parametrize(
     'value', ['compute 2.7', '2.07', '2.7,2.8', '2' * 9000]
 )
-def test_legacy_header_when_malformed_is_refused(value):
+def test_legacy_header_when_malformed_is_rejected(value):
     with pytest.raises(errors.MalformedVersion):
         header.Negotiator(WITH_LEGACY).requested('', [value])
 
 
-def test_malformed_status_is_the_policys():
+def test_malformed_status_is_that_of_the_policy():
     lenient = dataclasses.replace(presets.SENLIN, malformed_status=406)
 
     with pytest.raises(errors.MalformedVersion) as caught:
@@ -243,7 +241,7 @@ def test_malformed_status_is_the_policys():
     assert caught.value.status_for(lenient) == 406
 
 
-# Pieces that a header may be made of, good and bad.
+# Valid and invalid parts of a header.
 ITEM = st.one_of(
     st.text(),
     st.text('clustering0123456789. ,+_-\tlateLATES', max_size=30),
@@ -253,13 +251,13 @@ ITEM = st.one_of(
 
 
 @given(st.one_of(ITEM, st.lists(ITEM, max_size=5)))
-def test_negotiate_for_any_text_gives_a_served_version_or_a_refusal(value):
-    answer = samples.outcome(SENLIN.negotiate, value, MAXIMUM)
+def test_negotiate_for_any_text_returns_a_served_version_or_an_error(value):
+    result = samples.outcome(SENLIN.negotiate, value, MAXIMUM)
 
-    if isinstance(answer, Version):
-        assert presets.SENLIN.minimum <= answer <= MAXIMUM.version
+    if isinstance(result, Version):
+        assert presets.SENLIN.minimum <= result <= MAXIMUM.version
     else:
-        assert answer.status_for(presets.SENLIN) in {400, 406}
+        assert result.status_for(presets.SENLIN) in {400, 406}
 
 
 @given(
@@ -269,10 +267,10 @@ def test_negotiate_for_any_text_gives_a_served_version_or_a_refusal(value):
         ['{0}', 'compute 2.1, {0}', '{0} , compute 2.1', '{0},{0}']
     ),
 )
-def test_requested_for_canonical_text_gives_it_back(major, minor, form):
+def test_requested_for_canonical_text_returns_it(major, minor, form):
     text = f'{major}.{minor}'
 
-    asked = SENLIN.requested(form.format(f'clustering {text}'))
+    requested = SENLIN.requested(form.format(f'clustering {text}'))
 
-    assert asked.text == str(asked.version) == text
-    assert asked.version == (major, minor)
+    assert requested.text == str(requested.version) == text
+    assert requested.version == (major, minor)

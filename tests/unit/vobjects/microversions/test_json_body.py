@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies: what is read, and the precise refusal of everything else."""
+"""Safe parsing of JSON bodies."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ JSON = st.recursive(
 
 
 @given(JSON, st.booleans())
-def test_load_json_for_any_value_gives_it_back(value, ascii_only):
+def test_load_json_for_any_value_returns_it(value, ascii_only):
     raw = json.dumps(value, ensure_ascii=ascii_only).encode()
 
     assert json_body.load_json(raw) == value
@@ -50,7 +50,7 @@ def test_load_json_for_any_value_gives_it_back(value, ascii_only):
     | st.text('{}[]",:\\u0d8eE+-.NaIfity123 \n').map(str.encode)
     | JSON.map(json.dumps).map(lambda text: text.encode()[:-1])
 )
-def test_load_json_for_any_bytes_gives_a_value_or_a_refusal(raw):
+def test_load_json_for_any_bytes_returns_a_value_or_an_error(raw):
     answer = samples.outcome(json_body.load_json, raw)
 
     if isinstance(answer, errors.InputError):
@@ -90,7 +90,7 @@ def test_load_json_for_any_bytes_gives_a_value_or_a_refusal(raw):
         (b'{"a": {"x\\u0000": 1}}', r'U\+0000'),
     ],
 )
-def test_load_json_when_unsafe_says_what_is_wrong(raw, words):
+def test_load_json_when_unsafe_names_the_problem(raw, words):
     with pytest.raises(errors.MalformedBody, match=words) as caught:
         json_body.load_json(raw)
 
@@ -102,11 +102,11 @@ def test_load_json_when_unsafe_says_what_is_wrong(raw, words):
     'raw',
     [b'9223372036854775807', b'-9223372036854775808', b'"\\ud83d\\ude00"'],
 )
-def test_load_json_when_just_within_limits_is_read(raw):
+def test_load_json_when_just_within_limits_is_parsed(raw):
     assert json_body.load_json(raw) == json.loads(raw)
 
 
-def test_load_json_when_too_long_says_the_limit():
+def test_load_json_when_too_long_names_the_limit():
     with pytest.raises(
         errors.BodyTooLarge, match='101 bytes; the maximum is 100'
     ) as caught:
@@ -118,7 +118,7 @@ def test_load_json_when_too_long_says_the_limit():
 @pytest.mark.parametrize(
     ('before', 'after'), [(b'[', b']'), (b'{"a":', b'}'), (b'[{"a":', b'}]')]
 )
-def test_load_json_when_nested_to_the_limit_is_read(before, after):
+def test_load_json_when_nested_to_the_limit_is_parsed(before, after):
     times = 64 // (before.count(b'[') + before.count(b'{'))
 
     json_body.load_json(before * times + b'1' + after * times)
@@ -128,12 +128,12 @@ def test_load_json_when_nested_to_the_limit_is_read(before, after):
         )
 
 
-def test_load_json_when_nested_absurdly_is_refused_without_recursion():
+def test_load_json_when_nested_deeply_is_rejected_without_recursion():
     with pytest.raises(errors.MalformedBody, match='deep'):
         json_body.load_json(b'[' * 500_000)
 
 
-def test_load_json_when_brackets_are_text_or_side_by_side_is_read():
+def test_load_json_when_brackets_are_text_or_adjacent_is_parsed():
     value = {'a': ['[[[{{{"' * 100, '\\'], 'b': [[]] * 200}
 
     assert json_body.load_json(json.dumps(value).encode()) == value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a policy is, and what it refuses to be."""
+"""Version policies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_policies_with_equal_values_are_equal():
         ({'minimum': Version(), 'maximum': Version()}, 'must not be null'),
     ],
 )
-def test_policy_when_contradictory_is_refused(values, words):
+def test_policy_when_contradictory_is_rejected(values, words):
     with pytest.raises(ValueError, match=words):
         dataclasses.replace(presets.SENLIN, **values)
 
@@ -50,7 +50,7 @@ def test_limit_when_fleet_is_newer_is_the_newest_of_this_build():
     assert presets.SENLIN.limit(newer) == Maximum(Version(1, 14))
 
 
-def test_limit_when_fleet_serves_nothing_is_the_minimum_and_says_why():
+def test_limit_when_fleet_serves_nothing_is_the_minimum_with_a_reason():
     none = Maximum(Version(0, 0), 'no engine is alive')
 
     assert presets.SENLIN.limit(none) == Maximum(
@@ -58,7 +58,7 @@ def test_limit_when_fleet_serves_nothing_is_the_minimum_and_says_why():
     )
 
 
-def test_limit_when_fleet_is_older_is_the_fleets():
+def test_limit_when_fleet_is_older_is_that_of_the_fleet():
     older = Maximum(Version(1, 7), 'engine-2 is older')
 
     assert presets.SENLIN.limit(older) is older

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each preset answers as its service does, but for the differences we own.
+"""Each preset responds like its service, except for documented differences.
 
 The whole matrix goes through a WSGI application that WebOb asks.
 """
@@ -39,7 +39,7 @@ HIGHEST = 14
 
 
 @api_version('1.5', '1.9')
-def young(request):
+def added_later(request):
     """Serve a method that came with X.5, whatever X is."""
     return webob.Response('young')
 
@@ -48,18 +48,18 @@ def application(environ, start_response):
     request = webob.Request(environ)
     version = environ[policy.MICROVERSION]
     if request.path_info == '/unknown':
-        answer = webob.Response('nothing here', 404)
+        response = webob.Response('nothing here', 404)
     elif request.path_info == '/young':
-        answer = resolve(young, Version(1, version.minor))(request)
+        response = resolve(added_later, Version(1, version.minor))(request)
     elif request.path_info == '/early':
         body = b'{"config": {}}'
         request_parsing.parse_body(samples.SampleEarlyRequest, request, body)
-        answer = webob.Response('accepted')
+        response = webob.Response('accepted')
     elif request.path_info == '/refused':
         raise errors.ValidationError('body.name', 'is required')
     else:
-        answer = webob.Response(str(version))
-    return answer(environ, start_response)
+        response = webob.Response(str(version))
+    return response(environ, start_response)
 
 
 def preset(name, **changes):
@@ -69,7 +69,7 @@ def preset(name, **changes):
     return dataclasses.replace(found, maximum=highest, **changes)
 
 
-def ask(service, header, path='/things', **headers):
+def send(service, header, path='/things', **headers):
     app = middleware.Microversions(application, service)
     if header is not None:
         header = header.replace('SVC', service.service_type)
@@ -78,26 +78,26 @@ def ask(service, header, path='/things', **headers):
     return request.get_response(app)
 
 
-def outcome(service, answer):
-    """Return what an answer is, in the words of the matrix."""
-    if answer.status_int == 200:
-        if answer.text == str(service.minimum):
+def outcome(service, response):
+    """Return the outcome of a response, as the matrix names it."""
+    if response.status_int == 200:
+        if response.text == str(service.minimum):
             return 'default'
-        if answer.text == str(service.maximum):
+        if response.text == str(service.maximum):
             return 'max'
-        return f'X.{answer.text.partition(".")[2]}'
-    code = answer.json['errors'][0]['code']
+        return f'X.{response.text.partition(".")[2]}'
+    code = response.json['errors'][0]['code']
     return {
         'malformed': 'malformed',
         'of-other-service': 'other service',
         'unsupported': 'unsupported',
-        'method-missing': str(answer.status_int),
+        'method-missing': str(response.status_int),
     }[code.partition('.microversion-')[2]]
 
 
-def assert_marked(service, answer, version):
-    """Assert that a response says its version, and by which headers."""
-    headers = answer.headers
+def assert_version_headers(service, response, version):
+    """Assert that a response has its version in the headers."""
+    headers = response.headers
     assert headers.getall(HEADER) == [f'{service.service_type} {version}']
     (vary,) = headers.getall('Vary')
     assert {name.strip() for name in vary.split(',')} >= {
@@ -114,32 +114,34 @@ CELLS = [(name, kind) for kind in matrix.HEADERS for name in matrix.NAMES]
 
 
 @pytest.mark.parametrize(('name', 'kind'), CELLS)
-def test_answer_is_the_originals_or_a_difference_with_a_reason(name, kind):
+def test_response_equals_the_original_or_is_a_documented_difference(
+    name, kind
+):
     service = preset(name)
     path = '/young' if kind == 'method missing' else '/things'
 
-    answer = ask(service, matrix.HEADERS[kind], path)
+    response = send(service, matrix.HEADERS[kind], path)
 
-    found = outcome(service, answer)
+    found = outcome(service, response)
     assert found == HERE.get((name, kind), matrix.ORIGINAL[kind][name])
-    if answer.status_int != 200:
-        api_sig.assert_error_document(answer.json, answer.status_int)
+    if response.status_int != 200:
+        api_sig.assert_error_document(response.json, response.status_int)
         statuses = matrix.STATUSES[name]
-        assert answer.status_int == statuses.get(found, answer.status_int)
+        assert response.status_int == statuses.get(found, response.status_int)
         assert statuses.get(found) or found.isdigit()
     if found == 'unsupported':
         text = matrix.HEADERS[kind].split()[1]
         shown = text.replace('X', str(service.minimum.major))
-    elif answer.status_int == 200:
-        shown = answer.text
+    elif response.status_int == 200:
+        shown = response.text
     else:
         shown = {'/young': f'{service.minimum.major}.3'}.get(
             path, str(service.minimum)
         )
-    assert_marked(service, answer, shown)
+    assert_version_headers(service, response, shown)
 
 
-def test_differences_are_of_the_matrix_and_differ():
+def test_documented_differences_are_in_the_matrix_and_differ():
     for row in DIFFERENCES:
         assert matrix.ORIGINAL[row.request][row.preset] == row.original
         assert row.original != row.here
@@ -148,16 +150,16 @@ def test_differences_are_of_the_matrix_and_differ():
 
 
 @pytest.mark.parametrize('name', matrix.NAMES)
-def test_early_field_is_accepted_where_the_preset_says_so(name, monkeypatch):
+def test_early_field_is_accepted_if_the_preset_allows_it(name, monkeypatch):
     classes = ovo_base.VersionedObjectRegistry()._obj_classes
     early = samples.SampleEarlyRequest
     monkeypatch.setitem(classes, early.__name__, [early])
 
-    answer = ask(preset(name), 'SVC X.3', '/early')
-    strict = ask(preset(name, accepts_early=False), 'SVC X.3', '/early')
+    response = send(preset(name), 'SVC X.3', '/early')
+    strict = send(preset(name, accepts_early=False), 'SVC X.3', '/early')
 
     accepted = HERE.get((name, 'early field')) == 'accepted'
-    assert answer.status_int == (200 if accepted else 400)
+    assert response.status_int == (200 if accepted else 400)
     assert strict.status_int == 400
     assert 'needs API version 3.0' in strict.text
 
@@ -166,13 +168,13 @@ def test_early_field_is_accepted_where_the_preset_says_so(name, monkeypatch):
 @pytest.mark.parametrize(
     ('path', 'status'), [('/unknown', 404), ('/refused', 400)]
 )
-def test_errors_of_the_application_are_marked_too(name, path, status):
+def test_errors_of_the_application_have_the_headers(name, path, status):
     service = preset(name)
 
-    answer = ask(service, 'SVC X.6', path)
+    response = send(service, 'SVC X.6', path)
 
-    assert answer.status_int == status
-    assert_marked(service, answer, f'{service.minimum.major}.6')
+    assert response.status_int == status
+    assert_version_headers(service, response, f'{service.minimum.major}.6')
 
 
 @pytest.mark.parametrize('name', matrix.NAMES)
@@ -180,22 +182,22 @@ def test_version_below_the_minimum_is_unsupported_or_malformed(name):
     major = presets.PRESETS[name].minimum.major
     service = preset(name, minimum=Version(major, 4))
 
-    answer = ask(service, 'SVC X.3')
+    response = send(service, 'SVC X.3')
 
-    assert outcome(service, answer) == 'unsupported'
-    assert answer.json['errors'][0]['min_version'] == str(service.minimum)
+    assert outcome(service, response) == 'unsupported'
+    assert response.json['errors'][0]['min_version'] == str(service.minimum)
 
 
 @pytest.mark.parametrize('name', matrix.NAMES)
-def test_every_name_of_the_service_is_heard_and_the_first_is_answered(name):
+def test_every_service_type_is_accepted_and_the_first_is_returned(name):
     service = preset(name)
     for alias in service.service_types:
-        answer = ask(service, f'{alias} X.5')
-        assert answer.text == f'{service.minimum.major}.5'
-        assert_marked(service, answer, answer.text)
+        response = send(service, f'{alias} X.5')
+        assert response.text == f'{service.minimum.major}.5'
+        assert_version_headers(service, response, response.text)
 
 
-def test_magnum_has_the_three_names_of_its_document():
+def test_magnum_has_three_service_types():
     assert set(presets.MAGNUM.service_types) == {
         'container-infrastructure-management',
         'container-infrastructure',
@@ -222,33 +224,33 @@ LEGACY = {
         (None, 'X.03', 'malformed'),
     ],
 )
-def test_legacy_header_is_heard_when_the_standard_one_is_silent(
+def test_legacy_header_is_used_without_a_standard_one(
     name, legacy, standard, value, expected
 ):
     service = preset(name)
     text = value.replace('X', str(service.minimum.major))
 
-    answer = ask(service, standard, **{legacy: text})
+    response = send(service, standard, **{legacy: text})
 
-    assert outcome(service, answer) == expected
-    if answer.status_int == 200:
-        assert answer.headers[legacy] == answer.text
+    assert outcome(service, response) == expected
+    if response.status_int == 200:
+        assert response.headers[legacy] == response.text
     else:
-        assert answer.status_int == matrix.STATUSES[name][expected]
-    assert legacy in answer.headers['Vary']
+        assert response.status_int == matrix.STATUSES[name][expected]
+    assert legacy in response.headers['Vary']
 
 
-def test_nova_tells_its_version_by_both_headers_also_when_it_refuses():
-    answer = ask(preset('nova'), 'SVC X.999')
+def test_nova_returns_both_headers_with_an_error():
+    response = send(preset('nova'), 'SVC X.999')
 
-    assert answer.headers[HEADER] == 'compute 2.999'
-    assert answer.headers[LEGACY['nova']] == '2.999'
+    assert response.headers[HEADER] == 'compute 2.999'
+    assert response.headers[LEGACY['nova']] == '2.999'
 
 
-def test_experimental_is_told_when_the_operator_says_so():
+def test_experimental_is_returned_if_the_policy_sets_it():
     # "X-OpenStack-Nova-API-Version: version_number, experimental"
-    changed = ask(preset('nova', experimental=True), 'SVC X.5')
-    standard = ask(preset('nova'), 'SVC X.5')
+    changed = send(preset('nova', experimental=True), 'SVC X.5')
+    standard = send(preset('nova'), 'SVC X.5')
 
     assert changed.headers[LEGACY['nova']] == '2.5, experimental'
     assert standard.headers[LEGACY['nova']] == '2.5'
@@ -256,9 +258,9 @@ def test_experimental_is_told_when_the_operator_says_so():
 
 
 @pytest.mark.parametrize('header', [None, 'SVC X.5', 'SVC X.999', 'SVC pony'])
-def test_magnum_and_ironic_tell_their_range_on_every_response(header):
-    magnum = ask(preset('magnum'), header)
-    ironic = ask(preset('ironic'), header)
+def test_magnum_and_ironic_return_their_range_with_every_response(header):
+    magnum = send(preset('magnum'), header)
+    ironic = send(preset('ironic'), header)
 
     name = 'container-infrastructure-management'
     assert magnum.headers['OpenStack-API-Minimum-Version'] == f'{name} 1.1'
@@ -292,28 +294,28 @@ DEFAULTS = {
 
 
 @pytest.mark.parametrize(('name', 'expected'), DEFAULTS.items())
-def test_default_is_that_of_the_document(name, expected):
-    assert ask(presets.PRESETS[name], None).text == expected
+def test_default_is_the_documented_one(name, expected):
+    assert send(presets.PRESETS[name], None).text == expected
 
 
-def test_default_can_be_above_the_minimum_and_gives_way_to_the_maximum():
+def test_default_above_the_minimum_is_limited_by_the_maximum():
     service = preset('senlin', default=Version(1, 8))
     capped = middleware.Microversions(
         application, service, lambda: Maximum(Version(1, 6))
     )
 
-    assert ask(service, None).text == '1.8'
-    assert ask(service, 'SVC 1.2').text == '1.2'
+    assert send(service, None).text == '1.8'
+    assert send(service, 'SVC 1.2').text == '1.2'
     assert webob.Request.blank('/').get_response(capped).text == '1.6'
 
 
-def refusals(name):
+def error_responses(name):
     """Yield a refusal of each kind."""
     service = preset(name)
-    yield ask(service, 'SVC X.999')
-    yield ask(service, 'SVC pony')
-    yield ask(service, 'SVC X.3', '/young')
-    yield ask(service, 'SVC X.6', '/refused')
+    yield send(service, 'SVC X.999')
+    yield send(service, 'SVC pony')
+    yield send(service, 'SVC X.3', '/young')
+    yield send(service, 'SVC X.6', '/refused')
 
 
 def sentence(body):
@@ -333,9 +335,9 @@ def sentence(body):
         ),
     ],
 )
-def test_error_body_is_read_as_the_services_own_clients_do(name, reads):
-    for answer in refusals(name):
-        assert reads(answer.json) == sentence(answer.json)
+def test_error_body_is_readable_by_the_clients_of_the_service(name, reads):
+    for response in error_responses(name):
+        assert reads(response.json) == sentence(response.json)
 
 
 @pytest.mark.parametrize(
@@ -346,35 +348,37 @@ def test_error_body_is_read_as_the_services_own_clients_do(name, reads):
         ('SVC X.3', '/young', 'itemNotFound'),
     ],
 )
-def test_nova_names_the_fault_as_nova_does(header, path, fault):
-    body = ask(preset('nova'), header, path).json
+def test_nova_fault_has_novas_name(header, path, fault):
+    body = send(preset('nova'), header, path).json
 
     assert next(iter(body)) == fault
     assert body[fault]['code'] == body['errors'][0]['status']
 
 
-def test_senlin_at_400_says_what_its_tempest_plugin_compares():
+def test_senlin_at_400_has_the_text_of_its_tempest_plugin():
     service = preset('senlin', method_missing_status=400)
 
-    answer = ask(service, 'SVC X.3', '/young')
+    response = send(service, 'SVC X.3', '/young')
 
-    assert answer.status_int == 400
-    assert answer.json['error'] == {
+    assert response.status_int == 400
+    assert response.json['error'] == {
         'code': 400,
         'message': "API version '1.3' is not supported on this method.",
         'type': 'MethodVersionNotFound',
     }
 
 
-def as_requests(answer):
-    response = requests.Response()
-    response.status_code = answer.status_int
-    response.reason = answer.status.partition(' ')[2]
-    response.headers.update(answer.headers)
-    response.url = 'http://localhost/things'
-    response.request = requests.Request('GET', response.url).prepare()
-    response._content = answer.body
-    return response
+def as_requests(response):
+    requests_response = requests.Response()
+    requests_response.status_code = response.status_int
+    requests_response.reason = response.status.partition(' ')[2]
+    requests_response.headers.update(response.headers)
+    requests_response.url = 'http://localhost/things'
+    requests_response.request = requests.Request(
+        'GET', requests_response.url
+    ).prepare()
+    requests_response._content = response.body
+    return requests_response
 
 
 #: Bodies that openstacksdk takes for an empty one.
@@ -383,26 +387,26 @@ UNREAD_BY_SDK = {'magnum'}
 
 @pytest.mark.parametrize('name', matrix.NAMES)
 def test_keystoneauth_and_openstacksdk_print_the_detail(name):
-    for answer in refusals(name):
-        response = as_requests(answer)
-        found = keystone_http.from_response(response, 'GET', '/')
-        assert sentence(answer.json) in f'{found} {found.details}'
+    for response in error_responses(name):
+        requests_response = as_requests(response)
+        found = keystone_http.from_response(requests_response, 'GET', '/')
+        assert sentence(response.json) in f'{found} {found.details}'
         with pytest.raises(sdk_exceptions.HttpException) as caught:
-            sdk_exceptions.raise_from_response(response)
-        is_read = sentence(answer.json) in str(caught.value)
+            sdk_exceptions.raise_from_response(requests_response)
+        is_read = sentence(response.json) in str(caught.value)
         assert is_read is (name not in UNREAD_BY_SDK)
 
 
 @pytest.mark.parametrize('name', matrix.NAMES)
-def test_error_links_the_help_and_what_is_about_versions_the_history(name):
+def test_error_links_help_and_version_errors_link_the_history(name):
     service = presets.PRESETS[name]
-    unsupported, malformed, missing, refused = refusals(name)
+    unsupported, malformed, missing, refused = error_responses(name)
 
-    for answer in (unsupported, malformed, missing, refused):
-        (item,) = answer.json['errors']
+    for response in (unsupported, malformed, missing, refused):
+        (item,) = response.json['errors']
         links = {link['rel']: link['href'] for link in item['links']}
         assert links['help'] == service.help_url
-        if answer is refused:
+        if response is refused:
             assert 'history' not in links
         else:
             assert links['history'] == service.history_url
@@ -420,7 +424,7 @@ DISCOVERY = {
 
 @pytest.mark.parametrize(('name', 'expected'), DISCOVERY.items())
 @pytest.mark.parametrize('header', [None, 'SVC X.2', 'SVC pony', 'SVC 9.9'])
-def test_discovery_is_the_services_whatever_version_is_asked(
+def test_discovery_is_that_of_the_service_at_any_version(
     name, expected, header
 ):
     status, path, keys = expected
@@ -432,12 +436,12 @@ def test_discovery_is_the_services_whatever_version_is_asked(
         if header is not None:
             text = header.replace('SVC', service.service_type)
             headers[HEADER] = text.replace('X', str(service.minimum.major))
-        answer = webob.Request.blank(place, headers=headers).get_response(
+        response = webob.Request.blank(place, headers=headers).get_response(
             middleware.Microversions(app, service)
         )
-        assert answer.status_int == answered
-        assert 'Vary' in answer.headers
-        found.append(answer.json)
+        assert response.status_int == answered
+        assert 'Vary' in response.headers
+        found.append(response.json)
 
     root, major, again = found
     api_sig.assert_versions_document(root)

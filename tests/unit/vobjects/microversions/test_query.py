@@ -45,7 +45,7 @@ def coerce(text, version='1.14'):
         ('deep=yes', {'deep': True}),
     ],
 )
-def test_coerce_query_reads_each_value_as_its_field(text, expected):
+def test_coerce_query_converts_each_value_to_its_field(text, expected):
     assert coerce(text) == expected
 
 
@@ -71,14 +71,14 @@ def test_coerce_query_reads_each_value_as_its_field(text, expected):
         ('name=x', "query.name: unknown; known here: 'deep', 'hidden',"),
     ],
 )
-def test_coerce_query_when_wrong_says_where_and_what(text, detail):
+def test_coerce_query_when_invalid_names_location_and_problem(text, detail):
     with pytest.raises(errors.ValidationError) as caught:
         coerce(text)
 
     assert caught.value.detail.startswith(detail.removesuffix('.'))
 
 
-def test_coerce_query_when_parameter_is_newer_says_which_version_has_it():
+def test_coerce_query_when_a_parameter_is_newer_names_its_version():
     with pytest.raises(errors.ValidationError) as caught:
         coerce('deep=true', '1.4')
 
@@ -100,24 +100,24 @@ def test_coerce_query_when_parameter_is_newer_says_which_version_has_it():
         ('a' * 9000, '9000 characters'),
     ],
 )
-def test_pairs_when_unreadable_says_why(text, words):
+def test_parse_pairs_when_malformed_gives_the_reason(text, words):
     with pytest.raises(errors.MalformedQuery, match=words):
         query.parse_pairs(text)
 
 
 @given(st.text(max_size=200))
-def test_query_for_any_text_gives_fields_or_a_refusal(text):
-    answer = samples.outcome(coerce, text)
+def test_query_for_any_text_returns_fields_or_an_error(text):
+    result = samples.outcome(coerce, text)
 
-    if isinstance(answer, dict):
-        assert answer.keys() <= set(NAMES)
+    if isinstance(result, dict):
+        assert result.keys() <= set(NAMES)
     else:
-        assert isinstance(answer, errors.InputError)
+        assert isinstance(result, errors.InputError)
 
 
 @given(st.sampled_from(NAMES), st.text(max_size=30))
-def test_coerce_query_for_any_value_gives_fields_or_a_refusal(name, value):
-    answer = samples.outcome(
+def test_coerce_query_for_any_value_returns_fields_or_an_error(name, value):
+    result = samples.outcome(
         query.coerce_query,
         samples.SampleListRequest,
         Version(1, 14),
@@ -125,8 +125,8 @@ def test_coerce_query_for_any_value_gives_fields_or_a_refusal(name, value):
         [(name, value)],
     )
 
-    if isinstance(answer, dict):
-        assert list(answer) == [name]
+    if isinstance(result, dict):
+        assert list(result) == [name]
     else:
-        assert isinstance(answer, errors.ValidationError)
-        assert answer.path.startswith(f'query.{name}')
+        assert isinstance(result, errors.ValidationError)
+        assert result.path.startswith(f'query.{name}')

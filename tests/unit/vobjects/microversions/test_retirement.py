@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The end of a version: declared, refused when it cannot be, and told."""
+"""Retirement of versions: declaration, checks and headers."""
 
 from __future__ import annotations
 
@@ -26,44 +26,44 @@ END_OF_2 = retire(
 )
 
 
-def retiring(*retired):
+def retiring_service(*retired):
     return wsgi.Service(dataclasses.replace(presets.SENLIN, retired=retired))
 
 
-def ask(service, version, path='/v1/clusters'):
+def send(service, version, path='/v1/clusters'):
     header = {'OpenStack-API-Version': f'clustering {version}'}
     return wsgi.call(service.app, path, headers=header)
 
 
-def values(answer, name):
-    return [v for n, v in answer.header_list if n == name]
+def values(response, name):
+    return [v for n, v in response.header_list if n == name]
 
 
 def test_headers_of_a_retired_version_have_the_syntax_of_their_rfcs():
     # The dates are the examples of RFC 9745 (2.1) and RFC 8594 (3).
-    answer = ask(retiring(END_OF_2), '1.2')
+    response = send(retiring_service(END_OF_2), '1.2')
 
-    assert values(answer, 'Deprecation') == ['@1688169599']
-    assert values(answer, 'Sunset') == ['Wed, 11 Nov 2026 23:59:59 GMT']
-    assert values(answer, 'Link') == [
+    assert values(response, 'Deprecation') == ['@1688169599']
+    assert values(response, 'Sunset') == ['Wed, 11 Nov 2026 23:59:59 GMT']
+    assert values(response, 'Link') == [
         f'<{HELP}>; rel="deprecation"; type="text/html", '
         f'<{HELP}>; rel="sunset"; type="text/html", '
         '<>; rel="successor-version"; title="clustering 1.7"'
     ]
 
 
-def test_headers_of_a_retired_version_are_read_by_others_parsers():
-    answer = ask(retiring(END_OF_2), '1.2')
+def test_headers_of_a_retired_version_are_readable_by_other_parsers():
+    response = send(retiring_service(END_OF_2), '1.2')
 
-    sunset = email.utils.parsedate_to_datetime(answer.headers['sunset'])
+    sunset = email.utils.parsedate_to_datetime(response.headers['sunset'])
     assert sunset == END_OF_2.sunset
-    (deprecation,) = values(answer, 'Deprecation')
+    (deprecation,) = values(response, 'Deprecation')
     assert re.fullmatch(r'@-?[0-9]{1,15}', deprecation)
     seconds = int(deprecation[1:])
     assert datetime.datetime.fromtimestamp(seconds, datetime.UTC) == (
         END_OF_2.deprecated
     )
-    links = requests.utils.parse_header_links(answer.headers['link'])
+    links = requests.utils.parse_header_links(response.headers['link'])
     assert {link['rel']: link['url'] for link in links} == {
         'deprecation': HELP,
         'sunset': HELP,
@@ -75,55 +75,55 @@ def test_headers_of_a_retired_version_are_read_by_others_parsers():
     ('version', 'ends'),
     [('1.0', False), ('1.1', True), ('1.4', True), ('1.5', False)],
 )
-def test_range_is_retired_with_both_its_ends(version, ends):
-    service = retiring(retire('1.1', '1.4', deprecated='2026-01-01'))
+def test_range_is_retired_including_both_ends(version, ends):
+    service = retiring_service(retire('1.1', '1.4', deprecated='2026-01-01'))
 
-    assert bool(values(ask(service, version), 'Deprecation')) == ends
+    assert bool(values(send(service, version), 'Deprecation')) == ends
 
 
-def test_error_of_a_retired_version_says_so_too():
-    service = retiring(END_OF_2)
+def test_error_of_a_retired_version_has_the_headers():
+    service = retiring_service(END_OF_2)
 
-    assert values(ask(service, '1.2', '/v1/missing'), 'Sunset')
+    assert values(send(service, '1.2', '/v1/missing'), 'Sunset')
 
 
 @pytest.mark.parametrize('version', ['1.99', 'pony'])
-def test_refusal_is_of_no_version_that_could_end(version):
-    service = retiring(retire('1.0', '1.14', sunset='2030-01-01'))
+def test_rejected_version_has_no_retirement_headers(version):
+    service = retiring_service(retire('1.0', '1.14', sunset='2030-01-01'))
 
-    assert values(ask(service, version), 'Sunset') == []
+    assert values(send(service, version), 'Sunset') == []
 
 
 @pytest.mark.parametrize('path', ['/', '', '/v1', '/v1/'])
-def test_discovery_does_not_warn_who_has_not_chosen_yet(path):
-    service = retiring(retire('1.0', sunset='2030-01-01'))
+def test_discovery_has_no_retirement_headers(path):
+    service = retiring_service(retire('1.0', sunset='2030-01-01'))
 
     assert values(wsgi.call(service.app, path), 'Sunset') == []
 
 
-def test_links_of_the_application_stay():
+def test_links_of_the_application_are_kept():
     def app(environ, start_response):
         headers = [('Content-Type', 'text/plain'), ('Link', '<a>; rel="x"')]
         start_response('200 OK', headers)
         return [b'']
 
     versions = dataclasses.replace(presets.SENLIN, retired=(END_OF_2,))
-    answer = wsgi.call(
+    response = wsgi.call(
         middleware.Microversions(app, versions),
         headers={'OpenStack-API-Version': 'clustering 1.2'},
     )
 
-    assert values(answer, 'Link')[0] == '<a>; rel="x"'
-    assert len(values(answer, 'Link')) == 2
+    assert values(response, 'Link')[0] == '<a>; rel="x"'
+    assert len(values(response, 'Link')) == 2
 
 
-def test_only_what_is_said_is_told():
+def test_headers_contain_only_the_declared_parts():
     end = retire('1.2', sunset='2030-01-01')
 
     assert [name for name, _ in end.headers('s', HELP)] == ['Sunset', 'Link']
 
 
-def test_links_of_its_own_replace_the_policys():
+def test_help_url_of_the_retirement_replaces_that_of_the_policy():
     end = retire(
         '1.2',
         deprecated='2030-01-01',
@@ -137,7 +137,7 @@ def test_links_of_its_own_replace_the_policys():
     ]
 
 
-def test_date_without_zone_is_utc_and_others_are_brought_there():
+def test_date_is_converted_to_utc():
     plain = retire('1.2', sunset='2027-06-30')
     east = retire('1.2', sunset='2027-06-30T02:00:00+02:00')
     aware = retire(
@@ -148,7 +148,7 @@ def test_date_without_zone_is_utc_and_others_are_brought_there():
 
 
 @pytest.mark.parametrize(
-    ('arguments', 'says'),
+    ('arguments', 'problem'),
     [
         ({}, 'retire 1.2: needs a date'),
         ({'sunset': 'soon'}, "sunset: 'soon' is not a date"),
@@ -166,12 +166,12 @@ def test_date_without_zone_is_utc_and_others_are_brought_there():
         ({'sunset': '0001-01-01T00:00:00+23:00'}, 'outside the calendar'),
     ],
 )
-def test_retirement_that_cannot_be_is_refused_by_naming_it(arguments, says):
-    with pytest.raises(exceptions.DeclarationError, match=says):
+def test_retirement_when_contradictory_is_rejected(arguments, problem):
+    with pytest.raises(exceptions.DeclarationError, match=problem):
         retire('1.2', **arguments)
 
 
-def test_naive_datetime_is_refused():
+def test_naive_datetime_is_rejected():
     naive = datetime.datetime(2026, 1, 1)  # noqa: DTZ001 - what is refused
 
     with pytest.raises(exceptions.DeclarationError, match='no time zone'):
@@ -179,19 +179,19 @@ def test_naive_datetime_is_refused():
 
 
 @pytest.mark.parametrize(('first', 'last'), [('1.4', '1.2'), ('1.4', '2.1')])
-def test_range_that_is_none_is_refused(first, last):
+def test_range_when_invalid_is_rejected(first, last):
     with pytest.raises(exceptions.DeclarationError, match='last version'):
         retire(first, last, sunset='2026-01-01')
 
 
 @pytest.mark.parametrize('successor', ['soon', 'http://x y', '1.07'])
-def test_successor_that_is_neither_version_nor_url_is_refused(successor):
+def test_successor_that_is_neither_version_nor_url_is_rejected(successor):
     with pytest.raises(exceptions.InvalidVersion):
         retire('1.2', sunset='2026-01-01', successor=successor)
 
 
 @pytest.mark.parametrize(
-    ('retired', 'says'),
+    ('retired', 'problem'),
     [
         ([('1.0', '1.4', ''), ('1.4', '1.6', '')], '1.4 is retired twice'),
         ([('1.2', '1.2', ''), ('1.2', '1.2', '')], '1.2 is retired twice'),
@@ -200,17 +200,17 @@ def test_successor_that_is_neither_version_nor_url_is_refused(successor):
         ([('1.0', '1.2', '1.20')], 'the successor of 1.2, is above 1.14'),
     ],
 )
-def test_policy_refuses_what_its_versions_do_not_allow(retired, says):
+def test_policy_rejects_retirements_outside_its_versions(retired, problem):
     made = tuple(
         retire(first, last, sunset='2030-01-01', successor=successor)
         for first, last, successor in retired
     )
 
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=problem):
         dataclasses.replace(presets.SENLIN, retired=made)
 
 
-def test_line_is_read_as_the_call_it_stands_for():
+def test_line_is_parsed_like_the_equivalent_call():
     line = (
         '1.0-1.4  deprecated=2026-01-01 sunset=2027-06-30T12:00:00Z'
         ' successor=1.7 help_url=https://example.org/end?a=b'
@@ -243,12 +243,12 @@ def test_line_is_read_as_the_call_it_stands_for():
         'sunset=2027-06-30',
     ],
 )
-def test_line_that_is_none_is_refused(line):
+def test_line_when_malformed_is_rejected(line):
     with pytest.raises(exceptions.VobjectsError):
         retirement.parse(line)
 
 
-def test_words_say_all_of_it():
+def test_str_has_the_dates_and_the_successor():
     assert str(END_OF_2) == (
         'deprecated from 2023-06-30 23:59:59 UTC on, may be removed from'
         ' 2026-11-11 23:59:59 UTC on, followed by 1.7'
@@ -262,16 +262,16 @@ def test_versions_covered_are_those_of_the_range():
     assert covered == list(range(2, 11))
 
 
-def test_api_error_let_through_is_answered_and_marked():
+def test_api_error_of_the_application_has_the_headers():
     def app(environ, start_response):
         raise errors.ValidationError('body.x', 'is wrong')
 
     versions = dataclasses.replace(presets.SENLIN, retired=(END_OF_2,))
-    answer = wsgi.call(
+    response = wsgi.call(
         middleware.Microversions(app, versions),
         headers={'OpenStack-API-Version': 'clustering 1.2'},
     )
 
-    assert answer.status == 400
-    assert answer.headers['openstack-api-version'] == 'clustering 1.2'
-    assert values(answer, 'Sunset')
+    assert response.status == 400
+    assert response.headers['openstack-api-version'] == 'clustering 1.2'
+    assert values(response, 'Sunset')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schemas of a request type, and the errors that teach versions."""
+"""Schemas of request types, and errors that name versions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def check(values, version='1.14', where='body.cluster'):
     )
 
 
-def refusal(values, version='1.14'):
+def validation_error(values, version='1.14'):
     with pytest.raises(errors.ValidationError) as caught:
         check(values, version)
     assert caught.value.status == 400
@@ -78,7 +78,7 @@ def test_body_schema_follows_the_history():
     assert names_at('1.4')['size']['type'] == ['integer', 'null']
 
 
-def test_body_schema_when_nothing_is_required_says_nothing_of_it():
+def test_body_schema_without_required_fields_omits_required():
     found = schema.body_schema(samples.SampleLateRequest, '1.0', ['name'])
 
     assert 'required' not in found
@@ -103,7 +103,7 @@ def test_body_schema_when_nothing_is_required_says_nothing_of_it():
         {'uuid': 'b0c8b2f4-62ab-4a5c-8a9b-b8d9f3ee4d62'},
     ],
 )
-def test_validate_when_good_says_nothing(values):
+def test_validate_when_valid_returns(values):
     check({**MINIMAL, **values})
 
 
@@ -176,8 +176,10 @@ def test_validate_when_good_says_nothing(values):
         ),
     ],
 )
-def test_validate_when_a_value_is_wrong_says_where_and_what(values, detail):
-    assert refusal({**MINIMAL, **values}) == detail
+def test_validate_when_a_value_is_invalid_names_location_and_problem(
+    values, detail
+):
+    assert validation_error({**MINIMAL, **values}) == detail
 
 
 @pytest.mark.parametrize(
@@ -192,22 +194,20 @@ def test_validate_when_a_value_is_wrong_says_where_and_what(values, detail):
         ({'starts_at': '2026-13-45T00:00:00Z'}, 'body.cluster.starts_at: '),
     ],
 )
-def test_validate_when_only_the_field_can_tell_says_what_it_says(
-    values, detail
-):
-    assert refusal({**MINIMAL, **values}).startswith(detail)
+def test_validate_when_only_the_field_rejects_has_its_message(values, detail):
+    assert validation_error({**MINIMAL, **values}).startswith(detail)
 
 
 @pytest.mark.parametrize('name', ['name', 'profile_id'])
 def test_validate_when_a_field_is_missing_names_it(name):
     values = {key: MINIMAL[key] for key in MINIMAL if key != name}
 
-    assert refusal(values) == f"body.cluster: '{name}' is required."
+    assert validation_error(values) == f"body.cluster: '{name}' is required."
 
 
 @pytest.mark.parametrize('values', [None, [], 'x', 3, True])
 def test_validate_when_not_an_object_says_so(values):
-    assert 'must be a JSON object, not' in refusal(values)
+    assert 'must be a JSON object, not' in validation_error(values)
 
 
 @pytest.mark.parametrize(
@@ -219,33 +219,33 @@ def test_validate_when_not_an_object_says_so(values):
         ('config', '1.0', '1.2'),
     ],
 )
-def test_validate_when_a_field_is_newer_says_which_version_has_it(
+def test_validate_when_a_field_is_newer_names_its_version(
     name, version, needs
 ):
-    assert refusal({**MINIMAL, name: 'x'}, version) == (
+    assert validation_error({**MINIMAL, name: 'x'}, version) == (
         f"body.cluster.{name}: '{name}' needs API version {needs} or later;"
         f' this request asked for {version}.'
     )
 
 
-def test_validate_when_a_field_is_gone_says_since_when():
+def test_validate_when_a_field_was_removed_names_the_version():
     check({**MINIMAL, 'legacy': 'x'}, '1.9')
 
-    assert refusal({**MINIMAL, 'legacy': 'x'}, '1.14') == (
+    assert validation_error({**MINIMAL, 'legacy': 'x'}, '1.14') == (
         "body.cluster.legacy: 'legacy' was removed in API version 1.10; this"
         ' request asked for 1.14.'
     )
 
 
-def test_validate_when_a_field_was_renamed_says_what_it_is_called():
+def test_validate_when_a_field_was_renamed_gives_the_other_name():
     check({**MINIMAL, 'color': 'x'}, '1.9')
     check({**MINIMAL, 'colour': 'x'}, '1.10')
 
-    assert refusal({**MINIMAL, 'colour': 'x'}, '1.9') == (
+    assert validation_error({**MINIMAL, 'colour': 'x'}, '1.9') == (
         "body.cluster.colour: 'colour' needs API version 1.10 or later; this"
         " request asked for 1.9, where it is called 'color'."
     )
-    assert refusal({**MINIMAL, 'color': 'x'}, '1.14') == (
+    assert validation_error({**MINIMAL, 'color': 'x'}, '1.14') == (
         "body.cluster.color: 'color' was removed in API version 1.10; this"
         " request asked for 1.14, where it is called 'colour'."
     )
@@ -268,10 +268,10 @@ def test_validate_when_a_field_was_renamed_says_what_it_is_called():
         ),
     ],
 )
-def test_validate_when_another_version_takes_the_value_says_which(
+def test_validate_when_another_version_accepts_the_value_names_it(
     value, version, expected
 ):
-    assert refusal({**MINIMAL, 'size': value}, version) == (
+    assert validation_error({**MINIMAL, 'size': value}, version) == (
         f'body.cluster.size: {expected}'
     )
 
@@ -307,9 +307,9 @@ def test_validate_when_an_enum_had_the_value_at_another_version(
     assert caught.value.is_about_versions
 
 
-def test_validate_when_no_version_takes_the_value_names_none():
-    assert 'API version' not in refusal({**MINIMAL, 'mode': 'warm'})
-    assert 'API version' not in refusal({**MINIMAL, 'size': [1]})
+def test_validate_when_no_version_accepts_the_value_names_none():
+    assert 'API version' not in validation_error({**MINIMAL, 'mode': 'warm'})
+    assert 'API version' not in validation_error({**MINIMAL, 'size': [1]})
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_validate_when_no_version_takes_the_value_names_none():
         ('1.4', 'new', ' from API version 1.4 on'),
     ],
 )
-def test_validate_when_only_some_versions_require_a_field_says_which(
+def test_validate_when_only_some_versions_require_a_field_names_them(
     version, name, words
 ):
     with pytest.raises(errors.ValidationError) as caught:
@@ -336,27 +336,27 @@ def test_validate_when_only_some_versions_require_a_field_says_which(
 
 
 def test_validate_when_a_field_is_misspelt_suggests_the_right_one():
-    assert refusal({**MINIMAL, 'desired_capacty': 1}) == (
+    assert validation_error({**MINIMAL, 'desired_capacty': 1}) == (
         'body.cluster.desired_capacty: unknown; did you mean'
         " 'desired_capacity'?"
     )
 
 
-def test_validate_when_a_later_field_is_misspelt_says_its_version():
-    assert refusal({**MINIMAL, 'forse': True}, '1.0') == (
+def test_validate_when_a_later_field_is_misspelt_names_its_version():
+    assert validation_error({**MINIMAL, 'forse': True}, '1.0') == (
         "body.cluster.forse: unknown; did you mean 'force'? 'force' needs API"
         ' version 1.8 or later; this request asked for 1.0.'
     )
 
 
 def test_validate_when_a_word_is_misspelt_suggests_the_accepted_one():
-    assert refusal({**MINIMAL, 'mode': 'cld'}).endswith(
+    assert validation_error({**MINIMAL, 'mode': 'cld'}).endswith(
         "not 'cld'; did you mean 'cold'?"
     )
 
 
 def test_validate_when_a_field_is_unknown_lists_those_of_the_version():
-    detail = refusal({**MINIMAL, 'zzz': 1}, '1.0')
+    detail = validation_error({**MINIMAL, 'zzz': 1}, '1.0')
 
     assert detail.startswith('body.cluster.zzz: unknown; known here: ')
     assert "'color'" in detail
@@ -364,12 +364,12 @@ def test_validate_when_a_field_is_unknown_lists_those_of_the_version():
 
 
 def test_validate_when_a_field_belongs_elsewhere_in_the_request_is_unknown():
-    assert 'unknown' in refusal({**MINIMAL, 'identity': 'x'})
+    assert 'unknown' in validation_error({**MINIMAL, 'identity': 'x'})
 
 
-def test_validate_when_names_and_values_are_long_cuts_them():
-    assert len(refusal({**MINIMAL, 'x' * 10000: 1})) < 400
-    assert len(refusal({**MINIMAL, 'timeout': 'x' * 10000})) < 200
+def test_validate_when_names_and_values_are_long_truncates_them():
+    assert len(validation_error({**MINIMAL, 'x' * 10000: 1})) < 400
+    assert len(validation_error({**MINIMAL, 'timeout': 'x' * 10000})) < 200
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ def test_validate_when_names_and_values_are_long_cuts_them():
         ({**MINIMAL, 'starts_at': 'soon'}, 'value', ('starts_at',), 'soon'),
     ],
 )
-def test_refusal_says_as_data_what_is_wrong_with_which_field(
+def test_error_has_the_fault_of_the_field_as_data(
     values, kind, names, invalid_part
 ):
     with pytest.raises(errors.ValidationError) as caught:
@@ -394,22 +394,22 @@ def test_refusal_says_as_data_what_is_wrong_with_which_field(
         assert fault.value == values[names[0]]
 
 
-def test_refusal_about_versions_says_nothing_else():
+def test_error_about_versions_has_no_fault():
     with pytest.raises(errors.ValidationError) as caught:
         check({**MINIMAL, 'force': True}, '1.0')
     assert caught.value.is_about_versions
     assert caught.value.fault is None
 
 
-def test_validate_when_a_line_feed_follows_a_pattern_is_refused():
+def test_validate_when_a_line_feed_follows_a_pattern_is_rejected():
     # Python's $ would let it pass.
-    assert 'must have only' in refusal({**MINIMAL, 'name': 'web\n'})
-    assert 'must be a UUID' in refusal(
+    assert 'must have only' in validation_error({**MINIMAL, 'name': 'web\n'})
+    assert 'must be a UUID' in validation_error(
         {**MINIMAL, 'uuid': 'b0c8b2f4-62ab-4a5c-8a9b-b8d9f3ee4d62\n'}
     )
 
 
-def test_validate_when_the_type_is_newer_says_since_when():
+def test_validate_when_the_type_is_newer_names_its_version():
     with pytest.raises(
         errors.MethodNotAtVersion, match=r'version 1\.9 or later'
     ):
@@ -434,7 +434,7 @@ ANYTHING = st.recursive(
     st.dictionaries(st.sampled_from(NAMES) | st.text(max_size=5), ANYTHING),
     st.integers(0, 14),
 )
-def test_validate_for_any_object_passes_or_refuses(values, minor):
+def test_validate_for_any_object_returns_or_raises_an_error(values, minor):
     answer = samples.outcome(check, {**MINIMAL, **values}, f'1.{minor}')
 
     assert answer is None or (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is counted of requests, and what clients cannot make of it."""
+"""Usage metrics, and their bounded number of series."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Service:
             middleware.Microversions(inner, presets.SENLIN), self.usage
         )
 
-    def ask(self, path='/v1/things/a', version='1.2', agent='', **extra):
+    def send(self, path='/v1/things/a', version='1.2', agent='', **extra):
         headers = {HEADER: f'clustering {version}'} if version else {}
         if agent:
             headers['User-Agent'] = agent
@@ -79,10 +79,10 @@ def service():
     return Service()
 
 
-def test_use_is_counted_by_version_route_and_agent(service):
+def test_request_is_counted_by_version_route_and_agent(service):
     for version in ('1.2', '1.2', '1.7', ''):
-        service.ask(version=version, agent='openstacksdk/4.0 python/3')
-    service.ask('/v1/things/b', agent='curl/8.1', method='DELETE')
+        service.send(version=version, agent='openstacksdk/4.0 python/3')
+    service.send('/v1/things/b', agent='curl/8.1', method='DELETE')
 
     route = '/v1/things/{id}'
     assert service.uses() == {
@@ -103,8 +103,8 @@ def test_use_is_counted_by_version_route_and_agent(service):
         ('/v1/things/a', 'pony'),
     ],
 )
-def test_what_reaches_no_route_uses_no_version(service, path, version):
-    service.ask(path, version)
+def test_request_without_a_route_counts_no_version(service, path, version):
+    service.send(path, version)
 
     assert service.uses() == {}
 
@@ -127,17 +127,17 @@ def test_what_reaches_no_route_uses_no_version(service, path, version):
 def test_agent_is_the_first_product_without_its_version(
     service, header, agent
 ):
-    service.ask(agent=header)
+    service.send(agent=header)
 
     assert service.agents() == {agent: 1}
 
 
-def test_agents_beyond_the_limit_are_not_told_apart():
+def test_agents_beyond_the_limit_count_as_other():
     service = Service(max_agents=3)
 
     for number in range(10):
-        service.ask(agent=f'a{number}/1')
-    service.ask(agent='a1/2')
+        service.send(agent=f'a{number}/1')
+    service.send(agent='a1/2')
 
     assert service.agents() == {
         'a0': 1,
@@ -147,21 +147,21 @@ def test_agents_beyond_the_limit_are_not_told_apart():
     }
 
 
-def test_agent_is_not_learned_from_an_error_but_known_ones_are_counted():
+def test_new_agent_is_not_counted_for_an_error():
     service = Service(max_agents=1)
 
-    service.ask('/v1/things/bad', agent='stranger')
-    service.ask(agent='friend')
-    service.ask('/v1/things/bad', agent='friend')
+    service.send('/v1/things/bad', agent='stranger')
+    service.send(agent='friend')
+    service.send('/v1/things/bad', agent='friend')
 
     assert service.agents() == {usage_metrics.OTHER: 1, 'friend': 2}
 
 
-def test_series_do_not_grow_with_what_clients_make_up(service):
+def test_number_of_series_is_bounded(service):
     for number in range(30):
-        service.ask(f'/v1/things/{number}')
-        service.ask(f'/made/up/{number}')
-        service.ask(version=f'1.{number + 50}')
+        service.send(f'/v1/things/{number}')
+        service.send(f'/made/up/{number}')
+        service.send(version=f'1.{number + 50}')
         environ = {'REQUEST_METHOD': f'MADEUP{number}', policy.ROUTE: '/v1'}
         service.usage.record(environ, '405', 0.1)
 
@@ -174,10 +174,10 @@ def test_series_do_not_grow_with_what_clients_make_up(service):
     }
 
 
-def test_refusals_are_counted_by_their_code(service):
-    service.ask(version='9.9')
-    service.ask(version='9.8')
-    service.ask('/v1/things/bad')
+def test_rejections_are_counted_by_error_code(service):
+    service.send(version='9.9')
+    service.send(version='9.8')
+    service.send('/v1/things/bad')
 
     assert dict(service.samples('vobjects_api_refusals_total')) == {
         ('microversion-unsupported',): 2,
@@ -195,7 +195,7 @@ def test_downgrades_are_counted_by_type(service):
     }
 
 
-def test_versions_and_the_beginning_are_told(service):
+def test_gauges_have_the_versions_and_the_start(service):
     def value(name):
         ((_labels, number),) = service.samples(name)
         return number
@@ -205,7 +205,7 @@ def test_versions_and_the_beginning_are_told(service):
     assert value('vobjects_api_counting_since_seconds') == 77
 
 
-def test_answer_that_starts_late_is_counted_with_its_status(service):
+def test_response_when_started_late_is_counted_with_its_status(service):
     def late(environ, start_response):
         environ[policy.ROUTE] = '/late'
         start_response('201 Created', [('Content-Type', 'text/plain')])
@@ -218,13 +218,13 @@ def test_answer_that_starts_late_is_counted_with_its_status(service):
 
 
 def test_processes_that_share_a_directory_count_together(tmp_path):
-    # Also those that have ended: what was asked has been asked.
+    # Requests of ended processes count, too.
     code = """
 import sys
 from tests.unit.vobjects.microversions.test_usage_metrics import Service
 service = Service()
 for _ in range(int(sys.argv[1])):
-    service.ask(agent='curl')
+    service.send(agent='curl')
 print(service.uses())
 """
     printed = [

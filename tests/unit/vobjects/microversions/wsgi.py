@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""WSGI applications to test with, called in process or over loopback."""
+"""WSGI applications for tests, called in process or over loopback."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import wsgiref.validate
 from vobjects.microversions import discovery, middleware, policy, presets
 
 
-class Answer:
-    """What a WSGI application answered."""
+class Response:
+    """The response of a WSGI application."""
 
     def __init__(self, status, headers, body):
         self.status = int(status.split()[0])
@@ -28,7 +28,7 @@ class Answer:
 
 
 def call(app, path='/v1/clusters', *, method='GET', headers=None, **extra):
-    """Call an application as a server does, and check both by the book."""
+    """Call an application and validate that both sides follow PEP 3333."""
     environ = {
         'REQUEST_METHOD': method,
         'PATH_INFO': path,
@@ -52,11 +52,11 @@ def call(app, path='/v1/clusters', *, method='GET', headers=None, **extra):
         body = b''.join(parts)
     finally:
         parts.close()
-    return Answer(*started, body)
+    return Response(*started, body)
 
 
 def echo(environ, start_response):
-    """Answer the version; ``/boom`` raises, ``/v1/missing`` is not found."""
+    """Return the version; ``/boom`` raises, ``/v1/missing`` is not found."""
     path = environ['PATH_INFO']
     if path == '/boom':
         raise RuntimeError('boom')
@@ -68,8 +68,8 @@ def echo(environ, start_response):
     return [str(environ[policy.MICROVERSION]).encode()]
 
 
-def plain(environ, start_response):
-    """Answer as a service without microversions; discovery is at ``/``."""
+def unversioned(environ, start_response):
+    """Respond like a service without microversions; discovery is at ``/``."""
     link = {'rel': 'self', 'href': f'http://{environ["HTTP_HOST"]}/'}
     version = {'id': 'v1.0', 'status': 'CURRENT', 'links': [link]}
     is_root = environ['PATH_INFO'] in ('', '/')
@@ -79,9 +79,9 @@ def plain(environ, start_response):
 
 
 class Service:
-    """Discovery, and :func:`echo` for the rest, behind the middleware.
+    """Discovery and :func:`echo`, behind the middleware.
 
-    :ivar maximum: what is served now; a test may change it
+    :ivar maximum: highest version served now; a test may change it
     """
 
     def __init__(self, service_policy=presets.SENLIN):
@@ -94,16 +94,16 @@ class Service:
         )
 
 
-class _Quiet(wsgiref.simple_server.WSGIRequestHandler):
+class _QuietHandler(wsgiref.simple_server.WSGIRequestHandler):
     def log_message(self, *arguments):
         """Keep the test output clean."""
 
 
 @contextlib.contextmanager
-def served(app):
-    """Serve an application on loopback; gives the URL without a slash."""
+def serve(app):
+    """Serve an application on loopback; yield the URL, without a slash."""
     with wsgiref.simple_server.make_server(
-        '127.0.0.1', 0, app, handler_class=_Quiet
+        '127.0.0.1', 0, app, handler_class=_QuietHandler
     ) as server:
         thread = threading.Thread(
             target=server.serve_forever, kwargs={'poll_interval': 0.01}

@@ -60,7 +60,7 @@ def saying(text, status='200 OK'):
 
 def test_who_uses_lists_agents_routes_and_counts(capsys):
     app = counted(('1.2', 'curl/8', 2), ('1.7', 'x', 1), ('1.2', 'sdk/4', 3))
-    with wsgi.served(app) as url:
+    with wsgi.serve(app) as url:
         assert who('1.2', '--url', url) == 0
 
     first, _, head, *rows = capsys.readouterr().out.splitlines()
@@ -74,7 +74,7 @@ def test_who_uses_lists_agents_routes_and_counts(capsys):
 
 def test_range_is_compared_as_numbers(capsys):
     app = counted(('1.2', 'a', 1), ('1.9', 'a', 2), ('1.10', 'a', 4))
-    with wsgi.served(app) as url:
+    with wsgi.serve(app) as url:
         who('1.9-1.10', '--url', f'{url}/')
 
     assert capsys.readouterr().out.startswith('6 requests at 1.9-1.10 ')
@@ -83,7 +83,7 @@ def test_range_is_compared_as_numbers(capsys):
 def test_several_apis_are_added_and_the_youngest_says_since_when(capsys):
     one = counted(('1.2', 'a', 1), ('1.2', 'b', 1), since=10.0)
     other = counted(('1.2', 'a', 2), since=20.0)
-    with wsgi.served(one) as first, wsgi.served(other) as second:
+    with wsgi.serve(one) as first, wsgi.serve(other) as second:
         who('1.2', '--json', '--url', first, '--url', f'{second}/metrics')
 
     found = json.loads(capsys.readouterr().out)
@@ -95,7 +95,7 @@ def test_several_apis_are_added_and_the_youngest_says_since_when(capsys):
 
 
 def test_nobody_is_an_answer_too(capsys):
-    with wsgi.served(counted()) as url:
+    with wsgi.serve(counted()) as url:
         assert who('1.2', '--url', url) == 0
 
     assert capsys.readouterr().out == (
@@ -104,7 +104,7 @@ def test_nobody_is_an_answer_too(capsys):
 
 
 def test_state_directory_says_where_the_api_is(tmp_path, capsys):
-    with wsgi.served(counted(('1.2', 'a', 1))) as url:
+    with wsgi.serve(counted(('1.2', 'a', 1))) as url:
         host, _, port = url.removeprefix('http://').partition(':')
         file = tmp_path / 'vobjects.conf'
         file.write_text(f'[api]\nhost = {host}\nport = {port}\n')
@@ -122,7 +122,7 @@ def test_token_of_the_environment_is_sent(monkeypatch, capsys):
         return app(environ, start_response)
 
     monkeypatch.setenv('OS_TOKEN', 'secret')
-    with wsgi.served(noting) as url:
+    with wsgi.serve(noting) as url:
         who('1.2', '--url', url)
 
     assert seen == ['secret']
@@ -141,14 +141,14 @@ def test_token_of_the_environment_is_sent(monkeypatch, capsys):
 )
 def test_what_is_no_metrics_of_ours_is_refused(app, says):
     with (
-        wsgi.served(app) as url,
+        wsgi.serve(app) as url,
         pytest.raises(exceptions.VobjectsError, match=says),
     ):
         who('1.2', '--url', url)
 
 
 def test_api_that_does_not_answer_is_out_of_reach():
-    with wsgi.served(counted()) as url:
+    with wsgi.serve(counted()) as url:
         pass
     with pytest.raises(exceptions.Unreachable, match='/metrics'):
         who('1.2', '--url', url)
