@@ -52,7 +52,7 @@ from vobjects import exceptions
 from vobjects.clustering import context, errors, topics, types
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import conf as rpc_conf
-from vobjects.rpc import fleet_types, wakeups, worker
+from vobjects.rpc import fleet_types, server_process, wakeups
 
 LOG = logging.getLogger(__name__)
 
@@ -129,7 +129,7 @@ class Engine:
             wake=self._wake,
         )
         ledger = services.DatabaseLedger(self.database)
-        self.worker = worker.Worker(
+        self.worker = server_process.ServerProcess(
             conf,
             exchange=topics.EXCHANGE,
             topic=topics.ENGINE,

@@ -142,7 +142,7 @@ def test_library_when_installed_alone_then_runs_its_quick_start(
         'vobjects.lock.rules',
         'vobjects.microversions.middleware',
         'vobjects.rpc.client',
-        'vobjects.rpc.worker',
+        'vobjects.rpc.server_process',
     ],
 )
 def test_library_when_installed_alone_then_imports_its_public_modules(

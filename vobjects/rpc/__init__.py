@@ -16,7 +16,7 @@ In the order of a call::
     dispatcher     routes messages to methods within that limit
     wakeups        "fleet changed" or "work", sent to all processes of a topic
     late_ack       acknowledges RabbitMQ calls after their response
-    worker         a server process, assembled from the modules above
+    server_process  a server process, assembled from the modules above
     client_process  a client process, likewise
     transport      configures oslo.messaging
     conf           configuration options

@@ -21,7 +21,7 @@ from vobjects.rpc.ledger import Ledger, LedgerEndpoint
 from vobjects.rpc.membership import Membership
 
 
-class Worker:
+class ServerProcess:
     """A server of one topic.
 
     :param conf: configuration with ``transport_url`` and the options of
@@ -123,7 +123,7 @@ class Worker:
         self._fleet_wakeups.send(wakeups.FLEET)
 
     def announce_work(self) -> None:
-        """Wake every worker, because new work is available."""
+        """Wake every server, because new work is available."""
         self._work_wakeups.send(wakeups.WORK)
 
     def start(self) -> None:
