@@ -3,21 +3,21 @@
 
 ::
 
-    emulation.py   `emulate`: use the versions of an older release
-    peers.py       an old peer, built from the lock alone
-    laws.py        invariants of every type at every locked version
-    matrix.py      every microversion with every release
-    versus.py      transfers objects between two installed releases
-    exchange.py    one side of a transfer, in its own environment
-    page.py        the matrix as an HTML page
-    upgrade/       upgrade plans: drawn, run and shrunk
-    plugin.py      the pytest plugin: the fixture `vobjects_invariants`
-    plans.py       its fixture `vobjects_upgrade`
-    promises.py    checks responses against the contract
-    strategies.py  hypothesis strategies of instances
-    comparing.py   the differences between an object and expected values
-    versions.py    `set_version`: the microversion of a test client
-    api_sig.py     the documents of the API-SIG guidelines
+    emulation.py         `emulate`: use the versions of an older release
+    emulated_peer.py     an old peer, built from the lock alone
+    invariants.py        invariants of every type at every locked version
+    matrix.py            every microversion with every release
+    matrix_page.py       the matrix as an HTML page
+    cross_release.py     transfers objects between two installed releases
+    transfer.py          one side of a transfer, in its own environment
+    upgrade/             upgrade plans: drawn, run and shrunk
+    plugin.py            the pytest plugin: the fixture `vobjects_invariants`
+    upgrade_plugin.py    its fixture `vobjects_upgrade`
+    contract_checks.py   checks responses against the contract
+    strategies.py        hypothesis strategies of instances
+    comparison.py        the differences between an object and expected values
+    client_version.py    `set_version`: the microversion of a test client
+    api_sig.py           the documents of the API-SIG guidelines
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@
     steps.py      the steps of a plan, and when they are possible
     planner.py    draws a plan from a seed
     fleet.py      the interface that the author of a test implements
-    running.py    runs a plan step by step, until a failure
-    shrinking.py  finds a smaller plan that fails in the same way
+    runner.py     runs a plan step by step, until a failure
+    shrinker.py   finds a smaller plan that fails in the same way
     tree.py       prints a plan as a tree, each step with its state
-    checking.py   draw, run and shrink: called by fixture `vobjects_upgrade`
+    checker.py    draw, run and shrink: called by fixture `vobjects_upgrade`
     revisions.py  installs an older revision of a repository
 
 Any service can use this package; it does not depend on the processes' purpose.

@@ -8,6 +8,7 @@ import pytest
 from oslo_config import cfg
 from oslo_versionedobjects import exception as ovo_exception
 
+import vobjects.clustering.types  # noqa: F401 - registers all types
 from tests.releases import lock_with_releases
 from vobjects import exceptions
 from vobjects.clustering.requests.clusters import ClusterDeleteRequest

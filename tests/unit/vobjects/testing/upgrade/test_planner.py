@@ -19,27 +19,27 @@ PINNED = [
 ]
 
 
-def meanings(plan: upgrade.Plan) -> list[str]:
+def effects(plan: upgrade.Plan) -> list[str]:
     return [
         steps.effect(plan.config, planner.state_before(plan, number), step)
         for number, step in enumerate(plan.steps)
     ]
 
 
-def test_a_seed_gives_the_same_plan_always() -> None:
+def test_draw_with_same_seed_returns_the_same_plan() -> None:
     assert upgrade.draw(CONFIG, 7, 10) == upgrade.draw(CONFIG, 7, 10)
     assert len({upgrade.draw(CONFIG, seed, 10).steps for seed in SEEDS}) > 150
 
 
-def test_the_plan_of_a_seed_is_what_it_was() -> None:
-    """A seed in a bug report has to mean the same in the next release."""
+def test_draw_returns_the_same_plan_in_every_release() -> None:
+    """A seed in a bug report must stay valid in the next release."""
     drawn = upgrade.draw(CONFIG, 1, 4).steps
 
     assert [(s.kind, s.process, s.release, s.message) for s in drawn] == PINNED
 
 
 @pytest.mark.parametrize('seed', range(20))
-def test_no_step_leaves_a_group_without_anybody(seed: int) -> None:
+def test_steps_keep_a_process_of_each_group_up(seed: int) -> None:
     plan = upgrade.draw(CONFIG, seed, 50)
 
     state = steps.initial_state(CONFIG)
@@ -52,19 +52,19 @@ def test_no_step_leaves_a_group_without_anybody(seed: int) -> None:
         }
         revives = step.kind == 'move' and state[step.process] is None
         assert others or revives or step.kind == 'redeliver'
-        assert step.process != 'door', 'it has to bear nothing'
+        assert step.process != 'api', 'its group allows no steps'
         state = steps.state_after(state, step)
 
 
-def test_plans_have_something_of_everything() -> None:
-    drawn = [meanings(upgrade.draw(CONFIG, seed, 10)) for seed in SEEDS]
+def test_plans_contain_every_effect() -> None:
+    drawn = [effects(upgrade.draw(CONFIG, seed, 10)) for seed in SEEDS]
 
-    counted = collections.Counter(what for plan in drawn for what in plan)
-    assert counted.keys() == steps.EFFECTS.keys()
+    counts = collections.Counter(name for plan in drawn for name in plan)
+    assert counts.keys() == steps.EFFECTS.keys()
     assert min(len(set(plan)) for plan in drawn) >= 4
 
 
-def test_pauses_are_as_long_as_the_terms_say() -> None:
+def test_pauses_are_within_the_configured_range() -> None:
     lengths = {
         step.seconds
         for seed in SEEDS
@@ -76,7 +76,7 @@ def test_pauses_are_as_long_as_the_terms_say() -> None:
     assert len(lengths) > 5
 
 
-def test_part_of_a_plan_leaves_out_what_it_makes_impossible() -> None:
+def test_only_removes_steps_that_become_impossible() -> None:
     kill_one = upgrade.Step('kill', 'one', number=1)
     start_one = upgrade.Step('move', 'one', '2.0', number=2)
     kill_two = upgrade.Step('kill', 'two', number=3)
@@ -84,13 +84,13 @@ def test_part_of_a_plan_leaves_out_what_it_makes_impossible() -> None:
 
     assert whole.only({1, 2, 3}) == whole
     assert whole.only({2, 3}).numbers == (2, 3)
-    assert whole.only({1, 3}).numbers == (1,), 'nobody would be left'
-    assert meanings(whole) == ['kill', 'start', 'kill']
-    assert meanings(whole.only({2, 3})) == ['upgrade', 'kill']
+    assert whole.only({1, 3}).numbers == (1,), 'no process would be left'
+    assert effects(whole) == ['kill', 'start', 'kill']
+    assert effects(whole.only({2, 3})) == ['upgrade', 'kill']
 
 
-def test_fleet_to_which_nothing_can_be_done_is_refused() -> None:
-    alone = upgrade.PlanConfig((upgrade.Process('one', ('1.0',)),))
+def test_draw_when_no_step_is_possible_raises() -> None:
+    config = upgrade.PlanConfig((upgrade.Process('one', ('1.0',)),))
 
     with pytest.raises(ValueError, match='no step is possible'):
-        upgrade.draw(alone, 1, 1)
+        upgrade.draw(config, 1, 1)

@@ -23,28 +23,28 @@ def plan(*steps: upgrade.Step) -> upgrade.Plan:
     )
 
 
-def test_steps_are_done_in_order_between_hooks() -> None:
+def test_run_calls_steps_in_order_between_hooks() -> None:
     shops: list[Shop] = []
 
     @contextlib.contextmanager
-    def opens() -> Iterator[upgrade.Fleet]:
+    def open_fleet() -> Iterator[upgrade.Fleet]:
         shops.append(Shop())
         yield shops[0]
 
-    report = upgrade.run(plan(*STEPS), opens)
+    report = upgrade.run(plan(*STEPS), open_fleet)
 
     assert report.failed is None
     assert shops[0].done == [
-        *('start one 1.0', 'start two 1.0', 'start door 1.0', 'before'),
+        *('start one 1.0', 'start two 1.0', 'start api 1.0', 'before'),
         *('stop one', 'start one 2.0', 'mixed'),
         *('kill two', 'mixed'),
         *('redeliver', 'mixed'),
-        *('start two 2.0', 'stop door', 'start door 2.0', 'after'),
+        *('start two 2.0', 'stop api', 'start api 2.0', 'after'),
     ]
     assert all(line.seconds is not None for line in report.lines)
 
 
-def test_what_fails_is_marked_and_nothing_is_done_after_it() -> None:
+def test_run_when_step_fails_stops_and_reports_it() -> None:
     report = upgrade.run(
         plan(*STEPS), shop_fleet.open_shop(shop_fleet.loses_when_killed)
     )
@@ -52,13 +52,13 @@ def test_what_fails_is_marked_and_nothing_is_done_after_it() -> None:
     failed = report.failed
     assert failed is not None
     assert (failed.number, failed.text) == (2, 'kill two at 1.0')
-    assert failed.invariant == 'everything asked for is sold'
+    assert failed.invariant == 'every order is sold'
     assert str(failed.error).startswith('1 of 2')
     later = report.lines[report.lines.index(failed) + 1 :]
     assert {line.seconds for line in later} == {None}
 
 
-def test_tree_has_each_step_with_its_state() -> None:
+def test_tree_shows_each_step_with_its_state() -> None:
     text = tree(
         upgrade.run(
             plan(*STEPS), shop_fleet.open_shop(shop_fleet.loses_when_killed)
@@ -72,58 +72,58 @@ def test_tree_has_each_step_with_its_state() -> None:
         '│  ├─ ok     open()',
         '│  ├─ ok     start one at 1.0',
         '│  ├─ ok     start two at 1.0',
-        '│  ├─ ok     start door at 1.0',
+        '│  ├─ ok     start api at 1.0',
         '│  └─ ok     before()',
         '├─ mixed',
         '│  ├─ ok      1 upgrade one from 1.0 to 2.0',
         '│  ├─ FAILED  2 kill two at 1.0',
-        '│  │    violated: everything asked for is sold',
+        '│  │    violated: every order is sold',
         '│  │    AssertionError: 1 of 2',
         '│  └─ -       4 redeliver message 7',
         '├─ after',
         '│  ├─ -      start two at 2.0',
-        '│  ├─ -      upgrade door from 1.0 to 2.0',
+        '│  ├─ -      upgrade api from 1.0 to 2.0',
         '│  └─ -      after()',
         '└─ end',
         '   └─ -      close()',
     ]
 
 
-def test_what_opening_and_closing_raise_is_reported() -> None:
+def test_run_when_opening_or_closing_raises_reports_it() -> None:
     @contextlib.contextmanager
-    def opens() -> Iterator[upgrade.Fleet]:
+    def open_fleet() -> Iterator[upgrade.Fleet]:
         yield Shop()
         raise OSError('left a process behind')
 
     @contextlib.contextmanager
-    def shut() -> Iterator[upgrade.Fleet]:
+    def fail_to_open() -> Iterator[upgrade.Fleet]:
         raise OSError('no database')
         yield Shop()
 
-    for opened, text in ((opens, 'close()'), (shut, 'open()')):
+    for opened, text in ((open_fleet, 'close()'), (fail_to_open, 'open()')):
         failed = upgrade.run(plan(STEPS[0]), opened).failed
         assert failed is not None
         assert failed.text == text
         assert isinstance(failed.error, OSError)
 
 
-def test_what_a_failure_leads_to_when_closing_does_not_hide_it() -> None:
+def test_run_when_closing_fails_too_reports_the_first_failure() -> None:
     @contextlib.contextmanager
-    def opens() -> Iterator[upgrade.Fleet]:
+    def open_fleet() -> Iterator[upgrade.Fleet]:
         try:
             yield Shop(shop_fleet.loses_when_killed)
         finally:
             raise OSError('a process had ended')
 
-    failed = upgrade.run(plan(*STEPS), opens).failed
+    failed = upgrade.run(plan(*STEPS), open_fleet).failed
 
     assert failed is not None
     assert failed.number == 2
 
 
-def test_failure_of_the_last_hook_is_one_of_the_plan() -> None:
-    def forgets(shop: Shop, what: str, whom: str) -> None:
-        if what == 'after':
+def test_run_when_last_hook_fails_reports_it() -> None:
+    def forgets(shop: Shop, action: str, process: str) -> None:
+        if action == 'after':
             shop.sold -= 1
 
     failed = upgrade.run(plan(STEPS[0]), shop_fleet.open_shop(forgets)).failed

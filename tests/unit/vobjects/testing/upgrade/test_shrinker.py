@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fleets with a fault are found out, and by the fewest steps."""
-
 from __future__ import annotations
 
 import itertools
@@ -13,14 +11,14 @@ from vobjects.testing import upgrade
 from vobjects.testing.upgrade import shrinker
 from vobjects.testing.upgrade.shrinker import Limits
 
-#: Runs; in memory there are enough.
+#: Enough for fleets in memory.
 ENOUGH = Limits(runs=100)
 
 
-def caught(
+def first_failure(
     fault: shop_fleet.Fault, seed: int, steps: int = 12
 ) -> upgrade.Report:
-    """Return the report of the first plan from a seed on that fails."""
+    """Return the report of the first failing plan, starting at a seed."""
     for number in itertools.count(seed):
         plan = upgrade.draw(CONFIG, number, steps)
         report = upgrade.run(plan, shop_fleet.open_shop(fault))
@@ -40,59 +38,59 @@ def shrunk(
 
 
 @pytest.mark.parametrize('seed', range(0, 100, 5))
-def test_worker_that_loses_its_work_is_caught_by_one_kill(seed: int) -> None:
-    report = caught(shop_fleet.loses_when_killed, seed)
+def test_shrink_when_one_step_fails_returns_that_step(seed: int) -> None:
+    report = first_failure(shop_fleet.loses_when_killed, seed)
 
-    found = shrunk(shop_fleet.loses_when_killed, report)
+    result = shrunk(shop_fleet.loses_when_killed, report)
 
-    assert found.is_minimal
-    assert [s.kind for s in found.report.plan.steps] == ['kill']
-    assert found.report.failed is not None
+    assert result.is_minimal
+    assert [s.kind for s in result.report.plan.steps] == ['kill']
+    assert result.report.failed is not None
 
 
 @pytest.mark.parametrize('seed', range(0, 100, 5))
-def test_fault_that_takes_two_steps_keeps_both(seed: int) -> None:
+def test_shrink_when_two_steps_are_needed_returns_both(seed: int) -> None:
     fault = shop_fleet.sells_twice_after_rollback
-    report = caught(fault, seed)
+    report = first_failure(fault, seed)
 
-    found = shrunk(fault, report)
+    result = shrunk(fault, report)
 
-    kinds = [s.kind for s in found.report.plan.steps]
-    assert found.is_minimal
+    kinds = [s.kind for s in result.report.plan.steps]
+    assert result.is_minimal
     assert kinds == ['move', 'redeliver']
 
 
-def test_fault_that_takes_no_step_leaves_none() -> None:
-    def broken(shop: Shop, what: str, whom: str) -> None:
-        if what == 'after':
+def test_shrink_when_no_step_is_needed_returns_none() -> None:
+    def broken(shop: Shop, action: str, process: str) -> None:
+        if action == 'after':
             raise OSError('never works')
 
-    found = shrunk(broken, caught(broken, 1))
+    result = shrunk(broken, first_failure(broken, 1))
 
-    assert (found.report.plan.steps, found.runs) == ((), 1)
-    assert found.is_minimal
+    assert (result.report.plan.steps, result.runs) == ((), 1)
+    assert result.is_minimal
 
 
-def test_other_failure_than_the_first_is_not_taken_for_it() -> None:
-    def either(shop: Shop, what: str, whom: str) -> None:
-        shop_fleet.loses_when_killed(shop, what, whom)
-        if what == 'after' and 'kill one' not in shop.done:
-            raise OSError('something else')
+def test_shrink_ignores_different_failures() -> None:
+    def either(shop: Shop, action: str, process: str) -> None:
+        shop_fleet.loses_when_killed(shop, action, process)
+        if action == 'after' and 'kill one' not in shop.done:
+            raise OSError('another failure')
 
     plan = upgrade.draw(CONFIG, 3, 20)
     report = upgrade.run(plan, shop_fleet.open_shop(either))
     assert report.failed is not None
     assert report.failed.invariant
 
-    found = shrunk(either, report)
+    result = shrunk(either, report)
 
-    assert [s.kind for s in found.report.plan.steps] == ['kill']
-    assert found.report.failed is not None
-    assert found.report.failed.invariant == report.failed.invariant
+    assert [s.kind for s in result.report.plan.steps] == ['kill']
+    assert result.report.failed is not None
+    assert result.report.failed.invariant == report.failed.invariant
 
 
-def test_number_and_time_of_the_runs_are_bounded() -> None:
-    report = caught(shop_fleet.sells_twice_after_rollback, 1, 40)
+def test_shrink_limits_number_and_time_of_runs() -> None:
+    report = first_failure(shop_fleet.sells_twice_after_rollback, 1, 40)
     runs = 0
     now = itertools.count(step=10.0)
 
@@ -103,21 +101,21 @@ def test_number_and_time_of_the_runs_are_bounded() -> None:
             plan, shop_fleet.open_shop(shop_fleet.sells_twice_after_rollback)
         )
 
-    few = shrinker.shrink(report, run, Limits(runs=3))
-    assert (few.runs, runs, few.is_minimal) == (3, 3, False)
-    assert few.report.failed is not None
+    limited = shrinker.shrink(report, run, Limits(runs=3))
+    assert (limited.runs, runs, limited.is_minimal) == (3, 3, False)
+    assert limited.report.failed is not None
 
     runs = 0
-    soon = shrinker.shrink(
+    timed = shrinker.shrink(
         report, run, Limits(seconds=35), clock=lambda: next(now)
     )
-    assert 0 < soon.runs == runs < 5
-    assert not soon.is_minimal
+    assert 0 < timed.runs == runs < 5
+    assert not timed.is_minimal
 
 
-def test_failure_tells_both_plans_and_how_to_have_them_again() -> None:
+def test_check_when_plan_fails_prints_both_plans_and_commands() -> None:
     fault = shop_fleet.sells_twice_after_rollback
-    seed = caught(fault, 1).plan.seed
+    seed = first_failure(fault, 1).plan.seed
 
     with pytest.raises(upgrade.UpgradeFailed) as raised:
         upgrade.check(CONFIG, shop_fleet.open_shop(fault), seed=seed, steps=12)
@@ -126,12 +124,12 @@ def test_failure_tells_both_plans_and_how_to_have_them_again() -> None:
     assert error.shrunk is not None
     small = error.shrunk.report.plan
     numbers = ','.join(str(step.number) for step in small.steps)
-    again = f'--upgrade-seed {seed} --upgrade-steps 12'
-    said = str(error)
-    assert f'reproduce with: {again}\n' in said
-    assert f'reproduce with: {again} --upgrade-only {numbers}' in said
-    assert 'the smallest plan that fails in the same way' in said
-    assert said.count('FAILED') == 4
+    options = f'--upgrade-seed {seed} --upgrade-steps 12'
+    message = str(error)
+    assert f'reproduce with: {options}\n' in message
+    assert f'reproduce with: {options} --upgrade-only {numbers}' in message
+    assert 'the smallest plan that fails in the same way' in message
+    assert message.count('FAILED') == 4
 
     with pytest.raises(upgrade.UpgradeFailed) as repeated:
         upgrade.check(
@@ -144,7 +142,7 @@ def test_failure_tells_both_plans_and_how_to_have_them_again() -> None:
     assert repeated.value.report.plan == small
 
 
-def test_plan_that_goes_well_is_returned() -> None:
+def test_check_when_plan_passes_returns_the_report() -> None:
     for seed in range(50):
         report = upgrade.check(CONFIG, shop_fleet.open_shop(), seed=seed)
         assert report.failed is None
