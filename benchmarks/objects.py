@@ -110,9 +110,9 @@ def declare(theirs: bool) -> Side:
 
     def drop(self: Any, primitive: dict[str, Any], version: str) -> None:
         ovo_base.VersionedObject.obj_make_compatible(self, primitive, version)
-        wanted = tuple(map(int, version.split('.')))
+        target = tuple(map(int, version.split('.')))
         for name, since in ADDED.items():
-            if wanted < tuple(map(int, since.split('.'))):
+            if target < tuple(map(int, since.split('.'))):
                 primitive.pop(name, None)
 
     of_node = node_fields()
@@ -173,8 +173,12 @@ def declare(theirs: bool) -> Side:
                 },
             )
         )
-        kept = {name: list(found) for name, found in registry.items()}
-    return Side({name: found[0] for name, found in kept.items()}, kept)
+        registered = {
+            name: list(classes) for name, classes in registry.items()
+        }
+    return Side(
+        {name: classes[0] for name, classes in registered.items()}, registered
+    )
 
 
 @contextlib.contextmanager
@@ -249,7 +253,7 @@ def our_objects(s: Subject) -> Callable[[], Any]:
     return lambda: [*serializer.from_bytes(text).objects]
 
 
-def our_unread_objects(s: Subject) -> Callable[[], Any]:
+def our_lazy_objects(s: Subject) -> Callable[[], Any]:
     text = serializer.to_bytes(s.nodes, None)
     return lambda: serializer.from_bytes(text)
 
@@ -271,8 +275,8 @@ def their_bytes_passed_on(s: Subject) -> Callable[[], Any]:
 
 
 def constructing(s: Subject) -> Callable[[], Any]:
-    given = node_values(0)
-    return lambda: s.side.types['Node'](**given)
+    keywords = node_values(0)
+    return lambda: s.side.types['Node'](**keywords)
 
 
 def reading(name: str) -> Make:
@@ -336,7 +340,7 @@ ROWS = (
         'bytes to object, none taken',
         40,
         4,
-        our_unread_objects,
+        our_lazy_objects,
         their_objects,
     ),
     Row(

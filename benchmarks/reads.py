@@ -54,32 +54,32 @@ NUMBER = 5
 
 def main() -> int:
     """Run the benchmark and print the results."""
-    chosen = _options()
+    options = _options()
     with (
         tempfile.TemporaryDirectory() as state,
-        databases.temporary(chosen.database, pathlib.Path(state)) as url,
+        databases.temporary(options.database, pathlib.Path(state)) as url,
     ):
         conf = conftest.configuration(url)
         target = database.Database(conf)
         migrations.sync(target)
         engine = engine_harness.Harness(conf, target).engine()
-        _fill(engine, chosen.rows)
+        _insert_rows(engine, options.rows)
         endpoint = server.Endpoint(
             [handlers(engine.runtime) for handlers in service.HANDLERS],
             manifest=manifest.local(),
             context_from=context.from_dict,
         )
-        print(f'{chosen.database}, {chosen.rows} rows, {NUMBER} in a round')
+        print(f'{options.database}, {options.rows} rows, {NUMBER} in a round')
         print(f'{"request":18} {"bytes":>7} {"engine ms":>9} {"api ms":>7}')
-        for name, request, render in _cases(chosen.rows):
-            _measure(endpoint, name, request, render, chosen)
+        for name, request, render in _cases(options.rows):
+            _measure(endpoint, name, request, render, options)
         target.close()
     return 0
 
 
-def _fill(engine: engine_harness.Engine, rows: int) -> None:
+def _insert_rows(engine: engine_harness.Engine, rows: int) -> None:
     profile = request_helpers.create_profile(engine)
-    ours = {'user': 'alice', 'project': 'ours', 'domain': 'd'}
+    common = {'user': 'alice', 'project': 'ours', 'domain': 'd'}
     now = datetime.datetime.now(datetime.UTC)
 
     def body(session: orm.Session) -> None:
@@ -93,17 +93,17 @@ def _fill(engine: engine_harness.Engine, rows: int) -> None:
                 status_reason='The cluster is as large as it should be.',
                 init_at=now,
                 created_at=now,
-                **ours,
+                **common,
             )
             session.add(cluster)
             session.flush()
-            session.add_all(_belonging(cluster, number, now, ours))
+            session.add_all(_belonging(cluster, number, now, common))
 
     engine.runtime.database.write(body)
 
 
 def _belonging(
-    cluster: models.Cluster, number: int, now: datetime.datetime, ours: Any
+    cluster: models.Cluster, number: int, now: datetime.datetime, common: Any
 ) -> list[Any]:
     return [
         models.Node(
@@ -115,7 +115,7 @@ def _belonging(
             status_reason='The node runs.',
             init_at=now,
             created_at=now,
-            **ours,
+            **common,
         ),
         models.Action(
             name=f'cluster_create_{number}',
@@ -129,7 +129,7 @@ def _belonging(
             end_time=time.time(),
             inputs={'versioned_object.data': {'name': 'c', 'config': {}}},
             created_at=now,
-            **ours,
+            **common,
         ),
         models.Event(
             timestamp=now,
@@ -141,15 +141,15 @@ def _belonging(
             action='CLUSTER_CREATE',
             status='SUCCEEDED',
             status_reason='Done.',
-            meta_data={'action': {'id': cluster.id}},
-            **ours,
+            meta_data={'action': {'id': cluster.id}, 'phase': 'SUCCEEDED'},
+            **common,
         ),
         models.Profile(
             name=f'p-{number}',
             type='os.nova.server-1.0',
             spec=engine_harness.SPEC,
             created_at=now,
-            **ours,
+            **common,
         ),
     ]
 
@@ -194,38 +194,45 @@ def _measure(
     name: str,
     request: Any,
     renderer: renderers.Renderer,
-    chosen: argparse.Namespace,
+    options: argparse.Namespace,
 ) -> None:
-    speaks = manifest.local()
-    message = serializer.to_bytes(request, speaks).decode()
+    local_manifest = manifest.local()
+    message = serializer.to_bytes(request, local_manifest).decode()
     caller = engine_harness.request_context().to_dict()
-    shown = manifest.at_microversion(Version.parse(chosen.version))
+    reader_manifest = manifest.at_microversion(Version.parse(options.version))
 
-    def ask() -> Any:
-        return endpoint.perform(caller, message, {'digest': speaks.digest})
-
-    answer = ask()
-
-    def show() -> bytes:
-        return json_text.dumps(
-            renderer.render(serializer.from_message(answer), shown).body
+    def perform() -> Any:
+        return endpoint.perform(
+            caller, message, {'digest': local_manifest.digest}
         )
 
-    spent = [_least(work, chosen.rounds) for work in (ask, show)]
+    response = perform()
+
+    def render_response() -> bytes:
+        return json_text.dumps(
+            renderer.render(
+                serializer.from_message(response), reader_manifest
+            ).body
+        )
+
+    times = [
+        _minimum_time(call, options.rounds)
+        for call in (perform, render_response)
+    ]
     print(
-        f'{name:18} {len(answer):7} {spent[0]:9.3f} {spent[1]:7.3f}',
+        f'{name:18} {len(response):7} {times[0]:9.3f} {times[1]:7.3f}',
         flush=True,
     )
 
 
-def _least(work: Callable[[], Any], rounds: int) -> float:
+def _minimum_time(call: Callable[[], Any], rounds: int) -> float:
     times = []
     for _round in range(rounds):
         gc.collect()
-        began = time.process_time()
+        start_time = time.process_time()
         for _ in range(NUMBER):
-            work()
-        times.append((time.process_time() - began) / NUMBER * 1000)
+            call()
+        times.append((time.process_time() - start_time) / NUMBER * 1000)
     return min(times)
 
 

@@ -147,13 +147,13 @@ class Peer(ovo_base.VersionedObject):
 
     @classmethod
     def find_version(cls, text: str) -> str:
-        wanted = cls._numbers(text)
-        found = '1.0'
+        requested = cls._numbers(text)
+        object_version = '1.0'
         for key in sorted(cls.VERSION_MAP):
-            if cls._numbers(key) > wanted:
+            if cls._numbers(key) > requested:
                 break
-            found = cls.VERSION_MAP[key]
-        return found
+            object_version = cls.VERSION_MAP[key]
+        return object_version
 
     @classmethod
     def _numbers(cls, text: str) -> tuple[int, ...]:
@@ -216,11 +216,13 @@ class PeerUpdate(Peer):
             primitive[f'{self.OBJ_SERIAL_NAMESPACE}.data'].pop('config', None)
 
 
-def parse_request(name: str, asked: str, data: Any, key: str = '') -> Any:
+def parse_request(
+    name: str, api_version: str, data: Any, key: str = ''
+) -> Any:
     """Return a request object, like Senlin's function of this name.
 
     :param name: name of the request class
-    :param asked: API version of the request, ``X.Y``
+    :param api_version: API version of the request, ``X.Y``
     :param data: decoded body
     :param key: key of the body that contains a ``nameBody`` object; empty if
         the data are the fields of the request
@@ -230,7 +232,7 @@ def parse_request(name: str, asked: str, data: Any, key: str = '') -> Any:
     if key:
         data = {key: cls.enveloped(f'{name}Body', data[key])}
     primitive = cls.enveloped(name, data)
-    version = cls.find_version(asked)
+    version = cls.find_version(api_version)
     request = cls.obj_from_primitive(primitive)
     try:
         jsonschema.validate(primitive, request.to_json_schema())
@@ -260,7 +262,7 @@ def cases() -> list[Case]:
     )
 
     def ours(
-        made: handler.Handler,
+        api_handler: handler.Handler,
         minor: int,
         raw: bytes,
         path: dict[str, str],
@@ -269,7 +271,7 @@ def cases() -> list[Case]:
 
         def call() -> Any:
             content = json_body.load_json(raw)['cluster']
-            return made.build_request({}, version, path, content)
+            return api_handler.build_request({}, version, path, content)
 
         return call
 
@@ -278,11 +280,11 @@ def cases() -> list[Case]:
             'PeerCreate', '1.7', json.loads(raw), 'cluster'
         )
 
-    def peer_update(asked: str) -> Callable[[], Any]:
+    def peer_update(api_version: str) -> Callable[[], Any]:
         def call() -> Any:
             content = json.loads(change)['cluster']
             content['identity'] = 'web-1'
-            return parse_request('PeerUpdate', asked, content)
+            return parse_request('PeerUpdate', api_version, content)
 
         return call
 
