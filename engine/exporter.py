@@ -66,7 +66,7 @@ class Exporter:
                 f' {error.strerror or error}; set [engine] metrics_host and'
                 ' metrics_port'
             ) from None
-        LOG.info('Metrics are at %s', self.url)
+        LOG.info('Serving metrics at %s', self.url)
 
     @property
     def url(self) -> str | None:

@@ -228,15 +228,14 @@ def check_schema(target: database.Database) -> None:
 
     :raises SchemaError: explains the mismatch
     """
-    found = schema_phase.phase_of(target)
-    if found is schema_phase.Phase.EXPAND:
+    phase = schema_phase.phase_of(target)
+    if phase is schema_phase.Phase.EXPAND:
         revision = migrations.current(target) or 'empty'
         raise SchemaError(
             f'the database is {revision} and this release needs revision'
             f' {migrations.head()}; run "vobjects db expand"'
         )
-    if found is schema_phase.Phase.TOO_NEW:
+    if phase is schema_phase.Phase.TOO_NEW:
         raise SchemaError(
-            'a newer release has contracted the database: this one cannot use'
-            ' it any more'
+            'the database was contracted by a newer release; run that release'
         )

@@ -160,22 +160,22 @@ def _choose_host(
     except errors.InvalidSpec as error:
         raise providers.ProviderError(str(error)) from None
     if isinstance(target, models.Node):
-        found = [target]
+        candidates = [target]
     else:
-        found = [
-            one
-            for one in nodes.of_cluster(session, target.id)
-            if one.status == 'ACTIVE' and one.physical_id
+        candidates = [
+            member
+            for member in nodes.of_cluster(session, target.id)
+            if member.status == 'ACTIVE' and member.physical_id
         ]
-    assignment = (node.data.get('host') or {}).get('node')
-    found.sort(
-        key=lambda one: (
-            one.id != assignment,
-            len(one.dependents.get('nodes') or ()),
+    current_id = (node.data.get('host') or {}).get('node')
+    candidates.sort(
+        key=lambda host: (
+            host.id != current_id,
+            len(host.dependents.get('nodes') or ()),
         )
     )
-    for one in found:
-        locked = nodes.lock(session, one.id)
+    for host in candidates:
+        locked = nodes.lock(session, host.id)
         if locked is not None:
             return locked
     raise providers.ProviderError(
@@ -184,12 +184,12 @@ def _choose_host(
 
 
 def _add(target: HostTarget, key: str, id_: str) -> None:
-    there = list(target.dependents.get(key) or ())
-    if id_ not in there:
-        target.dependents = {**target.dependents, key: [*there, id_]}
+    ids = list(target.dependents.get(key) or ())
+    if id_ not in ids:
+        target.dependents = {**target.dependents, key: [*ids, id_]}
 
 
 def _remove(target: HostTarget, key: str, id_: str) -> None:
-    left = [one for one in target.dependents.get(key) or () if one != id_]
+    ids = [other for other in target.dependents.get(key) or () if other != id_]
     others = {k: v for k, v in target.dependents.items() if k != key}
-    target.dependents = {**others, key: left} if left else others
+    target.dependents = {**others, key: ids} if ids else others

@@ -50,7 +50,7 @@ def collect_cloud_info(run: action_run.ActionRun) -> dict[str, Any]:
     ):
         return {}
     with run.runtime.database.reader() as session:
-        found = [
+        policies = [
             (policy_type, attached)
             for policy_type, attached in attached_policies(
                 run.runtime, session, action.cluster_id
@@ -58,7 +58,7 @@ def collect_cloud_info(run: action_run.ActionRun) -> dict[str, Any]:
             if action.action in policy_type.cloud_info_actions
         ]
     cloud_info: dict[str, Any] = {}
-    for policy_type, attached in found:
+    for policy_type, attached in policies:
         try:
             info = policy_type.get_cloud_info(run.cloud, attached)
         except (base.PolicyCheckError, providers.ProviderError) as error:

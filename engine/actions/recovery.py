@@ -36,21 +36,21 @@ def recover(run: action_run.ActionRun, session: orm.Session) -> None:
 def repair(run: action_run.ActionRun, session: orm.Session) -> None:
     """Derive recoveries of unhealthy nodes, as requested or by policy."""
     request = run.request
-    given = {
+    fields = {
         name: value
         for name in ('operation', 'operation_params')
         if (value := request.get(name)) is not None
     }
-    if 'operation' not in given:
-        given = {
+    if 'operation' not in fields:
+        fields = {
             **(policy_checks.decisions(run, 'health').get('request') or {}),
-            **given,
+            **fields,
         }
     children = [
         run.child(
             'NODE_RECOVER',
             node.id,
-            requests.NodeRecoverRequest(identity=node.id, **given),
+            requests.NodeRecoverRequest(identity=node.id, **fields),
         )
         for node in nodes.of_cluster(session, run.action.target)
         if node.status != 'ACTIVE'

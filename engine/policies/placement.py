@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Base class and helpers of policies that choose zones or regions."""
+"""Policies that distribute nodes over regions or zones.
+
+They are ``senlin.policy.region_placement`` and
+``senlin.policy.zone_placement``.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,7 @@ from engine.distribution import (
 from engine.policies import base
 from engine.providers import base as providers
 from engine.spec_schema import Property
+from vobjects.clustering import consts
 
 
 class PlacementPolicy(base.PolicyType):
@@ -275,3 +280,51 @@ class _RemovalQuota:
 
     def take(self, node: models.Node) -> None:
         self.remaining[self._location(node)] -= 1
+
+
+class RegionPlacementPolicy(PlacementPolicy):
+    """Version 1.0 of the region placement policy."""
+
+    name = 'senlin.policy.region_placement'
+    version = '1.0'
+    support_status = {
+        '1.0': [
+            {'status': consts.EXPERIMENTAL, 'since': '2016.04'},
+            {'status': consts.SUPPORTED, 'since': '2016.10'},
+        ]
+    }
+    priority = 200
+    key = REGIONS
+    properties = locations_property(
+        REGIONS,
+        cap=Property(
+            'Integer',
+            'Maximum number of nodes in the region; -1 for any number.',
+            default=-1,
+        ),
+    )
+
+    def available_names(self, cloud: providers.Places) -> Iterable[str]:
+        """Return the names of the cloud's regions."""
+        return cloud.regions()
+
+
+class ZonePlacementPolicy(PlacementPolicy):
+    """Version 1.0 of the zone placement policy."""
+
+    name = 'senlin.policy.zone_placement'
+    version = '1.0'
+    support_status = {
+        '1.0': [
+            {'status': consts.EXPERIMENTAL, 'since': '2016.04'},
+            {'status': consts.SUPPORTED, 'since': '2016.10'},
+        ]
+    }
+    priority = 300
+    key = ZONES
+    profile_types = ('os.nova.server',)
+    properties = locations_property(ZONES)
+
+    def available_names(self, cloud: providers.Places) -> Iterable[str]:
+        """Return the names of the cloud's zones."""
+        return cloud.zones()

@@ -159,9 +159,9 @@ class ScalingPolicy(base.PolicyType):
 
 def _adjustment(properties: Mapping[str, Any]) -> Mapping[str, Any]:
     keys = ScalingPolicy.properties['adjustment'].keys or {}
-    given = properties.get('adjustment') or {}
+    specified = properties.get('adjustment') or {}
     defaults = {name: prop.default for name, prop in keys.items()}
-    return {**defaults, **given}
+    return {**defaults, **specified}
 
 
 def _count(
