@@ -180,7 +180,7 @@ class VersionedFunction:
     def _method(self) -> Function:
         """Return the function that replaces this instance in a class."""
         if self._request is None:
-            method = trampoline.method(
+            method = trampoline.compile_method(
                 [candidate.function for candidate in self.candidates],
                 self._cache,
                 lambda request: self.at(version_of(request)),

@@ -44,11 +44,11 @@ class RangeEntry(NamedTuple, Generic[T]):
 class RangeMap(Generic[T]):
     """Values by range of versions.
 
-    :param what: description of a value for messages: ``'request schema'``
+    :param name: name of a value in messages: ``'request schema'``
     """
 
-    def __init__(self, what: str) -> None:
-        self.what = what
+    def __init__(self, name: str) -> None:
+        self.name = name
         self._entries: list[RangeEntry[T]] = []
         self._cache: dict[Version, T | None] = {}
 
@@ -69,12 +69,12 @@ class RangeMap(Generic[T]):
         new = RangeEntry(value, first, last, location)
         if last and last < first:
             raise exceptions.DeclarationError(
-                f'{self.what} {new}: the last version is lower than the first'
+                f'{self.name} {new}: the last version is lower than the first'
             )
         for old in self._entries:
             if _begins_within(new, old) or _begins_within(old, new):
                 raise exceptions.DeclarationError(
-                    f'{self.what} {new} overlaps {self.what} {old}'
+                    f'{self.name} {new} overlaps {self.name} {old}'
                 )
         self._entries.append(new)
         self._entries.sort(key=lambda entry: entry.first)
@@ -116,22 +116,22 @@ class RangeMap(Generic[T]):
                 entry.last and entry.last < first
             ):
                 raise exceptions.DeclarationError(
-                    f'{self.what} {entry} is for no version of {owner}'
+                    f'{self.name} {entry} is for no version of {owner}'
                 )
         expected = first
         for entry in self._entries:
             if entry.first > expected:
                 raise exceptions.DeclarationError(
-                    f'{owner} has no {self.what} from {expected} until'
-                    f' {self.what} {entry} begins'
+                    f'{owner} has no {self.name} from {expected} until'
+                    f' {self.name} {entry} begins'
                 )
             if not entry.last:
                 return
             expected = Version(entry.last.major, entry.last.minor + 1)
         if not last or last >= expected:
             raise exceptions.DeclarationError(
-                f'{owner} has no {self.what} from {expected} on, where'
-                f' {self.what} {self._entries[-1]} ends'
+                f'{owner} has no {self.name} from {expected} on, where'
+                f' {self.name} {self._entries[-1]} ends'
             )
 
 

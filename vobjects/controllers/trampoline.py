@@ -2,14 +2,14 @@
 """Generate the method that dispatches to the functions of one name.
 
 The method looks up the request's version in a dictionary and calls the
-function found there. Passing ``*arguments, **named`` would take longer than
+function that it holds. Passing ``*arguments, **named`` would take longer than
 that lookup. If the functions agree on their parameters, the method is
 therefore compiled with exactly these, as :func:`collections.namedtuple` does
 with its ``__new__``::
 
     def call(self, req, /, identity):
         try:
-            function = found[
+            function = cache[
                 (req if type(req) is dict else req.environ)[MICROVERSION]
             ]
         except (AttributeError, LookupError, TypeError):
@@ -35,7 +35,7 @@ Function = Callable[..., Any]
 _TEXT = f"""
 def call({{first}}, {{request}}, /, {{others}}):
     try:
-        __function__ = __found__[
+        __function__ = __cache__[
             ({{request}} if __type__({{request}}) is __dict__
              else {{request}}.environ)[{MICROVERSION!r}]
         ]
@@ -51,41 +51,41 @@ _BUILTINS = (AttributeError, LookupError, TypeError, dict, type)
 _VARIABLE = 0x04 | 0x08  # CO_VARARGS, CO_VARKEYWORDS of inspect
 
 
-def method(
+def compile_method(
     functions: Sequence[Function],
-    found: Mapping[Version, Function],
+    cache: Mapping[Version, Function],
     choose: Callable[[Any], Function],
 ) -> Function:
     """Return a method with the same parameters as the functions.
 
     :param functions: all functions of the name; their first argument is the
         instance, the second one the request
-    :param found: version -> function, filled by ``choose``
+    :param cache: version -> function, filled by ``choose``
     :param choose: returns the function for a request, or raises the error for
         the caller
     """
     names = _shared_parameters(functions)
     if names is None:
-        return _of_any_arguments(found, choose)
+        return _untyped_method(cache, choose)
     first, request, *others = names
     text = _TEXT.format(first=first, request=request, others=', '.join(others))
-    space: dict[str, Any] = {
-        '__found__': found,
+    namespace: dict[str, Any] = {
+        '__cache__': cache,
         '__choose__': choose,
-        **{f'__{one.__name__}__': one for one in _BUILTINS},
+        **{f'__{builtin.__name__}__': builtin for builtin in _BUILTINS},
     }
     # The names of the parameters are the only variable part, and they are
     # identifiers.
-    made: Function = _codegen.run(text, space)['call']
-    return made
+    compiled: Function = _codegen.run(text, namespace)['call']
+    return compiled
 
 
-def _of_any_arguments(
-    found: Mapping[Version, Function], choose: Callable[[Any], Function]
+def _untyped_method(
+    cache: Mapping[Version, Function], choose: Callable[[Any], Function]
 ) -> Function:
     def call(instance: Any, request: Any, /, *rest: Any, **named: Any) -> Any:
         try:
-            function = found[
+            function = cache[
                 (request if type(request) is dict else request.environ)[
                     MICROVERSION
                 ]
@@ -104,10 +104,10 @@ def _shared_parameters(functions: Sequence[Function]) -> list[str] | None:
 
     :returns: None if the names differ, or a parameter is more than a name
     """
-    each = [_parameters(function) for function in functions]
-    shared = each[0]
+    parameters = [_parameters(function) for function in functions]
+    shared = parameters[0]
     if shared is None or any(
-        names is None or names[2:] != shared[2:] for names in each
+        names is None or names[2:] != shared[2:] for names in parameters
     ):
         return None
     return shared
