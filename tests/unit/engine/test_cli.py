@@ -15,7 +15,7 @@ import pytest
 
 from engine import cli, service
 from engine.db import database, migrations, schema_phase
-from tests.unit.engine.db import chains, history
+from tests.unit.engine.db import chains, old_rows
 from vobjects import exceptions
 from vobjects.cli import main
 
@@ -167,8 +167,8 @@ def test_db_purge(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.db(['sync', f'--config-file={config}']) == 0
     target = database.Database(cli.configuration([config]))
     for project, age in (('ours', 2), ('theirs', 2), ('ours', 0)):
-        history.event(target, age, project=project)
-        history.action(target, age, age, project=project)
+        old_rows.event(target, age, project=project)
+        old_rows.action(target, age, age, project=project)
     target.close()
     capsys.readouterr()
     for more in (['--dry-run'], ['--project=theirs'], [], []):

@@ -8,14 +8,14 @@ import pytest
 from engine import purger
 from engine.db import database, models
 from tests.unit.engine import engine_harness
-from tests.unit.engine.db import history
+from tests.unit.engine.db import old_rows
 
 
 @pytest.fixture
 def old(any_database: database.Database) -> database.Database:
     """A database with an action and an event of ten days ago."""
-    history.action(any_database, 10, 10)
-    history.event(any_database, 10)
+    old_rows.action(any_database, 10, 10)
+    old_rows.event(any_database, 10)
     return any_database
 
 
@@ -48,7 +48,7 @@ def test_purger_works_when_it_is_the_first(
     harness: engine_harness.Harness,
     sqlite_database: database.Database,
 ) -> None:
-    history.event(sqlite_database, 10)
+    old_rows.event(sqlite_database, 10)
     harness.conf.set_override('event_retention', 1, 'engine')
     harness.conf.set_override('purge_interval', 1.0, 'engine')
     asked, first = threading.Event(), threading.Event()

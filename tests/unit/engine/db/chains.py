@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Revisions of releases that there may be one day."""
+"""Migration chains of a future release, for tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.db import migrations, schema_phase
 def next_release(directory: pathlib.Path) -> schema_phase.Chains:
     """Return the phases of a release that replaces ``nodes.role``.
 
-    :param directory: an empty one, where its revisions are written
+    :param directory: an empty directory for its revisions
     """
     grown = copied(migrations.EXPAND, directory / 'expand')
     add(grown, 'e900', "op.add_column('nodes', sa.Column('duty', sa.Text()))")
@@ -36,7 +36,7 @@ def add(chain: migrations.Chain, revision: str, body: str) -> None:
 
     :param body: Python statements
     """
-    # A chain's revisions are remembered: ask another one.
+    # Revisions are cached by path, so use another path to the directory.
     before = migrations.Chain(
         chain.directory / '..' / chain.directory.name, chain.table
     )

@@ -81,7 +81,7 @@ def owner(any_harness: engine_harness.Harness) -> str:
     return any_harness.engine().member.id
 
 
-def test_claim_by_many_at_once_is_won_by_one(
+def test_concurrent_claims_have_one_winner(
     any_database: database.Database, any_harness: engine_harness.Harness
 ) -> None:
     owners = [any_harness.engine(name=str(n)).member.id for n in range(4)]
@@ -100,7 +100,7 @@ def test_claim_by_many_at_once_is_won_by_one(
     assert sorted(won) == sorted(row.id for row in rows)
 
 
-def test_claim_by_a_service_the_ledger_forgot_fails(
+def test_claim_by_a_service_not_in_the_ledger_fails(
     any_database: database.Database, owner: str
 ) -> None:
     action = new()
@@ -138,7 +138,7 @@ def test_candidates_are_the_oldest_that_are_not_excluded(
     assert found == [rows[1].id, rows[2].id]
 
 
-def test_claim_taken_over_by_the_same_service_is_void(
+def test_old_claim_after_reclaim_by_same_service_is_void(
     any_database: database.Database, owner: str
 ) -> None:
     action = new()
@@ -156,7 +156,7 @@ def test_claim_taken_over_by_the_same_service_is_void(
     assert end(any_database, second) == (True, False)
 
 
-def test_parent_goes_on_when_its_last_child_ends(
+def test_parent_resumes_when_its_last_child_ends(
     any_database: database.Database, owner: str
 ) -> None:
     parent, first, second = new(), new(), new()
@@ -174,7 +174,7 @@ def test_parent_goes_on_when_its_last_child_ends(
         assert status(any_database, parent) == after
 
 
-def test_parent_whose_last_children_end_at_once_goes_on(
+def test_parent_whose_last_children_end_together_resumes(
     any_database: database.Database, owner: str
 ) -> None:
     for _ in range(8):
@@ -203,7 +203,7 @@ def test_parent_whose_last_children_end_at_once_goes_on(
         assert status(any_database, parent) == 'READY'
 
 
-def test_wait_with_a_void_claim_leaves_no_children(
+def test_wait_with_a_void_claim_creates_no_children(
     any_database: database.Database, owner: str
 ) -> None:
     parent, child = new(), new()
@@ -217,7 +217,7 @@ def test_wait_with_a_void_claim_leaves_no_children(
         assert actions.get(session, child.id) is None
 
 
-def test_orphans_are_the_running_actions_of_unknown_owners(
+def test_orphans_are_running_actions_of_unknown_owners(
     any_database: database.Database,
     any_harness: engine_harness.Harness,
     owner: str,
@@ -232,7 +232,7 @@ def test_orphans_are_the_running_actions_of_unknown_owners(
         assert [row.id for row in actions.orphans(session)] == [theirs.id]
 
 
-def test_overdue_are_those_past_their_deadline(
+def test_overdue_returns_actions_past_their_deadline(
     any_database: database.Database, owner: str
 ) -> None:
     late, timely = new(timeout=1), new(timeout=3600)
@@ -252,7 +252,7 @@ def test_overdue_are_those_past_their_deadline(
         assert [row.id for row in actions.overdue(session)] == [late.id]
 
 
-def test_forgotten_are_those_that_wait_for_nothing(
+def test_resumable_returns_waiting_actions_without_children(
     any_database: database.Database, owner: str
 ) -> None:
     parent, child, lost = new(), new(), new(status='WAITING')

@@ -23,7 +23,7 @@ def profile(**values: object) -> models.Profile:
     return models.Profile(**{'name': 'p', 'type': 't', 'spec': {}, **values})
 
 
-def test_values_come_back_as_they_went_in(
+def test_values_round_trip(
     any_database: database.Database,
 ) -> None:
     spec = {'text': 'NUL \0, half \ud800, \U0001f600', 'deep': [{'n': None}]}
@@ -62,7 +62,7 @@ def test_clock_is_utc_and_moves_within_a_transaction(
     assert abs((here - second).total_seconds()) < 60
 
 
-def test_time_of_the_database_is_on_the_row_after_the_insert(
+def test_insert_loads_the_time_of_the_database(
     any_database: database.Database,
 ) -> None:
     def body(session: orm.Session) -> models.Profile:
@@ -75,7 +75,7 @@ def test_time_of_the_database_is_on_the_row_after_the_insert(
     assert row.created_at.tzinfo is datetime.UTC
 
 
-def test_write_that_raises_leaves_nothing(
+def test_write_that_raises_is_rolled_back(
     any_database: database.Database,
 ) -> None:
     def body(session: orm.Session) -> None:
@@ -89,7 +89,7 @@ def test_write_that_raises_leaves_nothing(
         assert session.scalars(sqlalchemy.select(models.Profile)).all() == []
 
 
-def test_write_after_a_deadlock_is_tried_again(
+def test_write_after_a_deadlock_is_retried(
     any_database: database.Database,
 ) -> None:
     attempts = []
@@ -131,7 +131,7 @@ def test_writers_that_read_first_never_lose_an_update(
         assert row.spec == {'n': 40}
 
 
-def test_foreign_keys_are_kept(any_database: database.Database) -> None:
+def test_foreign_keys_are_enforced(any_database: database.Database) -> None:
     orphan = models.Cluster(
         name='c', profile_id=models.new_id(), status='INIT'
     )
@@ -160,7 +160,7 @@ def test_foreign_keys_are_kept(any_database: database.Database) -> None:
         ),
     ],
 )
-def test_database_that_cannot_be_used_is_named_without_its_password(
+def test_unusable_database_error_masks_the_password(
     connection: str, kind: type[Exception], message: str
 ) -> None:
     conf = configuration(connection)
@@ -223,7 +223,7 @@ def be_cut_off(any_database: database.Database) -> None:
         session.scalar(sqlalchemy.text(mine))
 
 
-def test_connection_that_ended_while_it_was_idle_is_replaced(
+def test_connection_closed_while_idle_is_replaced(
     any_database: database.Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if any_database.dialect not in ENDINGS:
@@ -302,7 +302,7 @@ def column_one(opened: database.Database) -> int:
 @pytest.mark.parametrize(
     'use', [read_one, column_one, lambda opened: opened.write(select_one)]
 )
-def test_lost_database_is_out_of_reach_until_it_answers_again(
+def test_lost_database_is_unreachable_until_it_answers(
     behind_proxy: tuple[database.Database, tcp_proxy.TcpProxy],
     caplog: pytest.LogCaptureFixture,
     use: Callable[[database.Database], int],
@@ -324,7 +324,7 @@ def test_lost_database_is_out_of_reach_until_it_answers_again(
     assert lost.exc_info is None
 
 
-def test_report_leaves_lost_databases_to_the_one_line_of_each_loss(
+def test_log_failure_of_a_lost_database_logs_at_debug_level(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     error = exceptions.Unreachable('the database does not answer: closed')
@@ -332,7 +332,7 @@ def test_report_leaves_lost_databases_to_the_one_line_of_each_loss(
     assert not [r for r in caplog.records if r.levelno > logging.DEBUG]
 
 
-def test_fault_of_ours_is_told_with_its_traceback(
+def test_log_failure_of_another_error_logs_a_traceback(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     try:

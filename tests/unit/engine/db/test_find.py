@@ -43,20 +43,18 @@ def lookup(
 
 
 @pytest.mark.parametrize('identity', [ONE, ONE.upper(), 'web'])
-def test_found_by_id_and_by_name(
+def test_find_by_id_and_by_name(
     any_database: database.Database, rows: None, identity: str
 ) -> None:
     assert lookup(any_database, identity) == 'web'
 
 
-def test_found_by_the_beginning_of_an_id(
-    any_database: database.Database, rows: None
-) -> None:
+def test_find_by_short_id(any_database: database.Database, rows: None) -> None:
     assert lookup(any_database, OTHER[:8].upper(), 'theirs') == 'theirs'
 
 
 @pytest.mark.parametrize('identity', [ONE[:8], 'twin'])
-def test_several_that_fit_are_refused(
+def test_find_when_several_rows_match_raises(
     any_database: database.Database, rows: None, identity: str
 ) -> None:
     with pytest.raises(errors.MultipleChoices, match='Multiple results found'):
@@ -78,14 +76,14 @@ def test_several_that_fit_are_refused(
         'web ',
     ],
 )
-def test_what_is_not_there_or_anothers_is_not_found(
+def test_find_when_missing_or_of_another_project_raises(
     any_database: database.Database, rows: None, identity: str
 ) -> None:
     with pytest.raises(errors.ResourceNotFound, match='could not be found'):
         lookup(any_database, identity)
 
 
-def test_another_projects_is_found_by_its_full_id_only_if_allowed(
+def test_find_in_another_project_needs_full_id_and_permission(
     any_database: database.Database, rows: None
 ) -> None:
     assert lookup(any_database, OTHER, any_project_by_id=True) == 'theirs'
@@ -93,7 +91,7 @@ def test_another_projects_is_found_by_its_full_id_only_if_allowed(
         lookup(any_database, 'theirs', any_project_by_id=True)
 
 
-def test_no_project_is_a_project_of_its_own(
+def test_find_without_project_sees_only_rows_without_project(
     any_database: database.Database, rows: None
 ) -> None:
     assert lookup(any_database, 'nobody', None) == 'nobody'

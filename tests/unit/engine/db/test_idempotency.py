@@ -72,7 +72,7 @@ def test_action_is_started_once_and_named_each_time(
     assert sorted(statuses) == ['READY', 'SUCCEEDED']
 
 
-def test_second_engine_answers_what_the_first_has_done(
+def test_retry_at_second_engine_returns_recorded_response(
     any_harness: engine_harness.Harness, endpoint: Endpoint
 ) -> None:
     cluster = request_helpers.create_cluster(endpoint.engine, 1)
@@ -88,7 +88,7 @@ def test_second_engine_answers_what_the_first_has_done(
         other.call(request, 'b')
 
 
-def test_what_changes_is_done_beside_engines_that_do_not_remember(
+def test_retry_beside_older_engines_returns_recorded_response(
     any_harness: engine_harness.Harness,
 ) -> None:
     known = Manifest({n: v for n, v in local().items() if n != 'Answered'})
@@ -100,7 +100,7 @@ def test_what_changes_is_done_beside_engines_that_do_not_remember(
     assert endpoint.call(scale_out(cluster), 'a').action == first.action
 
 
-def test_nothing_is_an_answer_too(endpoint: Endpoint) -> None:
+def test_empty_response_is_recorded(endpoint: Endpoint) -> None:
     profile = request_helpers.create_profile(endpoint.engine)
     request = profiles.ProfileDeleteRequest(identity=profile)
 
@@ -108,7 +108,7 @@ def test_nothing_is_an_answer_too(endpoint: Endpoint) -> None:
     assert endpoint.call(request, 'a') is None
 
 
-def test_cancellation_that_comes_twice_is_no_conflict(
+def test_repeated_cancellation_is_not_a_conflict(
     endpoint: Endpoint,
 ) -> None:
     request_helpers.create_cluster(endpoint.engine, 1, run=False)
@@ -122,7 +122,7 @@ def test_cancellation_that_comes_twice_is_no_conflict(
     assert endpoint.call(request, 'a').action == first.action == action.id
 
 
-def test_what_was_refused_may_be_done_when_it_comes_again(
+def test_retry_of_a_rejected_call_can_succeed(
     endpoint: Endpoint,
 ) -> None:
     request = clusters.ClusterCreateRequest(name='c', profile_id='p')
@@ -134,7 +134,7 @@ def test_what_was_refused_may_be_done_when_it_comes_again(
     assert endpoint.call(request, 'a').cluster.name == 'c'
 
 
-def test_two_that_do_the_same_at_once_do_it_once(
+def test_concurrent_identical_calls_run_once(
     any_harness: engine_harness.Harness, endpoint: Endpoint
 ) -> None:
     request_helpers.create_profile(endpoint.engine)
@@ -155,7 +155,7 @@ def test_two_that_do_the_same_at_once_do_it_once(
     assert any_harness.count(models.Action) == 5
 
 
-def test_old_records_are_forgotten(
+def test_old_records_are_deleted(
     any_harness: engine_harness.Harness, endpoint: Endpoint
 ) -> None:
     request_helpers.create_profile(endpoint.engine)

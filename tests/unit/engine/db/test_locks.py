@@ -50,7 +50,7 @@ def holders(session: orm.Session, resource_id: str) -> list[str]:
     return list(session.scalars(query))
 
 
-def test_exclusive_lock_keeps_everybody_else_out(
+def test_acquire_when_exclusively_locked_fails(
     any_database: database.Database, cluster: str
 ) -> None:
     assert acquire(any_database, 'a', cluster) is None
@@ -58,7 +58,7 @@ def test_exclusive_lock_keeps_everybody_else_out(
     assert acquire(any_database, 'b', cluster, exclusive=False) == cluster
 
 
-def test_shared_lock_lets_others_share(
+def test_acquire_shared_when_shared_succeeds(
     any_database: database.Database, cluster: str
 ) -> None:
     assert acquire(any_database, 'a', cluster, exclusive=False) is None
@@ -66,7 +66,7 @@ def test_shared_lock_lets_others_share(
     assert acquire(any_database, 'c', cluster) == cluster
 
 
-def test_lock_that_is_held_can_be_asked_for_again(
+def test_acquire_when_already_holder_succeeds(
     any_database: database.Database, cluster: str
 ) -> None:
     assert acquire(any_database, 'a', cluster) is None
@@ -75,13 +75,13 @@ def test_lock_that_is_held_can_be_asked_for_again(
         assert holders(session, cluster) == ['a']
 
 
-def test_resource_that_is_gone_needs_no_lock(
+def test_acquire_when_resource_was_deleted_succeeds(
     any_database: database.Database,
 ) -> None:
     assert acquire(any_database, 'a', models.new_id()) is None
 
 
-def test_none_is_taken_when_one_is_missing(
+def test_acquire_when_one_lock_is_unavailable_takes_none(
     any_database: database.Database, cluster: str
 ) -> None:
     def body(session: orm.Session) -> tuple[str, str]:
@@ -109,7 +109,7 @@ def test_none_is_taken_when_one_is_missing(
         assert holders(session, node_id) == ['a']
 
 
-def test_release_wakes_who_is_blocked_on_it(
+def test_release_wakes_blocked_actions(
     any_database: database.Database, cluster: str
 ) -> None:
     acquire(any_database, 'a', cluster)

@@ -12,7 +12,7 @@ from alembic.runtime import migration
 from engine.db import database, migrations, models, services
 from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import configuration, copy_of
-from tests.unit.engine.db import chains, expansion
+from tests.unit.engine.db import chains, schema_compat
 
 SYNC = """
 import sys
@@ -29,7 +29,7 @@ print(migrations.current(target))
 """
 
 
-def test_sync_leads_to_the_tables_of_the_models(
+def test_sync_creates_the_tables_of_the_models(
     any_database: database.Database,
 ) -> None:
     with any_database.engine.connect() as connection:
@@ -109,16 +109,16 @@ def test_expanding_revisions_keep_older_programs_working(
     schemas = []
     for revision in reversed(chain.revisions):
         with target.engine.connect() as connection:
-            schemas.append(expansion.reflect(connection))
+            schemas.append(schema_compat.reflect(connection))
         with migrations.locked(target) as connection:
             migrations.upgrade(connection, chain, revision)
         with target.engine.connect() as connection:
-            restrictions = expansion.restrictions(connection, schemas[-1])
+            restrictions = schema_compat.restrictions(connection, schemas[-1])
             assert restrictions == [], f'{revision} does not only add'
     assert 'nodes' in schemas[-1].tables
     with target.engine.begin() as connection:
         for schema in schemas:
-            expansion.write(connection, schema)
+            schema_compat.write(connection, schema)
     target.close()
 
 
@@ -190,10 +190,10 @@ def _restrictions(
     chains.add(chain, 'e900', body)
     target = copy_of(harness, directory / 'engine.sqlite').database
     with target.engine.connect() as connection:
-        before = expansion.reflect(connection)
+        before = schema_compat.reflect(connection)
     with migrations.locked(target) as connection:
         migrations.upgrade(connection, chain)
     with target.engine.connect() as connection:
-        found = expansion.restrictions(connection, before)
+        found = schema_compat.restrictions(connection, before)
     target.close()
     return found

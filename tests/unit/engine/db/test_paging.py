@@ -53,7 +53,7 @@ def test_default_order_is_by_the_first_key(
     assert page(any_database) == [row.id for row in expected]
 
 
-def test_sort_goes_by_each_key_in_its_direction(
+def test_sort_by_several_keys_uses_each_direction(
     any_database: database.Database, rows: list[models.Profile]
 ) -> None:
     found = page(any_database, sort='type:desc,name')
@@ -71,7 +71,7 @@ def test_sort_goes_by_each_key_in_its_direction(
     ],
 )
 @pytest.mark.parametrize('limit', [1, 5])
-def test_pages_together_are_the_list(
+def test_pages_concatenated_equal_the_list(
     any_database: database.Database,
     rows: list[models.Profile],
     sort: str,
@@ -87,21 +87,21 @@ def test_pages_together_are_the_list(
     assert pages == whole
 
 
-def test_limit_zero_is_an_empty_page(
+def test_limit_zero_returns_an_empty_page(
     any_database: database.Database, rows: list[models.Profile]
 ) -> None:
     assert page(any_database, limit=0) == []
 
 
 @pytest.mark.parametrize('sort', ['color', 'name:up', 'name,,type'])
-def test_sort_by_what_is_no_key_is_refused(
+def test_sort_by_unknown_key_is_rejected(
     any_database: database.Database, sort: str
 ) -> None:
     with pytest.raises(errors.BadRequest, match='Unsupported sort key'):
         page(any_database, sort=sort)
 
 
-def test_marker_that_is_not_in_the_list_is_refused(
+def test_unknown_marker_is_rejected(
     any_database: database.Database, rows: list[models.Profile]
 ) -> None:
     with pytest.raises(errors.BadRequest, match='marker'):
@@ -125,7 +125,7 @@ def large(any_database: database.Database) -> list[models.Profile]:
     return rows
 
 
-def test_rows_when_too_many_bytes_say_how_many_fit(
+def test_rows_when_too_many_bytes_reports_how_many_fit(
     any_database: database.Database,
     large: list[models.Profile],
     monkeypatch: pytest.MonkeyPatch,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine.db import database, models, purge
-from tests.unit.engine.db.history import action, event
+from tests.unit.engine.db.old_rows import action, event
 
 DAY = 86400.0
 
@@ -31,7 +31,7 @@ def purged(
     return found
 
 
-def test_purge_deletes_what_is_older(any_database: database.Database) -> None:
+def test_purge_deletes_older_rows(any_database: database.Database) -> None:
     old, young = event(any_database, 31), event(any_database, 29)
     action(any_database, 40, 31)
     ended_late = action(any_database, 40, 29)
@@ -43,7 +43,7 @@ def test_purge_deletes_what_is_older(any_database: database.Database) -> None:
 
 
 @pytest.mark.parametrize('status', ['INIT', 'WAITING', 'READY', 'RUNNING'])
-def test_purge_keeps_what_has_not_ended_and_what_it_waits_for(
+def test_purge_keeps_unfinished_actions_and_their_dependencies(
     any_database: database.Database, status: str
 ) -> None:
     parent = action(any_database, 50, status=status)
@@ -58,7 +58,7 @@ def test_purge_keeps_what_has_not_ended_and_what_it_waits_for(
     assert purged(any_database, 1) == (2, 0)
 
 
-def test_purge_of_projects_leaves_those_of_others(
+def test_purge_of_a_project_keeps_rows_of_other_projects(
     any_database: database.Database,
 ) -> None:
     event(any_database, 9)
@@ -70,7 +70,7 @@ def test_purge_of_projects_leaves_those_of_others(
     assert left(any_database, models.Action) == {nobodys}
 
 
-def test_purge_goes_by_batches(
+def test_purge_deletes_in_batches(
     any_database: database.Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(purge, 'BATCH', 2)
@@ -81,7 +81,7 @@ def test_purge_goes_by_batches(
     assert left(any_database, models.Event) == set()
 
 
-def test_purge_after_an_age_without_end_deletes_nothing(
+def test_purge_when_age_overflows_deletes_nothing(
     any_database: database.Database,
 ) -> None:
     event(any_database, 9)

@@ -64,7 +64,7 @@ def columns(target: database.Database) -> set[str]:
     return {column['name'] for column in found}
 
 
-def test_upgrade_goes_from_phase_to_phase(
+def test_upgrade_passes_all_phases(
     target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Chains
 ) -> None:
     assert schema_phase.phase_of(target) is schema_phase.Phase.UP_TO_DATE
@@ -85,14 +85,14 @@ def test_upgrade_goes_from_phase_to_phase(
         service.check_schema(target)
 
 
-def test_contract_before_expand_is_refused(
+def test_contract_before_expand_is_rejected(
     target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Chains
 ) -> None:
     with pytest.raises(schema_phase.NotExpandedError):
         schema_phase.contract(target, conf, newer)
 
 
-def test_contract_of_an_empty_database_is_refused(any_url: str) -> None:
+def test_contract_of_an_empty_database_is_rejected(any_url: str) -> None:
     target = database.Database(configuration(any_url))
     assert schema_phase.phase_of(target) is schema_phase.Phase.EXPAND
     with pytest.raises(schema_phase.NotExpandedError):
@@ -124,7 +124,7 @@ def test_contract_waits_for_older_engines(
     [{'release': OURS}, {'release': '99.0'}, {'topic': topics.API}],
     ids=['as new', 'newer', 'no engine'],
 )
-def test_contract_does_not_wait_for_others(
+def test_contract_does_not_wait_for_current_engines_or_apis(
     target: database.Database,
     conf: cfg.ConfigOpts,
     newer: schema_phase.Chains,
@@ -141,7 +141,7 @@ def test_contract_does_not_wait_for_others(
     )
 
 
-def test_contract_does_not_wait_for_the_dead(
+def test_contract_does_not_wait_for_dead_engines(
     target: database.Database, conf: cfg.ConfigOpts, newer: schema_phase.Chains
 ) -> None:
     with migrations.locked(target) as connection:

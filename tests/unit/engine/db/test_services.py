@@ -33,7 +33,9 @@ def test_report_of_a_new_member_raises_the_generation_it_is_in(
     assert dataclasses.replace(found, age=0.0) == MEMBER
 
 
-def test_heartbeat_raises_nothing(any_database: database.Database) -> None:
+def test_heartbeat_keeps_the_generation(
+    any_database: database.Database,
+) -> None:
     ledger = services.DatabaseLedger(any_database)
     ledger.report(MEMBER)
     seen = dataclasses.replace(MEMBER, seen=1)
@@ -73,7 +75,7 @@ def test_leave_raises_the_generation_once(
     assert (view.generation, view.members) == (2, ())
 
 
-def test_expire_removes_the_silent_once(
+def test_expire_removes_silent_members_once(
     any_harness: engine_harness.Harness,
 ) -> None:
     quiet, lively = any_harness.engine(), any_harness.engine(name='two')
@@ -94,7 +96,7 @@ def test_expire_removes_the_silent_once(
     assert [member.id for member in view.members] == [lively.member.id]
 
 
-def test_expire_spares_who_was_heard_of(
+def test_expire_keeps_members_that_reported_meanwhile(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()

@@ -84,7 +84,7 @@ def locked(path: pathlib.Path) -> Iterator[None]:
         other.close()
 
 
-def test_write_waits_for_another_process_and_then_for_no_longer(
+def test_write_waits_for_another_process_until_the_timeout(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / 'file.sqlite'

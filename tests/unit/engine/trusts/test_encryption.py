@@ -11,7 +11,7 @@ from engine.trusts import encryption
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
 
 
-def test_box_opens_what_it_has_sealed_in_its_place_only() -> None:
+def test_decrypt_needs_a_key_and_the_same_row() -> None:
     one = encryption.Encryptor([OLD])
     sealed = one.encrypt('row', 'secret')
     assert 'secret' not in sealed
@@ -49,7 +49,7 @@ def test_keys_are_rotated() -> None:
         (['x' * 44], 'key 1'),
     ],
 )
-def test_bad_keys_are_refused_and_not_repeated(
+def test_invalid_keys_are_rejected_without_showing_them(
     keys: list[str], says: str
 ) -> None:
     with pytest.raises(encryption.InvalidKey, match=says) as caught:

@@ -84,7 +84,7 @@ def trigger(engine: engine_harness.Engine, receiver: Any) -> Any:
     )
 
 
-def test_receiver_of_who_has_no_token_has_no_credential(
+def test_receiver_created_without_token_has_no_credential(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -94,7 +94,7 @@ def test_receiver_of_who_has_no_token_has_no_credential(
     assert trigger(engine, receiver).action
 
 
-def test_receiver_without_credential_is_refused_where_callers_have_tokens(
+def test_receiver_without_credential_is_rejected_when_tokens_are_used(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -104,7 +104,7 @@ def test_receiver_without_credential_is_refused_where_callers_have_tokens(
         trigger(engine_with_account(harness), receiver)
 
 
-def test_receiver_is_not_made_when_nobody_can_act_for_its_owner(
+def test_receiver_creation_without_account_is_rejected(
     harness: engine_harness.Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
     engine = harness.engine()
@@ -127,7 +127,7 @@ def test_receiver_is_not_made_when_nobody_can_act_for_its_owner(
     assert harness.rows(models.Receiver) == []
 
 
-def test_receiver_waits_while_keystone_is_silent(
+def test_receiver_when_keystone_is_unavailable_is_rejected(
     harness: engine_harness.Harness,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -150,7 +150,7 @@ def test_receiver_waits_while_keystone_is_silent(
     assert harness.count(models.ReceiverCredential) == 1
 
 
-def test_credential_that_no_key_opens_is_kept(
+def test_undecryptable_credential_is_kept(
     harness: engine_harness.Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
     lost = encryption.Encryptor([Fernet.generate_key().decode()])
@@ -164,7 +164,7 @@ def test_credential_that_no_key_opens_is_kept(
     assert harness.count(models.ReceiverCredential) == 1
 
 
-def test_left_credentials_are_those_whose_receivers_are_gone(
+def test_unused_credentials_belong_to_deleted_receivers(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
@@ -192,7 +192,7 @@ def test_left_credentials_are_those_whose_receivers_are_gone(
     assert left() == sorted([receiver.id, '~1', '~2'])
 
 
-def test_all_credentials_are_encrypted_anew(
+def test_rotate_keys_reencrypts_all_credentials(
     any_harness: engine_harness.Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(credentials, 'BATCH', 2)
@@ -221,7 +221,7 @@ def test_all_credentials_are_encrypted_anew(
         ({'auth_type': 'magic'}, keystone.InvalidAccount, 'magic'),
     ],
 )
-def test_account_that_could_not_act_is_refused_at_the_start(
+def test_unusable_account_is_rejected_at_start(
     harness: engine_harness.Harness,
     options: dict[str, Any],
     error: Any,

@@ -112,7 +112,7 @@ def later(harness: engine_harness.Harness) -> None:
     harness.database.write(body)
 
 
-def test_nodes_are_in_the_project_of_who_asks_for_them(
+def test_nodes_are_created_in_the_project_of_the_caller(
     harness: engine_harness.Harness,
     cloud: fake.Cloud,
     engine: engine_harness.Engine,
@@ -133,7 +133,7 @@ def test_nodes_are_in_the_project_of_who_asks_for_them(
         assert not [id_ for id_ in cloud.trusts if id_ in row.sealed]
 
 
-def test_details_are_what_the_owner_sees(
+def test_details_are_read_with_the_owners_trust(
     harness: engine_harness.Harness,
     cloud: fake.Cloud,
     engine: engine_harness.Engine,
@@ -148,7 +148,7 @@ def test_details_are_what_the_owner_sees(
     assert {project for _line, project in cloud.scopes} == {'web'}
 
 
-def test_adopted_is_what_the_caller_sees(
+def test_adopt_uses_the_callers_trust(
     cloud: fake.Cloud, engine: engine_harness.Engine
 ) -> None:
     request_helpers.create_cluster(engine, 1, context=ALICE)
@@ -162,7 +162,7 @@ def test_adopted_is_what_the_caller_sees(
         engine.call(request, BOB)
 
 
-def test_nothing_is_done_for_who_has_not_said_so(
+def test_action_without_trust_fails(
     harness: engine_harness.Harness,
     cloud: fake.Cloud,
     engine: engine_harness.Engine,
@@ -192,7 +192,7 @@ def test_nothing_is_done_for_who_has_not_said_so(
     harness.assert_idle()
 
 
-def test_trust_that_is_refused_is_replaced_at_the_next_request(
+def test_rejected_trust_is_replaced_at_the_next_request(
     harness: engine_harness.Harness,
     cloud: fake.Cloud,
     engine: engine_harness.Engine,
@@ -238,7 +238,7 @@ def test_trust_is_replaced_when_the_user_has_more_roles(
     assert list(cloud.trusts) == [second['id']]
 
 
-def test_token_that_cannot_delegate_will_do_where_there_is_a_trust(
+def test_token_that_cannot_delegate_uses_existing_trust(
     cloud: fake.Cloud, engine: engine_harness.Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0, context=ALICE)
@@ -249,7 +249,7 @@ def test_token_that_cannot_delegate_will_do_where_there_is_a_trust(
         request_helpers.create_cluster(engine, 0, context=BOB)
 
 
-def test_trust_is_revoked_when_nothing_uses_it(
+def test_unused_trust_is_revoked(
     any_harness: engine_harness.Harness, cloud: fake.Cloud
 ) -> None:
     engine = engine_of(any_harness, cloud)
@@ -276,7 +276,7 @@ def test_trust_is_revoked_when_nothing_uses_it(
     any_harness.assert_idle()
 
 
-def test_two_engines_that_are_asked_at_once_keep_one_trust(
+def test_concurrent_requests_at_two_engines_keep_one_trust(
     harness: engine_harness.Harness,
     cloud: fake.Cloud,
     engine: engine_harness.Engine,
@@ -300,7 +300,7 @@ def test_two_engines_that_are_asked_at_once_keep_one_trust(
     assert len(cloud.servers) == 1
 
 
-def test_polling_sees_what_the_owner_sees(
+def test_polling_uses_the_owners_trust(
     harness: engine_harness.Harness,
     cloud: fake.Cloud,
     engine: engine_harness.Engine,
@@ -344,7 +344,7 @@ def test_polling_sees_what_the_owner_sees(
 _CALLER = ('alice', 'ours')
 
 
-def test_one_account_serves_all_if_the_operator_says_so(
+def test_account_service_uses_one_project_for_all(
     harness: engine_harness.Harness, cloud: fake.Cloud
 ) -> None:
     engine = engine_of(harness, cloud, account='service')
@@ -355,7 +355,7 @@ def test_one_account_serves_all_if_the_operator_says_so(
     assert cloud.trusts == {}
 
 
-def test_one_account_serves_all_where_nobody_has_tokens(
+def test_requests_without_tokens_use_the_service_account(
     harness: engine_harness.Harness, cloud: fake.Cloud
 ) -> None:
     conf = configured(harness, cloud)
@@ -370,7 +370,7 @@ def test_one_account_serves_all_where_nobody_has_tokens(
     assert server['tenant_id'] == fake.OWN_PROJECT
 
 
-def test_who_has_a_token_is_not_served_by_that_account(
+def test_request_with_token_without_account_is_rejected(
     harness: engine_harness.Harness,
     cloud: fake.Cloud,
     caplog: pytest.LogCaptureFixture,
@@ -385,7 +385,7 @@ def test_who_has_a_token_is_not_served_by_that_account(
     assert 'an account in [receivers]' in caplog.text
 
 
-def test_request_waits_while_keystone_is_silent(
+def test_request_when_keystone_is_unavailable_is_rejected(
     cloud: fake.Cloud,
     engine: engine_harness.Engine,
     caplog: pytest.LogCaptureFixture,
@@ -395,7 +395,7 @@ def test_request_waits_while_keystone_is_silent(
         request_helpers.create_cluster(engine, 1, context=ALICE)
 
 
-def test_trusts_are_encrypted_anew_with_the_credentials_of_receivers(
+def test_rotate_keys_reencrypts_trusts_and_credentials(
     harness: engine_harness.Harness,
     cloud: fake.Cloud,
     engine: engine_harness.Engine,
@@ -416,7 +416,7 @@ def test_trusts_are_encrypted_anew_with_the_credentials_of_receivers(
     )
 
 
-def test_trust_that_no_key_opens_is_replaced(
+def test_undecryptable_trust_is_replaced(
     harness: engine_harness.Harness,
     cloud: fake.Cloud,
     engine: engine_harness.Engine,

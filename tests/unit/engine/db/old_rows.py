@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions and events of long ago."""
+"""Add actions and events with past times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.db import clock, database, models
 
 
 def _add(database_: database.Database, model: type[Any], **values: Any) -> str:
-    """Write a row; times are given as ages in days."""
+    """Add a row; times are ages in days."""
     with database_.writer() as session:
         now = clock.now(session)
 
@@ -25,8 +25,8 @@ def _add(database_: database.Database, model: type[Any], **values: Any) -> str:
                 values['end_time'] = ago(values['end_time']).timestamp()
         row = model(id=models.new_id(), **values)
         session.add(row)
-    found: str = row.id
-    return found
+    row_id: str = row.id
+    return row_id
 
 
 def action(
@@ -35,7 +35,7 @@ def action(
     ended: float | None = None,
     **values: Any,
 ) -> str:
-    """Write an action of so many days ago."""
+    """Add an action; ``created`` and ``ended`` are ages in days."""
     if ended is None:
         values.setdefault('status', 'RUNNING')
     values = {
@@ -54,7 +54,7 @@ def action(
 
 
 def event(target: database.Database, age: float, **values: Any) -> str:
-    """Write an event of so many days ago."""
+    """Add an event that is ``age`` days old."""
     values = {
         'level': 20,
         'oid': models.new_id(),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a revision of the expanding chain may not do, found by reflection.
+"""Find the changes of a migration that break older programs.
 
-Nothing is read of the revision itself: the tables before and after it are
-compared, so that it does not matter how it changes them.
+The check compares the reflected tables before and after a revision, so that
+it does not depend on how the revision changes them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NUMBERS = itertools.count(1000)
 
 
 def reflect(connection: sqlalchemy.Connection) -> sqlalchemy.MetaData:
-    """Return the tables there are, but alembic's own."""
+    """Return the tables of the database, except alembic's."""
     found = sqlalchemy.MetaData()
     found.reflect(connection)
     alembics = found.tables.get('alembic_version')
@@ -32,22 +32,22 @@ def reflect(connection: sqlalchemy.Connection) -> sqlalchemy.MetaData:
 def restrictions(
     connection: sqlalchemy.Connection, before: sqlalchemy.MetaData
 ) -> list[str]:
-    """Return what would disturb a program that knows only ``before``."""
+    """Describe changes that break a program that knows only ``before``."""
     context = migration.MigrationContext.configure(
         connection, opts={'compare_type': True}
     )
     return [
         finding
         for difference in autogenerate.compare_metadata(context, before)
-        for finding in _judge(difference, before)
+        for finding in _problems(difference, before)
     ]
 
 
-def _judge(difference: Any, before: sqlalchemy.MetaData) -> Iterator[str]:
-    """Judge a step that would lead back to ``before``."""
+def _problems(difference: Any, before: sqlalchemy.MetaData) -> Iterator[str]:
+    """Yield problems of one difference, seen as a step back to ``before``."""
     if isinstance(difference, list):
         for change in difference:
-            yield from _judge_change(*change)
+            yield from _column_problems(*change)
         return
     kind, *what = difference
     if kind == 'remove_table':
@@ -68,11 +68,11 @@ def _judge(difference: Any, before: sqlalchemy.MetaData) -> Iterator[str]:
 
 
 def _concerns(thing: Any, old: sqlalchemy.Table) -> bool:
-    """Tell whether all that it is about was there before."""
+    """Tell whether all columns of a constraint or index existed before."""
     return all(column.name in old.columns for column in thing.columns)
 
 
-def _judge_change(
+def _column_problems(
     kind: str, _: Any, table: str, column: str, __: Any, is_: Any, was: Any
 ) -> Iterator[str]:
     if kind == 'modify_nullable' and is_:
@@ -89,7 +89,7 @@ def _judge_change(
 def write(
     connection: sqlalchemy.Connection, tables: sqlalchemy.MetaData
 ) -> None:
-    """Write a row into each table, as a program would that knows these."""
+    """Write a row into each table, as a program that knows only these does."""
     written: dict[str, dict[str, Any]] = {}
     for table in tables.sorted_tables:
         row = {
