@@ -18,19 +18,19 @@ def attributes(
     :param modules: module -> the names that the package takes from it
     :returns: a function that raises AttributeError for other names
     """
-    homes = {
+    module_of = {
         name: module for module, names in modules.items() for name in names
     }
 
-    def getattr_of_package(name: str) -> Any:
+    def get_attribute(name: str) -> Any:
         try:
-            home = homes[name]
+            module = module_of[name]
         except KeyError:
             raise AttributeError(
                 f'module {package!r} has no attribute {name!r}'
             ) from None
-        value = getattr(importlib.import_module(home), name)
+        value = getattr(importlib.import_module(module), name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return getattr_of_package
+    return get_attribute

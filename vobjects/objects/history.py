@@ -367,11 +367,15 @@ class History:
             version = Version.parse(change.version)
             if change.kind == 'removed':
                 if position != len(changes) - 1 or spans:
-                    raise self._error(name, 'removed() comes last')
+                    raise self._error(
+                        name, 'removed() must be the outermost declaration'
+                    )
                 end, dropping = version, change.on_drop
             elif change.kind == 'added':
                 if position != 0:
-                    raise self._error(name, 'added() comes first')
+                    raise self._error(
+                        name, 'added() must be the innermost declaration'
+                    )
                 dropping = 'ignore' if change.on_drop == 'ignore' else dropping
                 spans.append(FieldSpan(name, field, version, end))
                 started = True

@@ -192,9 +192,7 @@ class Object(ovo_base.VersionedObject):
         ):
             if Version.parse(mapped) >= since:
                 return (
-                    microversion
-                    if since > history.FIRST
-                    else (cls.introduced())
+                    microversion if since > history.FIRST else cls.introduced()
                 )
         return cls.introduced()
 

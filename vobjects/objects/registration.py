@@ -98,7 +98,8 @@ def _declared(cls: type[Object]) -> dict[str, AnyField]:
     for key, field in declared.items():
         if not isinstance(field, ovo_fields.Field):
             raise exceptions.DeclarationError(
-                f'{cls.obj_name()}.{key}: {exceptions.cut(field)} is no field'
+                f'{cls.obj_name()}.{key}: {exceptions.cut(field)} is not'
+                ' a field; use a field type of vobjects.fields'
             )
     return declared
 
@@ -115,7 +116,8 @@ def _check_optional(
                 raise exceptions.DeclarationError(
                     f'{cls.obj_name()}.{key}: a field'
                     f' {change.kind} at {change.version} needs nullable=True'
-                    ' or a default, for peers that never heard of it'
+                    ' or a default, because peers of other versions do not'
+                    ' have it'
                 )
 
 
@@ -181,7 +183,7 @@ def _pairs(
         if not (previous[0] < pair[0] and previous[1] < pair[1]):
             raise exceptions.DeclarationError(
                 f'{name}.{where}: {microversion!r}: {mapped!r} must be'
-                ' after the entry before it in both columns, as numbers'
+                ' higher than the previous entry in both columns, as numbers'
                 " ('1.10' is after '1.9')"
             )
         pairs.append(pair)

@@ -162,14 +162,14 @@ def test_equal_primitives_distinguishes_false_from_zero() -> None:
         ),
         (
             added('1.2', renamed('1.1', 'old', fields.StringField())),
-            'added() comes first',
+            'added() must be the innermost',
         ),
         (
             renamed('1.2', 'old', removed('1.1', fields.StringField())),
-            'removed() comes last',
+            'removed() must be the outermost',
         ),
         (renamed('1.1', 'other', fields.StringField()), 'two fields'),
-        ('not a field', 'is no field'),
+        ('not a field', 'is not a field'),
     ],
 )
 def test_register_when_history_is_contradictory_raises(
