@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The object trees of existing services, adopted and compared.
 
-``make test-adopt`` runs this for each service in an environment of its own,
-because services pin what others cannot use. Every registered type is filled
-with values, then carried to primitives at each of its versions, read again,
-cloned and asked for changes: first as the service has it, then adopted. The
-outcomes, errors among them, must be equal. So must be the fingerprints, also
-with those that the service's own tests record.
+``make test-adopt`` runs this for each service in a separate environment,
+because services pin conflicting dependencies. Every registered type is filled
+with values, converted to primitives at each of its versions, read, cloned and
+checked for changes: first the original class, then the adopted one. The
+results, including errors, must be equal, and so must the fingerprints. The
+fingerprints must also equal those recorded in the service's own tests.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What types do, as data that can be compared."""
+"""Behaviour of types, as comparable data."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ def versions_of(cls: Any) -> Iterator[str]:
 
 def attempt(call: Callable[[], Any]) -> Any:
     try:
-        return normal(call())
+        return comparable(call())
     except Exception as error:  # noqa: BLE001 - errors are compared too
         return f'{type(error).__name__}: {error}'
 
 
-def normal(value: Any) -> Any:
-    """Return JSON data; what has an order by chance is sorted."""
+def comparable(value: Any) -> Any:
+    """Return JSON data with unordered items sorted."""
     if isinstance(value, ovo_base.VersionedObject):
         return [
             type(value).__name__,
             value.VERSION,
             sorted(value._changed_fields),
-            normal(value.obj_to_primitive()),
+            comparable(value.obj_to_primitive()),
         ]
     if isinstance(value, dict):
         return {
             str(key): sorted(item)
             if str(key).endswith('.changes')
-            else normal(item)
+            else comparable(item)
             for key, item in value.items()
         }
     if isinstance(value, (set, frozenset, tuple)):
-        return sorted(map(normal, value), key=repr)
+        return sorted(map(comparable, value), key=repr)
     if isinstance(value, list):
-        return list(map(normal, value))
+        return list(map(comparable, value))
     return value if isinstance(value, (int, float, type(None))) else str(value)
 
 
 def observe(seeds: int) -> dict[str, Any]:
-    """Return what every type does, with the same values at each call."""
-    seen: dict[str, Any] = {}
+    """Return the results of every type, with the same values at each call."""
+    results: dict[str, Any] = {}
     classes = registries.registered()
     manifest = {
         name: versions[0].VERSION
@@ -65,49 +65,49 @@ def observe(seeds: int) -> dict[str, Any]:
             obj = instance(name, random.Random(f'{name} {seed}'), depth=2)
             cls = type(obj)
             key = f'{name} {seed}'
-            seen[key] = {
+            results[key] = {
                 'itself': attempt(lambda obj=obj: obj),
                 'changed': attempt(obj.obj_what_changed),
                 'clone': attempt(obj.obj_clone),
                 'repr': attempt(lambda obj=obj: repr(obj)),
             }
             for version in versions_of(cls):
-                for how in (None, manifest):
-                    seen[key][f'{version} {how is None}'] = attempt(
-                        lambda obj=obj, version=version, how=how: (
-                            obj.obj_to_primitive(version, how)
+                for versions in (None, manifest):
+                    results[key][f'{version} {versions is None}'] = attempt(
+                        lambda obj=obj, version=version, versions=versions: (
+                            obj.obj_to_primitive(version, versions)
                         )
                     )
-            seen[key]['again'] = attempt(
+            results[key]['again'] = attempt(
                 lambda obj=obj, cls=cls: cls.obj_from_primitive(
                     json.loads(json.dumps(obj.obj_to_primitive()))
                 )
             )
-    return seen
+    return results
 
 
 def fingerprints() -> dict[str, str]:
     classes = registries.registered()
-    found: dict[str, str] = fixture.ObjectVersionChecker(classes).get_hashes()
-    return found
+    hashes: dict[str, str] = fixture.ObjectVersionChecker(classes).get_hashes()
+    return hashes
 
 
-def path_to(one: Any, other: Any) -> str:
-    """Return where two results differ first, and how."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        if one.keys() != other.keys():
-            return f' keys {sorted(one.keys() ^ other.keys())}'
-        pairs: Any = [(key, one[key], other[key]) for key in one]
+def path_to(left: Any, right: Any) -> str:
+    """Return the path and the values of the first difference."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        if left.keys() != right.keys():
+            return f' keys {sorted(left.keys() ^ right.keys())}'
+        pairs: Any = [(key, left[key], right[key]) for key in left]
     elif (
-        isinstance(one, list)
-        and isinstance(other, list)
-        and len(one) == len(other)
+        isinstance(left, list)
+        and isinstance(right, list)
+        and len(left) == len(right)
     ):
         pairs = [
-            (n, a, b) for n, (a, b) in enumerate(zip(one, other, strict=True))
+            (n, a, b) for n, (a, b) in enumerate(zip(left, right, strict=True))
         ]
     else:
-        return f' {str(one)[:300]} | {str(other)[:300]}'
+        return f' {str(left)[:300]} | {str(right)[:300]}'
     for key, a, b in pairs:
         if a != b:
             return f'/{key}{path_to(a, b)}'

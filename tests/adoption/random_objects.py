@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of any type, filled with values that its fields take."""
+"""Random objects of any type, filled with values that its fields accept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vobjects.lock import registries
 
 NOW = datetime.datetime(2026, 11, 21, 12, tzinfo=datetime.UTC)
 
-#: Tried in turn until the field takes one.
+#: Tried in order until the field accepts one.
 CANDIDATES: tuple[Callable[[random.Random], Any], ...] = (
     lambda rng: str(uuid.UUID(int=rng.getrandbits(128))),
     lambda rng: rng.randrange(1, 1000),
@@ -48,19 +48,19 @@ CANDIDATES: tuple[Callable[[random.Random], Any], ...] = (
 def value_of(
     field: ovo.Field, name: str, rng: random.Random, depth: int
 ) -> Any:
-    """Return a value that a field takes; None: none was found."""
-    kind: Any = field._type
-    if isinstance(kind, ovo.Object):
-        return instance(kind._obj_name, rng, depth - 1)
-    if isinstance(kind, ovo.List) and isinstance(
-        kind._element_type._type, ovo.Object
+    """Return a value that a field accepts; None: there is none."""
+    field_type: Any = field._type
+    if isinstance(field_type, ovo.Object):
+        return instance(field_type._obj_name, rng, depth - 1)
+    if isinstance(field_type, ovo.List) and isinstance(
+        field_type._element_type._type, ovo.Object
     ):
-        inner = kind._element_type._type._obj_name
+        inner = field_type._element_type._type._obj_name
         items = [instance(inner, rng, depth - 1) for _ in range(2)]
         return None if None in items else items
-    if isinstance(kind, ovo.Enum):
-        return rng.choice(sorted(kind.valid_values, key=str))
-    if isinstance(kind, ovo.Boolean):
+    if isinstance(field_type, ovo.Enum):
+        return rng.choice(sorted(field_type.valid_values, key=str))
+    if isinstance(field_type, ovo.Boolean):
         return rng.random() < 0.5
     for make in CANDIDATES:
         value = make(rng)
@@ -73,7 +73,7 @@ def value_of(
 
 
 def instance(name: str, rng: random.Random, depth: int) -> Any:
-    """Return a filled object of a type; None where that is too deep."""
+    """Return a filled object of a type; None: it is nested too deeply."""
     cls = registries.newest(name)
     if depth < 0 or cls is None:
         return None
@@ -86,7 +86,7 @@ def instance(name: str, rng: random.Random, depth: int) -> Any:
             continue
         try:
             setattr(obj, key, value)
-        except Exception:  # noqa: BLE001 - compared by what is left
+        except Exception:  # noqa: BLE001 - the field stays unset
             continue
     if rng.random() < 0.3:
         with contextlib.suppress(Exception):  # it may load a field
@@ -95,7 +95,7 @@ def instance(name: str, rng: random.Random, depth: int) -> Any:
 
 
 def _empty(cls: Any) -> Any:
-    """Return an object without fields, also of a class that asks for some."""
+    """Return an empty object, even if the constructor requires arguments."""
     try:
         return cls()
     except TypeError:

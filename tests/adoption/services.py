@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services, and where each has its objects."""
+"""Services, and the modules of their objects."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 
 class Service(NamedTuple):
-    """Where a service has its objects.
+    """A service and its objects.
 
-    :ivar imports: what registers all of them; see
+    :ivar imports: the code that registers them; see
         :func:`vobjects.lock.registries.load`
-    :ivar recorded: path in its package, and the name there, of the
-        fingerprints that its tests record; empty: they record none
+    :ivar recorded: path in its package and variable of the fingerprints that
+        its tests record; empty: none
     """
 
     imports: str
@@ -42,16 +42,15 @@ SERVICES = {
 def recorded(name: str) -> dict[str, str] | None:
     """Return the fingerprints in the source of a service's tests.
 
-    They are read, not run: a service's tests choose threads or eventlet, and
-    need a lot that is not installed.
+    The tests are parsed, not imported, because they have many dependencies.
 
-    :returns: None when there are none, or its package does not ship them
+    :returns: None if there are none, or the package does not contain them
     """
-    where, variable = SERVICES[name].recorded
+    file, variable = SERVICES[name].recorded
     package = importlib.util.find_spec(name)
     assert package is not None
     assert package.origin is not None
-    path = pathlib.Path(package.origin).parent / where
+    path = pathlib.Path(package.origin).parent / file
     if not variable or not path.exists():
         return None
     for statement in ast.parse(path.read_text()).body:
@@ -59,6 +58,6 @@ def recorded(name: str) -> dict[str, str] | None:
             isinstance(target, ast.Name) and target.id == variable
             for target in statement.targets
         ):
-            found: dict[str, str] = ast.literal_eval(statement.value)
-            return found
+            fingerprints: dict[str, str] = ast.literal_eval(statement.value)
+            return fingerprints
     return None

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long types take: in time of the processor, so that others that use it
-do not count. What comes before adoption cannot be measured after it."""
+"""Measure the CPU time of operations, whatever the load of the machine."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ TIMER = time.process_time
 def times() -> dict[str, dict[str, float]]:
     """Return microseconds of each operation on each type."""
     classes = registries.registered()
-    found: dict[str, dict[str, float]] = {}
+    microseconds: dict[str, dict[str, float]] = {}
     for name in sorted(classes):
         obj = instance(name, random.Random(name), depth=2)
         try:
@@ -35,10 +34,12 @@ def times() -> dict[str, dict[str, float]]:
             'clone': obj.obj_clone,
             'what_changed': obj.obj_what_changed,
         }
-        found[name] = {
-            what: min(timeit.repeat(call, number=10, repeat=9, timer=TIMER))
+        microseconds[name] = {
+            operation: min(
+                timeit.repeat(call, number=10, repeat=9, timer=TIMER)
+            )
             / 10
             * 1e6
-            for what, call in calls.items()
+            for operation, call in calls.items()
         }
-    return found
+    return microseconds

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What mypy says of the samples is what their comments say."""
+"""Compare the output of mypy with the comments in the samples."""
 
 from __future__ import annotations
 
@@ -24,40 +24,41 @@ ignore_missing_imports = true
 plugins = vobjects.mypy_plugin
 """
 
-Said = set[tuple[str, int, str]]
+Messages = set[tuple[str, int, str]]
 
-Run = Callable[[], Said]
+Run = Callable[[], Messages]
 
 
 @pytest.fixture(scope='module')
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Return what runs mypy on a copy of the samples; its cache is kept."""
-    there = tmp_path_factory.mktemp('typed')
-    (there / 'mypy.ini').write_text(
-        f'{CONFIG}mypy_path = {there}:{ROOT}\ncache_dir = {there}/cache\n'
+    """Return a function that runs mypy on the samples with a cache."""
+    directory = tmp_path_factory.mktemp('typed')
+    (directory / 'mypy.ini').write_text(
+        f'{CONFIG}mypy_path = {directory}:{ROOT}\n'
+        f'cache_dir = {directory}/cache\n'
     )
-    shutil.copytree(SAMPLES, there / 'samples')
+    shutil.copytree(SAMPLES, directory / 'samples')
 
-    def said() -> Said:
+    def run_mypy() -> Messages:
         out, err, _ = api.run(
-            ['--config-file', str(there / 'mypy.ini'), '-p', 'samples']
+            ['--config-file', str(directory / 'mypy.ini'), '-p', 'samples']
         )
         assert err == ''
         return set(_parsed(out))
 
-    said.there = there / 'samples'  # type: ignore[attr-defined]
-    return said
+    run_mypy.directory = directory / 'samples'  # type: ignore[attr-defined]
+    return run_mypy
 
 
 @pytest.fixture(scope='module')
-def said(run: Run) -> Said:
-    """Return what mypy says without a cache."""
+def messages(run: Run) -> Messages:
+    """Return the messages of mypy without a cache."""
     return run()
 
 
 def _parsed(out: str) -> list[tuple[str, int, str]]:
     """Return module, line and type or error code of each message."""
-    found = []
+    parsed = []
     for line in out.splitlines():
         match = re.match(r'.*samples/(\w+)\.py:(\d+): (\w+): (.*)', line)
         if match is None:
@@ -69,11 +70,11 @@ def _parsed(out: str) -> list[tuple[str, int, str]]:
         assert revealed or (kind == 'error' and code), line
         words = revealed or code
         assert words is not None
-        found.append((name, int(number), words.group(1)))
-    return found
+        parsed.append((name, int(number), words.group(1)))
+    return parsed
 
 
-def _expected(name: str, text: str) -> Said:
+def _expected(name: str, text: str) -> Messages:
     return {
         (name, number, match.group(1))
         for number, line in enumerate(text.splitlines(), start=1)
@@ -82,22 +83,20 @@ def _expected(name: str, text: str) -> Said:
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_attributes_when_checked_then_have_their_types(
-    said: Said, name: str
+def test_attributes_have_the_types_of_their_fields(
+    messages: Messages, name: str
 ) -> None:
     expected = _expected(name, (SAMPLES / f'{name}.py').read_text())
     assert expected
-    assert {line for line in said if line[0] == name} == expected
+    assert {line for line in messages if line[0] == name} == expected
 
 
-def test_types_when_read_from_the_cache_then_are_the_same(
-    run: Run, said: Said
-) -> None:
+def test_types_when_cached_are_the_same(run: Run, messages: Messages) -> None:
     """A changed module sees types of modules that were not read again."""
-    path = run.there / 'imported_types.py'  # type: ignore[attr-defined]
+    path = run.directory / 'imported_types.py'  # type: ignore[attr-defined]
     text = path.read_text().replace('def read(', '\n\ndef read(')
     path.write_text(text)
-    again = run()
-    unchanged = {line for line in said if line[0] != 'imported_types'}
-    assert again == unchanged | _expected('imported_types', text)
-    assert {line[0] for line in again} == set(NAMES)
+    cached = run()
+    unchanged = {line for line in messages if line[0] != 'imported_types'}
+    assert cached == unchanged | _expected('imported_types', text)
+    assert {line[0] for line in cached} == set(NAMES)
