@@ -23,7 +23,7 @@ _SERVE = (
     ' stops.'
 )
 
-_PLACES = (
+_CONFIG_HELP = (
     'Without --config-file, the command reads vobjects.conf in ~/.vobjects,'
     ' ~, /etc/vobjects or /etc. Section [api] contains host, port, workers'
     ' and threads; [DEFAULT] transport_url locates the engines.'
@@ -62,13 +62,13 @@ def _serve(options: argparse.Namespace) -> int:
         # Check the name here, so that the user sees the error at once.
         installed_locks.at_release(release)
         os.environ[wsgi.EMULATE] = release
-    read = wsgi.configuration()
+    loaded = wsgi.configuration()
     config_check.announce(
-        read, wsgi.LOG.log, {'Message bus': settings.require_bus(read)}
+        loaded, wsgi.LOG.log, {'Message bus': settings.require_bus(loaded)}
     )
     # Report a bad URL once here, not in each worker process.
-    transport.open_transport(read, topics.EXCHANGE).cleanup()
-    return serving.serve(read, serving.worker)
+    transport.open_transport(loaded, topics.EXCHANGE).cleanup()
+    return serving.serve(loaded, serving.worker)
 
 
 def _contract(options: argparse.Namespace) -> Contract:
@@ -77,8 +77,8 @@ def _contract(options: argparse.Namespace) -> Contract:
 
     from api import conf, contract
 
-    read = conf.load(cfg.ConfigOpts(), _files(options) or None)
-    return contract.contract(conf.version_policy(read))
+    loaded = conf.load(cfg.ConfigOpts(), _files(options) or None)
+    return contract.contract(conf.version_policy(loaded))
 
 
 def _files(options: argparse.Namespace) -> list[str]:
@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         prog='vobjects api',
         description=f'{_SERVE} The other commands print its contract or its'
         ' clients.',
-        epilog=_PLACES,
+        epilog=_CONFIG_HELP,
     )
     parser.set_defaults(run=_serve, command_config_file=[], serve_emulate=None)
     _add_config(parser, '')
@@ -102,9 +102,9 @@ def _parser() -> argparse.ArgumentParser:
         'serve',
         help='run the REST API; the default',
         description=_SERVE,
-        epilog=_PLACES,
+        epilog=_CONFIG_HELP,
     )
-    # Separate dests: argparse would overwrite options before `serve`.
+    # Separate dests: argparse would overwrite options that precede `serve`.
     _add_config(serve, 'command_')
     _add_emulate(serve, 'serve_')
     for command in contract_commands.add(commands, _contract):

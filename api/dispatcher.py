@@ -129,7 +129,7 @@ class Dispatcher:
             return _show(page, request, path)
         method, names = self._find(request.method, path, version)
         request.environ[ROUTE] = method.path
-        # Before the body is read: do not spend time on strangers' bodies.
+        # Authenticate first, so that strangers cannot send large bodies.
         caller = method.authenticate(request.environ)
         if method.single is not None:
             method.single.check_version(version)

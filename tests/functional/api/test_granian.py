@@ -224,7 +224,7 @@ def test_head_when_asked_has_no_body(server: Server, path: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ('path', 'status', 'says'),
+    ('path', 'status', 'expected'),
     [
         (b'/v1/clusters/caf%C3%A9', 404, 'café'),
         (b'/v1/clusters/caf\xc3\xa9', 404, 'café'),
@@ -240,11 +240,11 @@ def test_head_when_asked_has_no_body(server: Server, path: bytes) -> None:
     ],
 )
 def test_path_when_encoded_arrives_as_bytes(
-    server: Server, path: bytes, status: int, says: str
+    server: Server, path: bytes, status: int, expected: str
 ) -> None:
     response = server.send(b'GET %s HTTP/1.1' % path)
     assert response.status == status
-    assert says in response.detail
+    assert expected in response.detail
     client.check_response(response)
 
 
@@ -303,8 +303,8 @@ BROKEN = {
 def test_chunked_body_that_breaks_off_is_not_served(
     server: Server, name: str
 ) -> None:
-    made = unique('broken')
-    sent = BROKEN[name].replace(b'"p"', b'"%s"' % made.encode())
+    profile_name = unique('broken')
+    sent = BROKEN[name].replace(b'"p"', b'"%s"' % profile_name.encode())
     with socket.create_connection(('127.0.0.1', server.port)) as sock:
         sock.settimeout(TIMEOUT)
         sock.sendall(
@@ -319,11 +319,11 @@ def test_chunked_body_that_breaks_off_is_not_served(
                 received += part
     assert not received or parsed(received).status == 400
     until(lambda: server.is_ready())
-    assert made not in server.created()
+    assert profile_name not in server.created()
 
 
 @pytest.mark.parametrize(
-    ('headers', 'content', 'status', 'says'),
+    ('headers', 'content', 'status', 'expected'),
     [
         (
             b'Transfer-Encoding: gzip, chunked\r\n',
@@ -355,13 +355,13 @@ def test_chunked_body_that_breaks_off_is_not_served(
     ],
 )
 def test_body_when_framed_oddly_is_refused(
-    server: Server, headers: bytes, content: bytes, status: int, says: str
+    server: Server, headers: bytes, content: bytes, status: int, expected: str
 ) -> None:
     response = server.send(
         b'POST /v1/profiles HTTP/1.1', JSON + headers, content
     )
     assert response.status == status
-    assert says in response.detail
+    assert expected in response.detail
     client.check_response(response)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The routes are those that the API reference documents.
+"""The routes match Senlin's API reference.
 
-``tests/functional/test_api_reference.py`` asks them.
+``tests/functional/test_api_reference.py`` requests them.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ NEWEST = VERSIONS[-1]
 
 documented = pytest.mark.parametrize(
     'operation',
-    [one for one in OPERATIONS if one.path not in DISCOVERY],
-    ids=lambda one: f'{one.operation}-{one.path}',
+    [op for op in OPERATIONS if op.path not in DISCOVERY],
+    ids=lambda op: f'{op.operation}-{op.path}',
 )
 
-#: What clients say for what the reference calls update_policy.
+#: Name of clients for the action that the reference calls update_policy.
 UNDOCUMENTED = ['policy_update']
 
 
 def route_of(operation: Operation) -> routes.Route:
-    found = operation.route()
-    assert found is not None
-    return found
+    route = operation.route()
+    assert route is not None
+    return route
 
 
 @documented
-def test_operation_has_a_route_since_its_microversion(
+def test_operation_when_documented_has_a_route_since_its_version(
     operation: Operation,
 ) -> None:
     request = route_of(operation).request
@@ -60,7 +60,7 @@ def test_operation_has_a_route_since_its_microversion(
 
 @documented
 @pytest.mark.parametrize('version', VERSIONS, ids=str)
-def test_documented_parameters_are_taken_since_their_microversion(
+def test_parameters_when_documented_are_accepted_since_their_version(
     operation: Operation, version: Version
 ) -> None:
     request = route_of(operation).request
@@ -79,12 +79,12 @@ def test_documented_parameters_are_taken_since_their_microversion(
     }
 
 
-#: What each operation needs, which the first of its rows says.
-NEEDS = {one.operation: set(one.needs) for one in reversed(OPERATIONS)}
+#: Operation -> required parameters, from its first row.
+NEEDS = {op.operation: set(op.needs) for op in reversed(OPERATIONS)}
 
 
 @documented
-def test_required_parameters_are_the_documented_ones(
+def test_parameters_when_required_are_documented_so(
     operation: Operation,
 ) -> None:
     route = route_of(operation)
@@ -99,7 +99,7 @@ def test_required_parameters_are_the_documented_ones(
 
 @documented
 @pytest.mark.parametrize('version', VERSIONS, ids=str)
-def test_answer_has_the_fields_of_its_microversion_and_no_others(
+def test_response_when_described_has_the_fields_of_its_version(
     operation: Operation, version: Version
 ) -> None:
     route = route_of(operation)
@@ -124,7 +124,7 @@ def fields_of(schema: Any) -> set[str]:
     return set(schema.get('items', schema).get('properties', ()))
 
 
-def test_every_route_is_documented() -> None:
-    known = [one.route() for one in OPERATIONS]
+def test_routes_when_listed_are_all_documented() -> None:
+    known = [op.route() for op in OPERATIONS]
     left = [route for route in routes.ROUTES if route not in known]
     assert [route.params.key for route in left] == UNDOCUMENTED

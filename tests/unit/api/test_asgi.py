@@ -151,20 +151,20 @@ def test_request_when_it_waits_for_its_body_takes_no_thread() -> None:
 
     async def serve() -> tuple[Client, Client]:
         served = gateway(app, body_timeout=60)
-        slow, good = Client([PART] * 3, ends=False), Client([], ends=True)
+        slow, quick = Client([PART] * 3, ends=False), Client([], ends=True)
         waiting = asyncio.create_task(
             served(scope(CHUNKED), slow.receive, slow.send)
         )
         while not served.waiting_uploads:
             await asyncio.sleep(0.01)
-        await served(scope(method='GET'), good.receive, good.send)
+        await served(scope(method='GET'), quick.receive, quick.send)
         assert not waiting.done()
         slow._parts.append(None)
         waiting.cancel()
-        return slow, good
+        return slow, quick
 
-    _, good = asyncio.run(serve())
-    assert good.status == 200
+    _, quick = asyncio.run(serve())
+    assert quick.status == 200
     assert done.is_set()
 
 

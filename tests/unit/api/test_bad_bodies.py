@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bad bodies of every kind at every endpoint: a precise 4xx, nothing else.
+"""Bad bodies of every kind at every endpoint: always a precise 4xx.
 
 ``client.check_response`` holds every response against the API-SIG schema.
 """
@@ -26,7 +26,7 @@ from tests.unit.api.endpoints import (
     wrap_body,
 )
 
-# What is no JSON, or no safe JSON
+# Bodies that are not JSON, or not safe
 
 BODIES = {
     'no json': b'{"cluster": ',
@@ -193,12 +193,12 @@ def test_content_length_when_it_is_no_number_is_400(
     assert response.status == 400
 
 
-# What is JSON, but not what is asked for
+# JSON bodies that do not match the schema
 
 
 @has_key
 @pytest.mark.parametrize(
-    ('raw', 'says'),
+    ('raw', 'expected'),
     [
         (b'{}', 'is required'),
         (b'{"KEY": {}, "more": 1}', "the body is {\"KEY\": {...}}"),
@@ -211,12 +211,12 @@ def test_content_length_when_it_is_no_number_is_400(
     ],
 )  # fmt: skip
 def test_wrapper_when_wrong_is_400_and_says_where(
-    api: client.ApiClient, route: routes.Route, raw: bytes, says: str
+    api: client.ApiClient, route: routes.Route, raw: bytes, expected: str
 ) -> None:
     key = route.params.key
     response = send(api, route, raw.replace(b'KEY', key.encode()))
     assert response.status == 400
-    assert says.replace('KEY', key) in response.detail
+    assert expected.replace('KEY', key) in response.detail
 
 
 ACTIONS = [routes.CLUSTER_ACTIONS, routes.NODE_ACTIONS]
@@ -224,7 +224,7 @@ ACTIONS = [routes.CLUSTER_ACTIONS, routes.NODE_ACTIONS]
 
 @pytest.mark.parametrize('path', ACTIONS)
 @pytest.mark.parametrize(
-    ('body', 'says'),
+    ('body', 'expected'),
     [
         ({}, 'must name one action, not none'),
         ({'check': {}, 'recover': {}}, 'must name one action, not 2'),
@@ -237,13 +237,13 @@ ACTIONS = [routes.CLUSTER_ACTIONS, routes.NODE_ACTIONS]
     ],
 )
 def test_action_when_wrong_is_400_and_says_what_there_is(
-    api: client.ApiClient, path: str, body: Any, says: str
+    api: client.ApiClient, path: str, body: Any, expected: str
 ) -> None:
     response = api(
         'POST', path.replace('{identity}', 'x'), body, version=LATEST
     )
     assert response.status == 400
-    assert says in response.detail
+    assert expected in response.detail
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ WRONG = [
 
 
 @has_body
-def test_field_when_of_any_type_is_never_our_fault(
+def test_field_when_of_any_type_is_no_server_error(
     api: client.ApiClient, route: routes.Route
 ) -> None:
     for name, value in itertools.product(route.request.fields, WRONG):

@@ -251,7 +251,7 @@ def test_password_when_checked_recently_is_not_checked_again(
 
 
 @pytest.mark.parametrize(
-    ('text', 'says'),
+    ('text', 'expected'),
     [
         (None, 'No such file'),
         ('alice:{SHA}abc', 'line 1 must be NAME:HASH'),
@@ -260,10 +260,10 @@ def test_password_when_checked_recently_is_not_checked_again(
     ],
 )
 def test_file_when_invalid_is_rejected(
-    tmp_path: pathlib.Path, text: str | None, says: str
+    tmp_path: pathlib.Path, text: str | None, expected: str
 ) -> None:
     file = tmp_path / 'users'
     if text is not None:
         file.write_text(text)
-    with pytest.raises(basic_auth.InvalidUserFile, match=says):
+    with pytest.raises(basic_auth.InvalidUserFile, match=expected):
         basic_auth.check(basic_auth_conf(file))

@@ -17,7 +17,7 @@ from api import app
 from tests.unit.api import conftest, fake_engine
 
 with warnings.catch_warnings():
-    # The clients' own imports, not ours.
+    # Imports of the clients warn.
     warnings.simplefilter('ignore')
     import openstack
     import openstack.exceptions
@@ -30,14 +30,14 @@ with warnings.catch_warnings():
     from senlinclient.v1 import profile_type as profile_type_commands
     from senlinclient.v1 import service as service_commands
 
-#: What the clients do wrong by their own measure is not ours to mend.
+#: The clients cause deprecation warnings.
 pytestmark = pytest.mark.filterwarnings('ignore')
 
 SPEC = {'type': 'os.nova.server', 'version': '1.0', 'properties': {'a': 1}}
 
 
 class Quiet(simple_server.WSGIRequestHandler):
-    """Leaves standard error alone."""
+    """Logs nothing."""
 
     def log_message(self, *arguments: Any) -> None:
         pass

@@ -25,7 +25,7 @@ def test_no_route_lacks_a_schema_at_any_version():
 
 
 def test_every_route_is_in_the_contract():
-    discovery = [one for one in CONTRACT.operations if one.tag == 'discovery']
+    discovery = [op for op in CONTRACT.operations if op.tag == 'discovery']
 
     assert len(CONTRACT.operations) - len(discovery) == len(routes.ROUTES)
     for route in routes.ROUTES:
@@ -125,9 +125,11 @@ def test_document_tells_what_the_configuration_retires(
     retiring: str, before: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = ['--config-file', retiring]
-    asked = ['openapi', '--version', '1.2']
+    command = ['openapi', '--version', '1.2']
 
-    assert cli.main([*config, *asked] if before else [*asked, *config]) == 0
+    assert (
+        cli.main([*config, *command] if before else [*command, *config]) == 0
+    )
 
     document = json.loads(capsys.readouterr().out)
     assert document['info']['x-openstack'] == {
@@ -158,13 +160,13 @@ def test_contract_when_the_configuration_names_it_comes_from_the_environment(
 ) -> None:
     monkeypatch.setenv(conf.CONFIG_FILES, retiring)
 
-    told = {}
+    is_retired = {}
     for version in ('1.2', '1.3'):
         assert cli.main(['openapi', '--version', version]) == 0
         document = json.loads(capsys.readouterr().out)
-        told[version] = 'sunset' in document['info']['x-openstack']
+        is_retired[version] = 'sunset' in document['info']['x-openstack']
 
-    assert told == {'1.2': True, '1.3': False}
+    assert is_retired == {'1.2': True, '1.3': False}
 
 
 def test_command_when_the_configuration_is_bad_names_the_line(

@@ -21,7 +21,7 @@ PATTERN = re.compile(r'\^|\\Z|\$|\[0-9\]|\(:|\{1,')
 
 def fields_with_pattern() -> list[Any]:
     """Return each field that a pattern checks, with its request type."""
-    found = {
+    pairs = {
         (route.request, name)
         for route in routes.ROUTES
         for name, field in route.request.fields.items()
@@ -30,7 +30,7 @@ def fields_with_pattern() -> list[Any]:
     return [
         pytest.param(cls, name, id=f'{cls.obj_name()}.{name}')
         for cls, name in sorted(
-            found, key=lambda item: (item[0].obj_name(), item[1])
+            pairs, key=lambda item: (item[0].obj_name(), item[1])
         )
     ]
 

@@ -58,8 +58,10 @@ def test_links_when_a_public_endpoint_is_configured_begin_with_it(
     root = 'https://cloud.example.org/clustering'
     links = api('GET', '/').json['versions'][0]['links']
     assert links[0]['href'] == f'{root}/v1/'
-    made = api('POST', '/v1/nodes', {'node': {'name': 'n', 'profile_id': 'p'}})
-    assert made.headers['location'].startswith(f'{root}/v1/actions/')
+    created = api(
+        'POST', '/v1/nodes', {'node': {'name': 'n', 'profile_id': 'p'}}
+    )
+    assert created.headers['location'].startswith(f'{root}/v1/actions/')
 
 
 def test_links_when_the_application_is_mounted_have_the_prefix(

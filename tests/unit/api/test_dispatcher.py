@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Actions that only some versions have, which the service's own are not."""
+"""Actions that only some microversions have; the service has none."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def app() -> Microversions:
     )
 
 
-def refused(
+def rejection(
     app: Microversions, version: str, body: dict[str, Any]
 ) -> tuple[int, dict[str, Any]]:
     content = json.dumps(body).encode()
@@ -71,7 +71,7 @@ def refused(
 def test_action_when_the_version_lacks_it_says_since_when(
     app: Microversions,
 ) -> None:
-    status, item = refused(app, '1.8', {'dance': {}})
+    status, item = rejection(app, '1.8', {'dance': {}})
 
     assert status == 404
     assert item['available_from'] == '1.9'
@@ -81,8 +81,8 @@ def test_action_when_the_version_lacks_it_says_since_when(
     )
 
 
-def test_action_from_its_version_on_is_read(app: Microversions) -> None:
-    status, item = refused(app, '1.9', {'dance': {'stile': 'tango'}})
+def test_action_when_the_version_has_it_is_read(app: Microversions) -> None:
+    status, item = rejection(app, '1.9', {'dance': {'stile': 'tango'}})
 
     assert (status, item['code']) == (400, 'clustering.validation-failed')
     assert "did you mean 'style'?" in item['detail']
@@ -91,8 +91,8 @@ def test_action_from_its_version_on_is_read(app: Microversions) -> None:
 def test_action_when_unknown_lists_those_of_the_version(
     app: Microversions,
 ) -> None:
-    _, early = refused(app, '1.8', {'danse': {}})
-    _, late = refused(app, '1.9', {'danse': {}})
+    _, early = rejection(app, '1.8', {'danse': {}})
+    _, late = rejection(app, '1.9', {'danse': {}})
 
     old = repr(OLD.params.key)
     assert early['detail'] == (
@@ -104,11 +104,11 @@ def test_action_when_unknown_lists_those_of_the_version(
     )
 
 
-def test_token_goes_where_something_is_done_for_the_caller_later() -> None:
-    told = [route for route in routes.ROUTES if route.forward_token]
-    assert not [route.path for route in told if route.method == 'GET']
-    assert not [route.path for route in told if route.public]
-    named = {(route.method, route.path) for route in told}
+def test_token_when_the_engine_acts_later_is_forwarded() -> None:
+    forwarding = [route for route in routes.ROUTES if route.forward_token]
+    assert not [route.path for route in forwarding if route.method == 'GET']
+    assert not [route.path for route in forwarding if route.public]
+    methods = {(route.method, route.path) for route in forwarding}
     assert {
         ('POST', '/v1/clusters'),
         ('PATCH', '/v1/clusters/{identity}'),
@@ -117,5 +117,5 @@ def test_token_goes_where_something_is_done_for_the_caller_later() -> None:
         ('POST', '/v1/nodes/adopt-preview'),
         ('POST', '/v1/receivers'),
         ('POST', '/v1/clusters/{identity}/actions'),
-    } <= named
-    assert ('POST', '/v1/profiles') not in named
+    } <= methods
+    assert ('POST', '/v1/profiles') not in methods

@@ -31,9 +31,9 @@ def number(version: str) -> tuple[int, int]:
 def test_profile_when_made_is_shown_listed_changed_and_deleted(
     api: client.ApiClient, version: str
 ) -> None:
-    made = api('POST', '/v1/profiles', PROFILE, version=version)
-    assert made.status == 201
-    profile = made.json['profile']
+    created = api('POST', '/v1/profiles', PROFILE, version=version)
+    assert created.status == 201
+    profile = created.json['profile']
     assert profile['spec'] == SPEC
     assert profile['metadata'] == {}
     shown = api('GET', '/v1/profiles/p1', version=version)
@@ -79,13 +79,13 @@ def test_profile_named_validate_when_shown_is_found(
 def test_cluster_when_made_is_shown_listed_changed_and_deleted(
     api: client.ApiClient, engine: fake_engine.FakeEngine, version: str
 ) -> None:
-    made = api('POST', '/v1/clusters', CLUSTER, version=version)
-    assert made.status == 202
-    action = made.headers['location'].removeprefix(
+    created = api('POST', '/v1/clusters', CLUSTER, version=version)
+    assert created.status == 202
+    action = created.headers['location'].removeprefix(
         'http://api.example.org/v1/actions/'
     )
     assert action in engine.actions
-    cluster = made.json['cluster']
+    cluster = created.json['cluster']
     assert 'config' in cluster
     for identity in ('c1', cluster['id']):
         shown = api('GET', f'/v1/clusters/{identity}', version=version)
@@ -145,9 +145,9 @@ def test_cluster_action_when_asked_for_is_accepted(
 def test_node_when_made_is_shown_listed_changed_and_deleted(
     api: client.ApiClient, engine: fake_engine.FakeEngine, version: str
 ) -> None:
-    made = api('POST', '/v1/nodes', NODE, version=version)
-    assert made.status == 202
-    node = made.json['node']
+    created = api('POST', '/v1/nodes', NODE, version=version)
+    assert created.status == 202
+    node = created.json['node']
     assert ('tainted' in node) == (number(version) >= (1, 13))
     shown = api('GET', '/v1/nodes/n1?show_details=True', version=version)
     assert (shown.status, shown.json) == (200, {'node': node})
@@ -175,8 +175,8 @@ def test_node_when_made_is_shown_listed_changed_and_deleted(
 def test_action_when_there_is_listed_and_shown(
     api: client.ApiClient, version: str
 ) -> None:
-    made = api('POST', '/v1/clusters', CLUSTER, version=version)
-    action_id = made.headers['location'].rpartition('/')[2]
+    created = api('POST', '/v1/clusters', CLUSTER, version=version)
+    action_id = created.headers['location'].rpartition('/')[2]
     listed = api('GET', '/v1/actions', version=version)
     (action,) = listed.json['actions']
     assert action['id'] == action_id
@@ -331,11 +331,15 @@ def test_list_when_filtered_sorted_and_paged_tells_the_engine(
         f'&marker={marker}&global_project=False',
     )
     assert response.status == 200
-    asked = engine.last_request
-    assert asked.name == ['a', 'b']
-    assert asked.status == ['ACTIVE']
-    assert (asked.limit, asked.sort, asked.marker) == (2, 'name:desc', marker)
-    assert asked.global_project is False
+    request = engine.last_request
+    assert request.name == ['a', 'b']
+    assert request.status == ['ACTIVE']
+    assert (request.limit, request.sort, request.marker) == (
+        2,
+        'name:desc',
+        marker,
+    )
+    assert request.global_project is False
 
 
 def test_patch_when_a_field_is_not_given_leaves_it_unset(
@@ -353,16 +357,16 @@ def test_create_when_fields_are_missing_has_their_defaults(
     api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
-    asked = engine.last_request
-    assert (asked.min_size, asked.max_size, asked.config) == (0, -1, {})
+    request = engine.last_request
+    assert (request.min_size, request.max_size, request.config) == (0, -1, {})
 
 
 def test_number_when_json_lacks_it_is_shown_as_null(
     api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
-    (made,) = engine.clusters.values()
-    made.data = {'load': float('nan'), 'limit': float('inf')}
+    (cluster,) = engine.clusters.values()
+    cluster.data = {'load': float('nan'), 'limit': float('inf')}
     shown = api('GET', '/v1/clusters/c1')
     assert shown.json['cluster']['data'] == {'load': None, 'limit': None}
 
@@ -397,7 +401,7 @@ def event(id_: str, otype: str, **values: Any) -> resources.Event:
 
 
 @pytest.mark.parametrize(
-    ('made', 'expected'),
+    ('stored', 'expected'),
     [
         (
             event('1', 'CLUSTER', cluster_id='c', meta_data={}),
@@ -419,11 +423,11 @@ def event(id_: str, otype: str, **values: Any) -> resources.Event:
 def test_event_when_shown_has_its_cluster_by_id_and_name(
     api: client.ApiClient,
     engine: fake_engine.FakeEngine,
-    made: resources.Event,
+    stored: resources.Event,
     expected: dict[str, Any] | None,
 ) -> None:
-    engine.events[made.id] = made
-    shown = api('GET', f'/v1/events/{made.id}').json['event']
+    engine.events[stored.id] = stored
+    shown = api('GET', f'/v1/events/{stored.id}').json['event']
     assert shown['cluster'] == expected
     assert api('GET', '/v1/events').json == {'events': [shown]}
 

@@ -33,7 +33,7 @@ def test_cache_when_full_drops_the_oldest_entry() -> None:
 
 
 @pytest.mark.parametrize(
-    ('values', 'says'),
+    ('values', 'expected'),
     [
         ({}, 'auth_type'),
         ({'auth_type': 'password'}, 'auth_url'),
@@ -42,14 +42,14 @@ def test_cache_when_full_drops_the_oldest_entry() -> None:
     ],
 )
 def test_configuration_when_incomplete_is_rejected(
-    values: dict[str, str], says: str
+    values: dict[str, str], expected: str
 ) -> None:
     conf = conftest.make_conf(auth_strategy='keystone')
     with pytest.raises(keystone.InvalidKeystoneConfig):
         keystone.check(conf)
     for name, value in values.items():
         conf.set_override(name, value, keystone.GROUP)
-    with pytest.raises(keystone.InvalidKeystoneConfig, match=says):
+    with pytest.raises(keystone.InvalidKeystoneConfig, match=expected):
         keystone.check(conf)
 
 

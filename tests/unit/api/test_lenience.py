@@ -66,14 +66,14 @@ def test_query_when_empty_or_repeated_counts_as_in_senlin(
     expected: dict[str, Any],
 ) -> None:
     assert api('GET', f'/v1/clusters?{query}').status == 200
-    asked = {
+    filters = {
         name: getattr(engine.last_request, name)
         for name in ('limit', 'marker', 'sort', 'name')
         if name in engine.last_request
         and getattr(engine.last_request, name) is not None
     }
     # Without a limit of its client, a request has that of the API.
-    assert asked == {'limit': 1000, **expected}
+    assert filters == {'limit': 1000, **expected}
     assert engine.last_request.global_project is False
     engine.calls.clear()
     assert strict_requests_api('GET', f'/v1/clusters?{query}').status == 400
@@ -122,8 +122,8 @@ def test_webhook_when_its_body_is_no_object_is_called_without(
     media_type: str,
     version: str,
 ) -> None:
-    made = api('POST', '/v1/receivers', RECEIVER).json['receiver']
-    path = f'/v1/webhooks/{made["id"]}/trigger?V=2'
+    created = api('POST', '/v1/receivers', RECEIVER).json['receiver']
+    path = f'/v1/webhooks/{created["id"]}/trigger?V=2'
     sent: dict[str, Any] = {
         'raw': raw,
         'headers': {'Content-Type': media_type},
@@ -145,8 +145,8 @@ def test_webhook_when_its_body_is_no_object_is_called_without(
 def test_webhook_when_parameters_would_be_lost_is_refused(
     api: client.ApiClient, raw: bytes, media_type: str, status: int
 ) -> None:
-    made = api('POST', '/v1/receivers', RECEIVER).json['receiver']
-    path = f'/v1/webhooks/{made["id"]}/trigger?V=2'
+    created = api('POST', '/v1/receivers', RECEIVER).json['receiver']
+    path = f'/v1/webhooks/{created["id"]}/trigger?V=2'
     headers = {'Content-Type': media_type}
     assert api('POST', path, raw=raw, headers=headers).status == status
 
@@ -274,5 +274,5 @@ def test_body_when_a_page_of_a_browser_calls_it_text_is_refused(
         'PATCH', '/v1/clusters/c', raw=b'{"cluster": {}}', headers=headers
     )
 
-    refused = media_type == 'text/plain'
-    assert (response.status == 415) is refused
+    rejected = media_type == 'text/plain'
+    assert (response.status == 415) is rejected

@@ -98,13 +98,13 @@ def test_metrics_when_not_configured_are_local(
 def test_metrics_when_configured_accept_other_clients(
     make_service: Callable[..., Service],
 ) -> None:
-    far = {'REMOTE_ADDR': '192.0.2.7'}
+    remote_client = {'REMOTE_ADDR': '192.0.2.7'}
 
-    assert make_service(metrics='all').metrics(**far)[0] == 200
+    assert make_service(metrics='all').metrics(**remote_client)[0] == 200
     # With auth_strategy = none everybody is one, if let in at all.
-    assert make_service(metrics='admin').metrics(**far)[0] == 403
+    assert make_service(metrics='admin').metrics(**remote_client)[0] == 403
     remote = make_service(metrics='admin', none_beyond_loopback=True)
-    assert remote.metrics(**far)[0] == 200
+    assert remote.metrics(**remote_client)[0] == 200
     assert make_service(metrics='none').metrics()[0] == 404
 
 
@@ -151,9 +151,9 @@ def test_directory_when_shared_is_emptied_first(
 
 def test_directory_when_not_configured_is_temporary() -> None:
     with metrics.shared_counters(conftest.make_conf()):
-        made = pathlib.Path(os.environ[metrics.DIRECTORY])
-        assert made.is_dir()
-    assert not made.exists()
+        created = pathlib.Path(os.environ[metrics.DIRECTORY])
+        assert created.is_dir()
+    assert not created.exists()
 
 
 def test_directory_when_metrics_are_off_is_not_shared() -> None:

@@ -153,12 +153,12 @@ def test_history_that_is_configured_is_linked_by_errors_and_discovery(
     retire = ['1.2 sunset=2030-01-01']
     api = make_api(history_url=page, retire=retire, strict_versions=True)
 
-    refused = api(*DELETE_BY_FORCE, version='1.2')
+    rejected = api(*DELETE_BY_FORCE, version='1.2')
 
     shown = api('GET', '/v1').json['version']
-    for links in (refused.json['errors'][0]['links'], shown['links']):
+    for links in (rejected.json['errors'][0]['links'], shown['links']):
         assert {'rel': 'history', 'href': page} in links
-    assert f'<{page}>; rel="sunset"' in refused.headers['link']
+    assert f'<{page}>; rel="sunset"' in rejected.headers['link']
 
 
 @pytest.mark.parametrize('verb', ['PUT', 'DELETE'])

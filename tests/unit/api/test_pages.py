@@ -98,9 +98,11 @@ def test_list_when_in_pages_is_complete_for_openstacksdk() -> None:
         test_clients.connected(url, None) as sdk,
     ):
         backend.engine = fake_engine.FakeEngine()
-        made = [sdk.create_profile(name='p', spec=SPEC).id for _ in range(7)]
+        created = [
+            sdk.create_profile(name='p', spec=SPEC).id for _ in range(7)
+        ]
         for query in ({}, {'limit': 2}, {'limit': 5}, {'name': 'p'}):
-            assert [one.id for one in sdk.profiles(**query)] == made
+            assert [one.id for one in sdk.profiles(**query)] == created
 
 
 @pytest.mark.parametrize(

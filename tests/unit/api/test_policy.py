@@ -115,11 +115,11 @@ def test_rule_when_asked_with_a_token_of_another_scope_says_no(
     assert is_allowed(enforcer, context, rule) == allowed
 
 
-def test_scopes_when_a_rule_is_of_a_route_are_said() -> None:
+def test_scopes_when_a_rule_is_of_a_route_are_declared() -> None:
     for rule in policy.list_rules():
-        said = rule.scope_types is not None
+        has_scopes = rule.scope_types is not None
         needed = ':' in rule.name or rule.name == policy.GLOBAL_PROJECT
-        assert said == (needed and rule.name != 'webhooks:trigger')
+        assert has_scopes == (needed and rule.name != 'webhooks:trigger')
 
 
 def test_options_when_listed_for_the_generator_are_whole() -> None:

@@ -29,10 +29,10 @@ LISTS = {
     'service': 'Service',
 }
 
-#: The SDK has these for every list; Senlin's server refuses them here, too.
+#: The SDK has these for every list; Senlin's server rejects them here, too.
 PAGES = {'limit', 'marker'}
 
-REFUSED = {
+REJECTED = {
     'cluster_attr': PAGES,
     'cluster_policy': PAGES,
     'policy_type': PAGES,
@@ -48,20 +48,20 @@ def list_route(resource: Any) -> routes.Route:
         'cluster_id': '{identity}',
         'path': '{path}',
     }
-    (found,) = (
-        route
-        for route in routes.ROUTES
-        if (route.method, route.path) == ('GET', path)
+    (route,) = (
+        candidate
+        for candidate in routes.ROUTES
+        if (candidate.method, candidate.path) == ('GET', path)
     )
-    return found
+    return route
 
 
 @pytest.mark.parametrize('module', LISTS)
 def test_list_when_queried_by_the_sdk_accepts_its_parameters(
     module: str,
 ) -> None:
-    found = importlib.import_module(f'openstack.clustering.v1.{module}')
-    resource = getattr(found, LISTS[module])
+    sdk_module = importlib.import_module(f'openstack.clustering.v1.{module}')
+    resource = getattr(sdk_module, LISTS[module])
     sent = set(resource._query_mapping._mapping.values())
     taken = set(list_route(resource).query_fields())
-    assert sent - taken == REFUSED.get(module, set())
+    assert sent - taken == REJECTED.get(module, set())

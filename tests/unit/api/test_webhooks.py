@@ -23,8 +23,8 @@ RECEIVER = {
 def trigger(
     api: client.ApiClient, query: str, body: Any = None, version: str = ''
 ) -> client.Response:
-    made = api('POST', '/v1/receivers', RECEIVER, version='1.14')
-    identity = made.json['receiver']['id']
+    created = api('POST', '/v1/receivers', RECEIVER, version='1.14')
+    identity = created.json['receiver']['id']
     return api(
         'POST',
         f'/v1/webhooks/{identity}/trigger',
@@ -71,7 +71,7 @@ def test_webhook_when_triggered_has_no_user(
 
 
 @pytest.mark.parametrize(
-    ('query', 'body', 'says'),
+    ('query', 'body', 'expected'),
     [
         ('', None, 'V query parameter is required'),
         ('V=3', None, 'must be one of 1, 2'),
@@ -81,21 +81,21 @@ def test_webhook_when_triggered_has_no_user(
     ],
 )
 def test_call_when_malformed_is_400(
-    api: client.ApiClient, query: str, body: Any, says: str
+    api: client.ApiClient, query: str, body: Any, expected: str
 ) -> None:
     response = trigger(api, query, body)
     assert response.status == 400
-    assert says in response.detail
+    assert expected in response.detail
 
 
 def test_receiver_when_created_gets_the_url_of_the_api(
     api: client.ApiClient,
 ) -> None:
-    made = api('POST', '/v1/receivers', RECEIVER, version='1.14')
-    assert made.status == 201
-    url = made.json['receiver']['channel']['alarm_url']
+    created = api('POST', '/v1/receivers', RECEIVER, version='1.14')
+    assert created.status == 201
+    url = created.json['receiver']['channel']['alarm_url']
     assert url.startswith('http://')
-    given = {'receiver': {**RECEIVER['receiver'], 'endpoint': 'http://evil'}}
-    refused = api('POST', '/v1/receivers', given, version='1.14')
-    assert refused.status == 400
-    assert 'body.receiver.endpoint: unknown' in refused.detail
+    forged = {'receiver': {**RECEIVER['receiver'], 'endpoint': 'http://evil'}}
+    rejected = api('POST', '/v1/receivers', forged, version='1.14')
+    assert rejected.status == 400
+    assert 'body.receiver.endpoint: unknown' in rejected.detail

@@ -63,7 +63,7 @@ def test_configuration_when_strangers_could_listen_is_refused(
 
 
 @pytest.mark.parametrize(
-    ('lines', 'says'),
+    ('lines', 'expected'),
     [
         (['1.2'], 'needs a date'),
         (['1.2 sunset=soon'], 'retire = 1.2 sunset=soon.* not a date'),
@@ -73,11 +73,11 @@ def test_configuration_when_strangers_could_listen_is_refused(
     ],
 )
 def test_configuration_when_a_version_cannot_be_retired_is_refused(
-    tmp_path: pathlib.Path, lines: list[str], says: str
+    tmp_path: pathlib.Path, lines: list[str], expected: str
 ) -> None:
     file = tmp_path / 'vobjects.conf'
     file.write_text('[api]\n' + ''.join(f'retire = {one}\n' for one in lines))
-    with pytest.raises(exceptions.VobjectsError, match=says):
+    with pytest.raises(exceptions.VobjectsError, match=expected):
         wsgi.configuration([str(file)])
 
 
