@@ -25,6 +25,9 @@ from vobjects.objects.codec import (
 )
 from vobjects.objects.codec.lazy_list import LazyObjectList
 
+#: The ``__dict__`` of an object.
+Attributes = dict[str, Any]
+
 #: Returns an object from a context and a primitive.
 Reader = Callable[[Any, Any], Any]
 
@@ -39,11 +42,44 @@ def never() -> bool:
     return False
 
 
+#: The functions that vobjects.objects.codec.generate writes.
+_GENERATED = (
+    'base_changes',
+    'changes',
+    'copy',
+    'data',
+    'decode_into',
+    'init',
+    'is_unpatched',
+    'primitive',
+)
+
+
 class ClassCodec:
-    """The compiled functions of one class, with a condition for each group.
+    """The compiled functions of one class.
+
+    :mod:`vobjects.objects.codec.generate` describes the functions. Each
+    ``may_...()`` tells whether a group of them may run, which is not the case
+    while a class or a test overrides a method that they replace.
 
     :ivar keeps_in_dict: whether instances keep every field in ``__dict__``
+    :ivar skips_init: whether instances can be created without ``__init__``
+    :ivar tracking: which ``obj_what_changed`` the class has: 'base' of
+        VersionedObject, 'list' of ObjectListBase, or 'custom'
+    :ivar base_changes: ``obj_what_changed`` of VersionedObject
+    :ivar changes: ``obj_what_changed`` of the class
+    :ivar is_unpatched: tells whether no attribute of an instance (its
+        ``__dict__`` is the argument) replaces a method
     """
+
+    base_changes: Callable[[Any, Attributes], set[str]]
+    changes: Callable[[Any, Attributes], set[str]]
+    copy: Callable[[Any, dict[int, Any]], Any]
+    data: Callable[[Any, Attributes], dict[str, Any]]
+    decode_into: Callable[[Any, Attributes, dict[str, Any]], bool]
+    init: Callable[[Any, Attributes, dict[str, Any]], bool]
+    is_unpatched: Callable[[Attributes], bool]
+    primitive: Callable[[Any, Attributes], dict[str, Any]]
 
     def __init__(self, cls: type[override_detection.VersionedObject]) -> None:
         self.cls = cls
@@ -57,7 +93,7 @@ class ClassCodec:
         }
         self.names = frozenset(self.fields)
         self.tracking = _tracking_of(cls)
-        self.is_list = _is_made_as_list(cls)
+        self.is_list = _has_list_init(cls)
         self.holds_objects = any(
             field.holds_objects() for field in self.fields.values()
         )
@@ -78,7 +114,7 @@ class ClassCodec:
         self.float_attributes: tuple[str, ...] | None = None
         self.downgraders: dict[str, Any] = {}
         self.upgrades: dict[str, Any] = {}
-        # Set by vobjects.objects: version -> the reader of that version.
+        # Set by vobjects.objects.decoding: version -> reader.
         self.readers: dict[str, Any] = {}
         # Set by vobjects.objects.codec.list_decoding.
         self.list_reader: Any = None
@@ -104,21 +140,8 @@ class ClassCodec:
         module.add('def is_unpatched(d):')
         module.add(f' return {generate.unpatched_expression()}')
         functions = module.run()
-        self.data: Callable[[Any, dict[str, Any]], dict[str, Any]]
-        self.data = functions['data']
-        self.changes: Callable[[Any, dict[str, Any]], set[str]]
-        self.changes = functions['changes']
-        self.base_changes: Callable[[Any, dict[str, Any]], set[str]]
-        self.base_changes = functions['base_changes']
-        self.primitive: Callable[[Any, dict[str, Any]], dict[str, Any]]
-        self.primitive = functions['primitive']
-        self.decode_into: Callable[[Any, dict[str, Any], dict[str, Any]], bool]
-        self.decode_into = functions['decode_into']
-        self.copy: Callable[[Any, dict[int, Any]], Any] = functions['copy']
-        self.init: Callable[[Any, dict[str, Any], dict[str, Any]], bool]
-        self.init = functions['init']
-        self.is_unpatched: Callable[[dict[str, Any]], bool]
-        self.is_unpatched = functions['is_unpatched']
+        for name in _GENERATED:
+            setattr(self, name, functions[name])
         # -1: the order of the keywords may matter.
         self.init_size = (
             len(fields)
@@ -231,8 +254,8 @@ def _tracking_of(cls: type) -> str:
     return 'custom'
 
 
-def _is_made_as_list(cls: type) -> bool:
-    """Tell whether ``__init__`` is ObjectListBase's, then a known one."""
+def _has_list_init(cls: type) -> bool:
+    """Tell whether ``__init__`` is ObjectListBase's, before a known one."""
     if cls.__init__ is not ovo_base.ObjectListBase.__init__:  # type: ignore[misc]
         return False
     after: Any = super(ovo_base.ObjectListBase, cls)
