@@ -215,7 +215,7 @@ def test_contract_is_read_from_decorators() -> None:
     )
     code, said = read('openapi', '--version', '1.99')
     assert code == 2
-    assert 'there are 1.0 to 1.10' in said
+    assert 'use one of 1.0 to 1.10' in said
 
 
 def test_decorated_controllers_keep_their_contract() -> None:
