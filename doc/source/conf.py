@@ -48,7 +48,7 @@ nitpicky = True
 
 
 class Microversions(SphinxDirective):
-    """What each microversion brought: told, and found in the contract."""
+    """Insert the history of the API and the changes of each microversion."""
 
     def run(self) -> list[nodes.Node]:
         """Return the list."""
