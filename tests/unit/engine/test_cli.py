@@ -252,7 +252,7 @@ def test_engine_without_a_migrated_database_says_what_to_do(
         ('{"Teleport": "1.0"}', 'no such type'),
     ],
 )
-def test_manifest_that_cannot_be_spoken_is_refused(
+def test_manifest_that_cannot_be_spoken_is_rejected(
     home: pathlib.Path, config: str, content: str | None, message: str
 ) -> None:
     path = home / 'manifest.json'

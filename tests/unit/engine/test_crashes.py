@@ -78,7 +78,7 @@ def assert_two_are_well(
     } <= {'SUCCEEDED'}
 
 
-def test_death_at_any_transaction_changes_nothing_in_the_end(
+def test_crash_at_any_transaction_has_the_same_result(
     harness: engine_harness.Harness, scenario: Scenario, tmp_path: pathlib.Path
 ) -> None:
     scenario(harness.engine(name='first'))
@@ -102,7 +102,7 @@ def test_death_at_any_transaction_changes_nothing_in_the_end(
     assert lives >= 3
 
 
-def test_death_of_one_engine_after_the_other_changes_nothing_in_the_end(
+def test_repeated_crashes_have_the_same_result(
     harness: engine_harness.Harness,
 ) -> None:
     harness.conf.set_override('max_attempts', 1000, 'engine')
@@ -131,7 +131,7 @@ def test_death_of_one_engine_after_the_other_changes_nothing_in_the_end(
 
 @pytest.mark.parametrize('operation', ['create', 'delete'])
 @pytest.mark.parametrize('moment', ['before', 'after'])
-def test_death_around_an_operation_of_the_cloud_leaves_no_server_behind(
+def test_crash_around_cloud_operation_leaks_no_server(
     any_harness: engine_harness.Harness, operation: str, moment: str
 ) -> None:
     victim = any_harness.engine()
@@ -151,7 +151,7 @@ def test_death_around_an_operation_of_the_cloud_leaves_no_server_behind(
     assert any_harness.count(models.SimulatedServer) == expected
 
 
-def test_action_that_kills_its_engines_is_failed_with_the_reason(
+def test_action_that_crashes_engines_repeatedly_fails(
     harness: engine_harness.Harness,
 ) -> None:
     harness.conf.set_override('max_attempts', 3, 'engine')
@@ -172,7 +172,7 @@ def test_action_that_kills_its_engines_is_failed_with_the_reason(
     assert 'died' in shown.status_reason
 
 
-def test_engine_taken_for_dead_stops_working_on_what_it_lost(
+def test_expired_engine_stops_running_lost_actions(
     any_harness: engine_harness.Harness,
 ) -> None:
     slow = any_harness.engine(name='slow')
@@ -190,7 +190,7 @@ def test_engine_taken_for_dead_stops_working_on_what_it_lost(
     assert any_harness.count(models.SimulatedServer) == 1
 
 
-def test_engine_taken_for_dead_claims_nothing(
+def test_expired_engine_claims_nothing(
     harness: engine_harness.Harness,
 ) -> None:
     slow = harness.engine(name='slow')

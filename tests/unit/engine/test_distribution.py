@@ -20,7 +20,7 @@ from vobjects.clustering import errors
         ({'a': 1}, {}, 0, {}),
     ],
 )
-def test_new_nodes_are_spread_by_weight(
+def test_additions_follow_weights(
     weights: dict[str, int],
     current: dict[str, int],
     count: int,
@@ -30,7 +30,7 @@ def test_new_nodes_are_spread_by_weight(
     assert distribution.choose_additions(known, current, count) == expected
 
 
-def test_caps_are_kept_or_there_is_no_plan() -> None:
+def test_additions_respect_caps_or_there_is_no_plan() -> None:
     known = [Location('a', 100, 1), Location('b', 10, 2)]
     assert distribution.choose_additions(known, {}, 3) == {'a': 1, 'b': 2}
     assert distribution.choose_additions(known, {'a': 1}, 3) is None
@@ -45,7 +45,7 @@ def test_caps_are_kept_or_there_is_no_plan() -> None:
         ({'a': 1}, 5, {'a': 1}),
     ],
 )
-def test_nodes_go_from_where_there_are_most(
+def test_removals_come_from_the_fullest_locations(
     current: dict[str, int], count: int, expected: dict[str, int]
 ) -> None:
     known = [Location('a', 100), Location('b', 50)]
@@ -58,7 +58,7 @@ NUMBERS = st.dictionaries(
 
 
 @given(NUMBERS, st.integers(0, 30))
-def test_what_is_spread_is_thinned_to_nothing(
+def test_added_nodes_can_all_be_removed(
     weights: dict[str, int], count: int
 ) -> None:
     known = [Location(name, weight) for name, weight in weights.items()]
@@ -81,14 +81,14 @@ def test_what_is_spread_is_thinned_to_nothing(
         ([{'name': 'a', 'weight': 1}] * 2, 'two zones a'),
     ],
 )
-def test_places_that_hold_nothing_are_refused(
+def test_invalid_locations_are_rejected(
     given: list[dict[str, object]], says: str
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match=says):
         distribution.parse_locations(given, 'zone')
 
 
-def test_placement_of_new_nodes_is_of_all_policies_together() -> None:
+def test_placement_combines_all_policies() -> None:
     decided = {
         'creation': {
             'zones': {'z2': 1, 'z1': 1},

@@ -51,7 +51,7 @@ def test_action_has_an_event_at_its_start_and_at_its_end(
     assert shown.id == ended.id
 
 
-def test_events_of_what_is_gone_still_tell_its_name(
+def test_events_of_deleted_target_keep_its_name(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -126,7 +126,7 @@ def test_derived_actions_and_low_levels_are_left_out_as_configured(
     assert len(harness.rows(models.Event)) == 4
 
 
-def test_dispatcher_that_is_not_installed_is_refused(
+def test_unknown_dispatcher_is_rejected(
     harness: engine_harness.Harness,
 ) -> None:
     harness.conf.set_override('dispatchers', ['carrier-pigeon'], 'events')
@@ -152,7 +152,7 @@ def test_events_are_filtered_and_sorted(
     assert listed(engine, cluster_id=['no-such-cluster']) == []
 
 
-def test_events_of_another_project_are_not_there(
+def test_events_of_another_project_are_not_listed(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()

@@ -46,7 +46,7 @@ NETWORKS = ['127.0.0.0/8', '::1/128']
         ('http:///x', 'is unknown'),
     ],
 )
-def test_url_in_a_forbidden_network_is_refused(url: str, says: str) -> None:
+def test_url_in_a_forbidden_network_is_rejected(url: str, says: str) -> None:
     with pytest.raises(http_client.OutgoingError, match=says):
         http_client.check_url(NETWORKS, url, 'it', 60)
 
@@ -73,7 +73,7 @@ def test_url_in_a_forbidden_network_is_refused(url: str, says: str) -> None:
         '0x7f.1',
     ],
 )
-def test_address_that_leads_to_a_forbidden_one_is_refused(host: str) -> None:
+def test_address_that_leads_to_a_forbidden_one_is_rejected(host: str) -> None:
     with pytest.raises(http_client.OutgoingError, match='forbidden network'):
         http_client.check_url(NETWORKS, f'http://{host}/x', 'it', 60)
 

@@ -75,7 +75,7 @@ for bomb in {BOMBS!r}:
     )
 
 
-def test_find_when_too_many_values_are_visited_is_refused() -> None:
+def test_find_when_too_many_values_are_visited_is_rejected() -> None:
     path = jsonpath.Path(BOMBS[0])
     with pytest.raises(errors.BadRequest, match='visits more than 500000'):
         list(path.find(DOCUMENT))

@@ -121,7 +121,7 @@ def test_action_that_another_process_ends_is_logged_on_one_line(
     )
 
 
-def test_line_about_another_engines_action_names_that(
+def test_log_line_about_action_of_dead_engine_names_the_action(
     harness: engine_harness.Harness, lines: io.StringIO
 ) -> None:
     engine = harness.engine()

@@ -62,7 +62,7 @@ def test_actions_that_others_end_are_counted(
     assert ended(engine, 'CLUSTER_CREATE', 'CANCELLED') == 1
 
 
-def test_transaction_that_is_lost_counts_nothing(
+def test_rolled_back_transaction_counts_nothing(
     sqlite_database: database.Database,
 ) -> None:
     found = metrics.Metrics()
@@ -83,7 +83,7 @@ def test_transaction_that_is_lost_counts_nothing(
     assert found.registry.get_sample_value(name, labels) == 1
 
 
-def test_lock_that_somebody_has_is_counted(
+def test_wait_for_lock_is_counted(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -143,7 +143,7 @@ def shown(page: exporter.Exporter) -> dict[str, float]:
     }
 
 
-def test_page_shows_what_there_is_to_do(
+def test_metrics_contain_the_backlog(
     any_harness: engine_harness.Harness,
     engine: engine_harness.Engine,
     page: exporter.Exporter,
@@ -167,7 +167,7 @@ def test_page_shows_what_there_is_to_do(
     assert found['vobjects_engine_database_up'] == 1
 
 
-def test_page_shows_the_fleet(
+def test_metrics_contain_the_fleet(
     any_harness: engine_harness.Harness,
     engine: engine_harness.Engine,
     page: exporter.Exporter,
@@ -185,7 +185,7 @@ def test_page_shows_the_fleet(
     assert age >= 0
 
 
-def test_page_is_kept_for_a_while(
+def test_metrics_are_cached(
     harness: engine_harness.Harness, sqlite_database: database.Database
 ) -> None:
     kept = exporter.DatabaseCollector(sqlite_database, lifetime=3600)
@@ -194,7 +194,7 @@ def test_page_is_kept_for_a_while(
     assert list(kept.collect()) == before
 
 
-def test_page_without_a_database_says_so(tmp_path: pathlib.Path) -> None:
+def test_metrics_without_database_report_it(tmp_path: pathlib.Path) -> None:
     path = tmp_path / 'a' / 'engine.sqlite'
     target = database.Database(configuration(f'sqlite:///{path}'))
     target.close()
@@ -203,7 +203,7 @@ def test_page_without_a_database_says_so(tmp_path: pathlib.Path) -> None:
     assert [sample.value for sample in up.samples] == [0]
 
 
-def test_page_on_a_port_that_is_taken_is_an_error(
+def test_metrics_on_used_port_raise(
     harness: engine_harness.Harness,
 ) -> None:
     with socket.create_server(('127.0.0.1', 0)) as taken:
@@ -217,7 +217,7 @@ def test_page_on_a_port_that_is_taken_is_an_error(
         page.stop()
 
 
-def test_page_that_nobody_configured_is_not_there(
+def test_metrics_are_not_served_by_default(
     harness: engine_harness.Harness,
 ) -> None:
     page = exporter.Exporter(harness.conf, metrics.Metrics(), harness.database)

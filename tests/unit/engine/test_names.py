@@ -54,7 +54,7 @@ def test_name_follows_the_format(name_format: Any, pattern: str) -> None:
         {'a': 1},
     ],
 )
-def test_format_that_makes_no_names_is_refused(name_format: Any) -> None:
+def test_invalid_format_is_rejected(name_format: Any) -> None:
     with pytest.raises(errors.BadRequest, match=r'config: node\.name\.format'):
         names.member_name({names.FORMAT_KEY: name_format}, 7)
 
@@ -71,7 +71,7 @@ def test_longer_format_is_rejected() -> None:
         names.check_config({names.FORMAT_KEY: 'x' * 256})
 
 
-def test_filling_a_format_draws_no_more_than_a_name_needs(
+def test_node_name_draws_at_most_255_characters(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn = 0

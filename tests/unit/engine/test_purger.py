@@ -44,7 +44,7 @@ def test_purger_deletes_as_configured(
     assert any_harness.count(models.Event) == 1 - deleted[1]
 
 
-def test_purger_works_when_it_is_the_first(
+def test_purger_deletes_only_when_first(
     harness: engine_harness.Harness,
     sqlite_database: database.Database,
 ) -> None:

@@ -10,7 +10,7 @@ from tests.unit.engine import engine_harness
 from vobjects.rpc.fleet import BEATS_PER_PERIOD, DEAD_AFTER_PERIODS
 
 
-def test_death_is_noticed_within_two_periods() -> None:
+def test_death_is_detected_within_two_periods() -> None:
     # Whoever sweeps when the silence has just not been long enough sweeps
     # again an interval later.
     assert DEAD_AFTER_PERIODS + 1 / BEATS_PER_PERIOD <= 2
@@ -20,7 +20,7 @@ def test_death_is_noticed_within_two_periods() -> None:
     ('periods', 'dies'),
     [(DEAD_AFTER_PERIODS - 0.1, False), (DEAD_AFTER_PERIODS + 0.01, True)],
 )
-def test_engine_dies_of_so_many_periods_of_silence(
+def test_engine_expires_after_periods_without_heartbeat(
     harness: engine_harness.Harness, periods: float, dies: bool
 ) -> None:
     engine, other = harness.engine(), harness.engine(name='two')
@@ -31,7 +31,7 @@ def test_engine_dies_of_so_many_periods_of_silence(
     assert [one.id for one in dead] == [engine.member.id] * dies
 
 
-def test_engine_that_is_silent_itself_allows_others_as_much(
+def test_suspended_engine_tolerates_silence_of_others(
     harness: engine_harness.Harness,
 ) -> None:
     engine, other = harness.engine(), harness.engine(name='two')

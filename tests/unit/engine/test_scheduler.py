@@ -25,7 +25,7 @@ def at_rest(harness: engine_harness.Harness) -> bool:
     return all(row.end_time for row in harness.rows(models.Action))
 
 
-def test_pool_runs_what_is_announced_at_once(
+def test_pool_runs_announced_actions_at_once(
     any_harness: engine_harness.Harness,
 ) -> None:
     any_harness.conf.set_override('poll_interval', 60.0, 'engine')
@@ -38,7 +38,7 @@ def test_pool_runs_what_is_announced_at_once(
     any_harness.assert_idle()
 
 
-def test_pools_of_several_engines_do_each_thing_once(
+def test_several_engines_run_each_action_once(
     any_harness: engine_harness.Harness,
 ) -> None:
     engines = [any_harness.engine(name=name) for name in 'abc']
@@ -60,7 +60,7 @@ def test_pools_of_several_engines_do_each_thing_once(
     any_harness.assert_idle()
 
 
-def test_work_nobody_announced_is_found_by_looking(
+def test_unannounced_action_is_found_by_polling(
     harness: engine_harness.Harness,
 ) -> None:
     harness.conf.set_override('poll_interval', 0.05, 'engine')
@@ -71,7 +71,7 @@ def test_work_nobody_announced_is_found_by_looking(
     deaf.scheduler.stop(5)
 
 
-def test_no_more_is_claimed_than_there_are_workers(
+def test_claims_do_not_exceed_workers(
     harness: engine_harness.Harness,
 ) -> None:
     harness.conf.set_override('workers', 2, 'engine')
@@ -87,7 +87,7 @@ def test_no_more_is_claimed_than_there_are_workers(
     engine.scheduler.stop(5)
 
 
-def test_stop_leaves_what_does_not_finish_to_others(
+def test_stop_releases_unfinished_actions(
     harness: engine_harness.Harness,
 ) -> None:
     gate = threading.Event()
@@ -110,7 +110,7 @@ def test_stop_leaves_what_does_not_finish_to_others(
     assert harness.count(models.SimulatedServer) == 1
 
 
-def test_stop_lets_what_is_running_finish(
+def test_stop_waits_for_running_actions(
     harness: engine_harness.Harness,
 ) -> None:
     gate = threading.Event()
@@ -131,7 +131,7 @@ def test_stop_lets_what_is_running_finish(
     assert harness.statuses('NODE_CREATE') == ['READY', 'SUCCEEDED']
 
 
-def test_claim_whose_worker_is_lost_is_given_back(
+def test_claim_without_worker_is_released(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -145,7 +145,7 @@ def test_claim_whose_worker_is_lost_is_given_back(
     assert harness.statuses('NODE_CREATE') == ['READY']
 
 
-def test_error_that_will_pass_leaves_the_action_for_another_try(
+def test_transient_error_leaves_action_for_retry(
     harness: engine_harness.Harness,
 ) -> None:
     outcomes = iter([exceptions.NoLivePeer('the ledger is away'), None])
@@ -204,7 +204,7 @@ def test_older_engine_leaves_newer_inputs_to_newer_engines(
     any_harness.assert_idle()
 
 
-def test_action_of_a_kind_nobody_here_knows_is_left_alone(
+def test_action_of_unknown_type_is_not_claimed(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -219,7 +219,7 @@ def test_action_of_a_kind_nobody_here_knows_is_left_alone(
     assert harness.statuses('NODE_TELEPORT') == ['READY']
 
 
-def test_runtime_timeout_is_the_cluster_s_or_the_default(
+def test_timeout_is_that_of_the_cluster_or_the_default(
     harness: engine_harness.Harness,
 ) -> None:
     run = harness.engine().runtime

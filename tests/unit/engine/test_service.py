@@ -33,7 +33,7 @@ def bus(conf: cfg.ConfigOpts) -> Iterator[cfg.ConfigOpts]:
         yield conf
 
 
-def test_engines_serve_and_share_the_work(bus: cfg.ConfigOpts) -> None:
+def test_engines_share_requests_and_actions(bus: cfg.ConfigOpts) -> None:
     engines = [service.Engine(bus, host=name) for name in ('one', 'two')]
     for engine in engines:
         engine.start()
@@ -76,7 +76,9 @@ def test_engines_serve_and_share_the_work(bus: cfg.ConfigOpts) -> None:
     opened.cleanup()
 
 
-def test_engine_of_an_older_age_announces_it(bus: cfg.ConfigOpts) -> None:
+def test_emulated_older_engine_announces_its_manifest(
+    bus: cfg.ConfigOpts,
+) -> None:
     speaks = manifest.Manifest(
         {**manifest.local(), 'NodeUpdateRequest': '1.0'}
     )
@@ -88,7 +90,7 @@ def test_engine_of_an_older_age_announces_it(bus: cfg.ConfigOpts) -> None:
     assert member.manifest == speaks
 
 
-def test_database_that_is_behind_is_refused(tmp_path: pathlib.Path) -> None:
+def test_outdated_database_is_rejected(tmp_path: pathlib.Path) -> None:
     target = database.Database(
         configuration(f'sqlite:///{tmp_path / "empty.sqlite"}')
     )

@@ -49,7 +49,7 @@ EXACT, BY, PERCENT = (
         (None, None, 3, {'max_size': 5}, 3),
     ],
 )
-def test_resize_leads_to_size(
+def test_resize_results_in_size(
     kind: str | None,
     number: float | None,
     current: int,
@@ -104,14 +104,14 @@ def test_resize_changes_the_bounds_it_names() -> None:
         ),
     ],
 )
-def test_resize_that_cannot_be_is_refused(
+def test_impossible_resize_is_rejected(
     change: sizes.Resize, message: str
 ) -> None:
     with pytest.raises(errors.BadRequest, match=message):
         change.apply(3, BOUNDS)
 
 
-def test_bounds_that_cross_are_refused_without_a_cluster() -> None:
+def test_crossed_limits_are_rejected_without_a_cluster() -> None:
     with pytest.raises(errors.BadRequest, match=r'than the specified max_si'):
         sizes.Resize(BY, 5, min_size=20, max_size=10).check()
     sizes.Resize(BY, 5, min_size=20, max_size=-1).check()
@@ -127,7 +127,7 @@ def test_bounds_that_cross_are_refused_without_a_cluster() -> None:
         (11, 3, 'WARNING'),
     ],
 )
-def test_health_follows_the_active_nodes(
+def test_status_follows_the_active_nodes(
     active: int, desired: int, status: str
 ) -> None:
     found, reason = sizes.cluster_status(
@@ -137,6 +137,6 @@ def test_health_follows_the_active_nodes(
     assert reason.startswith('CLUSTER_CHECK: number of active nodes')
 
 
-def test_health_without_a_maximum_has_no_too_many() -> None:
+def test_status_without_maximum_ignores_surplus() -> None:
     bounds = sizes.Bounds(0, -1, LIMIT)
     assert sizes.cluster_status('X', 500, 3, bounds)[0] == 'ACTIVE'

@@ -18,12 +18,12 @@ class Watcher:
         return self.detector.allowed_silence(silence)
 
 
-def test_watcher_that_looks_in_time_allows_nothing_from_the_first_on() -> None:
+def test_regular_calls_allow_no_silence() -> None:
     watcher = Watcher()
     assert [watcher.allows(after=2.0) for _ in range(5)] == [0.0] * 5
 
 
-def test_watcher_that_looked_late_allows_as_much_for_a_while() -> None:
+def test_late_call_allows_as_much_silence() -> None:
     watcher = Watcher()
     assert watcher.allows(after=1.0) == 0.0
     assert watcher.allows(after=64.0) == 64.0
@@ -31,7 +31,7 @@ def test_watcher_that_looked_late_allows_as_much_for_a_while() -> None:
     assert watcher.allows(after=0.5) == 0.0
 
 
-def test_watcher_that_is_not_heard_itself_allows_as_much_for_a_while() -> None:
+def test_missed_heartbeat_allows_as_much_silence() -> None:
     watcher = Watcher()
     assert watcher.allows(after=1.0, silence=2.0) == 0.0
     assert watcher.allows(after=1.0, silence=3.0) == 3.0
@@ -40,9 +40,7 @@ def test_watcher_that_is_not_heard_itself_allows_as_much_for_a_while() -> None:
     assert watcher.allows(after=0.5, silence=0.6) == 0.0
 
 
-def test_watcher_that_is_always_slow_still_has_an_end_to_its_patience() -> (
-    None
-):
+def test_slow_process_allows_bounded_silence() -> None:
     watcher = Watcher()
     watcher.allows(after=1.0)
     assert {watcher.allows(after=3.0) for _ in range(9)} == {3.0}

@@ -20,7 +20,7 @@ class Told:
         assert self.may_go.acquire(timeout=240)
 
 
-def test_what_comes_during_a_notice_is_sent_as_one_after_it() -> None:
+def test_requests_during_notice_are_combined() -> None:
     told = Told()
     sender = work_notifier.WorkNotifier(told)
     sender.start()
@@ -35,7 +35,7 @@ def test_what_comes_during_a_notice_is_sent_as_one_after_it() -> None:
     assert told.count == 3  # with the last
 
 
-def test_what_was_announced_is_sent_before_the_end() -> None:
+def test_stop_sends_pending_notice() -> None:
     told = Told()
     told.may_go.release(10)
     sender = work_notifier.WorkNotifier(told)

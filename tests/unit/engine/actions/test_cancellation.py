@@ -28,7 +28,7 @@ def be_late(harness: engine_harness.Harness, action_type: str) -> None:
     harness.database.write(body)
 
 
-def test_action_that_takes_too_long_is_failed_with_the_reason(
+def test_overdue_action_fails_with_timeout(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
@@ -68,7 +68,7 @@ def test_timeout_of_a_parent_ends_its_children_with_it(
     assert 'not done within 7 seconds' in shown.status_reason
 
 
-def test_children_must_be_done_when_their_parent_must(
+def test_children_have_the_deadline_of_their_parent(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -79,7 +79,7 @@ def test_children_must_be_done_when_their_parent_must(
 
 
 @pytest.mark.parametrize('steps', [0, 1, 2, 3])
-def test_forced_deletion_of_a_cluster_ends_what_is_in_its_way(
+def test_forced_cluster_deletion_cancels_blocking_actions(
     any_harness: engine_harness.Harness, steps: int
 ) -> None:
     engine = any_harness.engine()
@@ -97,7 +97,7 @@ def test_forced_deletion_of_a_cluster_ends_what_is_in_its_way(
     assert any_harness.count(models.SimulatedServer) == 0
 
 
-def test_forced_deletion_of_a_node_ends_what_is_in_its_way(
+def test_forced_node_deletion_cancels_blocking_actions(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -131,7 +131,7 @@ def test_forced_deletion_of_a_member_does_not_wait_for_its_cluster(
     assert harness.statuses('NODE_CREATE') == ['CANCELLED', 'SUCCEEDED']
 
 
-def test_end_of_what_has_ended_changes_nothing(
+def test_end_tree_of_ended_action_changes_nothing(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -145,7 +145,7 @@ def test_end_of_what_has_ended_changes_nothing(
     assert harness.statuses('NODE_CREATE') == ['SUCCEEDED']
 
 
-def test_cancelled_before_it_began_leaves_its_target_alone(
+def test_cancel_before_start_leaves_target_unchanged(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -181,7 +181,7 @@ def assert_sizes_agree(harness: engine_harness.Harness) -> None:
 
 
 @pytest.mark.parametrize('deleted', [0, 1])
-def test_cancelled_shrinking_leaves_the_nodes_wanted_that_stay(
+def test_cancelled_scale_in_sets_desired_capacity_to_remaining_nodes(
     any_harness: engine_harness.Harness, deleted: int
 ) -> None:
     engine = any_harness.engine()
@@ -199,7 +199,7 @@ def test_cancelled_shrinking_leaves_the_nodes_wanted_that_stay(
 
 @pytest.mark.parametrize('deleted', [0, 1, 3])
 @pytest.mark.parametrize('status', ['ACTIVE', 'ERROR'])
-def test_cancelled_deletion_leaves_the_nodes_wanted_that_stay(
+def test_cancelled_deletion_sets_desired_capacity_to_remaining_nodes(
     any_harness: engine_harness.Harness, deleted: int, status: str
 ) -> None:
     engine = any_harness.engine()
@@ -234,7 +234,7 @@ def test_cancelled_deletion_leaves_the_nodes_wanted_that_stay(
     any_harness.assert_idle()
 
 
-def test_failed_deletion_leaves_the_nodes_wanted_that_stay(
+def test_failed_deletion_sets_desired_capacity_to_remaining_nodes(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -248,7 +248,7 @@ def test_failed_deletion_leaves_the_nodes_wanted_that_stay(
     assert_sizes_agree(harness)
 
 
-def test_deletions_cancelled_at_any_moment_leave_sizes_that_agree(
+def test_deletion_cancelled_at_any_moment_keeps_sizes_consistent(
     any_harness: engine_harness.Harness,
 ) -> None:
     dice = random.Random(7)

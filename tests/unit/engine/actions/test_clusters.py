@@ -12,7 +12,7 @@ from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters
 
 
-def test_create_makes_the_nodes_as_children(
+def test_create_derives_node_actions(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
@@ -30,7 +30,7 @@ def test_create_makes_the_nodes_as_children(
     any_harness.assert_idle()
 
 
-def test_create_takes_stages_of_any_engine(
+def test_create_stages_run_in_any_engine(
     any_harness: engine_harness.Harness,
 ) -> None:
     engines = [any_harness.engine(name=name) for name in 'abc']
@@ -55,7 +55,7 @@ def test_create_of_an_empty_cluster_needs_no_child(
 
 
 @pytest.mark.parametrize(('minimum', 'status'), [(0, 'WARNING'), (2, 'ERROR')])
-def test_create_with_failing_nodes_says_so(
+def test_create_with_failing_nodes_reports_failure(
     harness: engine_harness.Harness, minimum: int, status: str
 ) -> None:
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
@@ -78,7 +78,7 @@ def test_create_with_failing_nodes_says_so(
     harness.assert_idle()
 
 
-def test_nodes_are_named_by_the_cluster_s_format(
+def test_nodes_are_named_by_the_format_of_the_cluster(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -90,7 +90,7 @@ def test_nodes_are_named_by_the_cluster_s_format(
 
 
 @pytest.mark.parametrize('bad', ['a b', 5])
-def test_format_that_makes_no_names_is_refused_and_does_no_harm(
+def test_invalid_name_format_is_rejected_and_changes_nothing(
     harness: engine_harness.Harness, bad: Any
 ) -> None:
     engine = harness.engine()
@@ -142,7 +142,7 @@ def test_format_that_makes_no_names_is_refused_and_does_no_harm(
         (clusters.ClusterScaleOutRequest, {'count': 2}, 5),
     ],
 )
-def test_change_of_size_leads_to_as_many_nodes_and_servers(
+def test_resize_results_in_matching_nodes_and_servers(
     harness: engine_harness.Harness,
     request_type: Any,
     options: dict[str, Any],
@@ -161,7 +161,7 @@ def test_change_of_size_leads_to_as_many_nodes_and_servers(
     harness.assert_idle()
 
 
-def test_shrinking_takes_bad_nodes_first_then_the_youngest(
+def test_scale_in_removes_unhealthy_nodes_first_then_the_youngest(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -179,7 +179,9 @@ def test_shrinking_takes_bad_nodes_first_then_the_youngest(
     assert request_helpers.get_cluster(engine, cluster).nodes == [first, third]
 
 
-def test_update_changes_what_is_given(harness: engine_harness.Harness) -> None:
+def test_update_changes_only_specified_fields(
+    harness: engine_harness.Harness,
+) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1, metadata={'a': 1})
     engine.call(
@@ -200,7 +202,7 @@ def test_update_changes_what_is_given(harness: engine_harness.Harness) -> None:
 
 
 @pytest.mark.parametrize('profile_only', [True, False])
-def test_update_of_the_profile_reaches_the_nodes_unless_told_not_to(
+def test_profile_update_reaches_nodes_unless_profile_only(
     harness: engine_harness.Harness, profile_only: bool
 ) -> None:
     engine = harness.engine()
@@ -224,7 +226,7 @@ def test_update_of_the_profile_reaches_the_nodes_unless_told_not_to(
     assert flavors == {'m1.small' if profile_only else 'm1.huge'}
 
 
-def test_update_to_a_profile_that_servers_cannot_take_fails(
+def test_update_to_an_incompatible_profile_fails(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -244,7 +246,7 @@ def test_update_to_a_profile_that_servers_cannot_take_fails(
     assert node.status_reason == 'key_name of a server cannot be changed'
 
 
-def test_delete_leaves_actions_only(
+def test_delete_removes_everything_but_actions(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
@@ -257,7 +259,7 @@ def test_delete_leaves_actions_only(
     assert any_harness.statuses('NODE_DELETE') == ['SUCCEEDED'] * 2
 
 
-def test_delete_with_a_node_that_stays_keeps_the_cluster(
+def test_delete_with_a_failing_node_keeps_the_cluster(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -282,7 +284,7 @@ def lose_a_server(
     engine.runtime.provider.servers.delete(row.id)
 
 
-def test_check_notices_a_lost_server(harness: engine_harness.Harness) -> None:
+def test_check_detects_a_lost_server(harness: engine_harness.Harness) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
     lose_a_server(harness, engine)
@@ -298,7 +300,7 @@ def test_check_notices_a_lost_server(harness: engine_harness.Harness) -> None:
 
 
 @pytest.mark.parametrize('check', [True, False])
-def test_recover_repairs_the_nodes_it_knows_to_be_bad(
+def test_recover_repairs_unhealthy_nodes(
     harness: engine_harness.Harness, check: bool
 ) -> None:
     engine = harness.engine()

@@ -86,7 +86,7 @@ def size(harness: engine_harness.Harness) -> int:
     return sum(row.cluster_id is not None for row in harness.rows(models.Node))
 
 
-def test_node_waits_until_it_is_let_go(
+def test_node_waits_until_lifecycle_is_completed(
     any_harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = any_harness.engine()
@@ -116,7 +116,7 @@ def test_node_waits_until_it_is_let_go(
     complete(engine, removal.id)  # it may come twice
 
 
-def test_node_goes_when_its_time_is_over(
+def test_node_is_removed_after_hook_timeout(
     any_harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = any_harness.engine()
@@ -130,7 +130,7 @@ def test_node_goes_when_its_time_is_over(
     any_harness.assert_idle()
 
 
-def test_no_time_to_wait_is_no_wait(
+def test_hook_without_timeout_does_not_wait(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
@@ -142,7 +142,7 @@ def test_no_time_to_wait_is_no_wait(
 
 
 @pytest.mark.parametrize('destroy', [True, False])
-def test_members_that_are_removed_wait_as_well(
+def test_removed_members_wait_for_hook(
     harness: engine_harness.Harness,
     hook: webhook_server.WebhookServer,
     destroy: bool,
@@ -162,7 +162,7 @@ def test_members_that_are_removed_wait_as_well(
     harness.assert_idle()
 
 
-def test_node_that_a_user_deletes_waits_as_well(
+def test_node_deletion_by_user_waits_for_hook(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
@@ -182,7 +182,7 @@ def test_node_that_a_user_deletes_waits_as_well(
     harness.assert_idle()
 
 
-def test_node_that_may_not_go_is_not_told_of(
+def test_hook_is_not_notified_when_minimum_size_forbids_removal(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
@@ -202,7 +202,9 @@ def test_node_that_may_not_go_is_not_told_of(
 
 
 @pytest.mark.parametrize('version', ['1.0', '1.1'])
-def test_queue_is_told(harness: engine_harness.Harness, version: str) -> None:
+def test_hook_message_is_posted_to_queue(
+    harness: engine_harness.Harness, version: str
+) -> None:
     engine = harness.engine()
     hooks = {'params': {'queue': 'q'}, 'timeout': '60'}
     cluster(engine, version=version, hooks=hooks)
@@ -215,7 +217,7 @@ def test_queue_is_told(harness: engine_harness.Harness, version: str) -> None:
     assert engine.runtime.queues.claim('theirs', 'q').messages == []
 
 
-def test_hook_that_fails_is_told_again_and_then_waited_for(
+def test_failing_hook_is_notified_again_then_times_out(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
@@ -238,7 +240,7 @@ def test_hook_that_fails_is_told_again_and_then_waited_for(
     harness.assert_idle()
 
 
-def test_who_is_told_may_answer_before_the_call_is_over(
+def test_lifecycle_completed_during_notification_is_kept(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
@@ -252,7 +254,7 @@ def test_who_is_told_may_answer_before_the_call_is_over(
     harness.assert_idle()
 
 
-def test_engine_that_dies_while_it_tells_has_another_tell(
+def test_notification_is_repeated_when_engine_dies(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
@@ -282,7 +284,7 @@ def test_engine_that_dies_while_it_tells_has_another_tell(
     harness.assert_idle()
 
 
-def test_node_that_does_not_work_is_not_told_of(
+def test_hook_is_not_notified_of_inactive_node(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
@@ -299,7 +301,7 @@ def test_node_that_does_not_work_is_not_told_of(
 
 
 @pytest.mark.parametrize('waits_for', ['grace', 'hook'])
-def test_cancelled_removal_leaves_the_node_as_it_is(
+def test_cancelled_removal_leaves_node_unchanged(
     harness: engine_harness.Harness,
     hook: webhook_server.WebhookServer,
     waits_for: str,
@@ -332,7 +334,7 @@ def test_forced_deletion_does_not_wait(
     harness.assert_idle()
 
 
-def test_waiting_is_not_counted_against_the_time_of_the_action(
+def test_hook_wait_extends_action_timeout(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
@@ -346,7 +348,7 @@ def test_waiting_is_not_counted_against_the_time_of_the_action(
         )
 
 
-def test_only_the_clusters_own_waiting_nodes_are_let_go(
+def test_complete_lifecycle_rejects_token_of_another_cluster(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
@@ -377,7 +379,7 @@ def test_only_the_clusters_own_waiting_nodes_are_let_go(
     assert removals(harness)[0].status == WAITING
 
 
-def test_action_that_waits_for_nobody_is_left_as_it_is(
+def test_complete_lifecycle_of_action_without_hook_changes_nothing(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()

@@ -40,7 +40,7 @@ def test_added_nodes_are_members_with_indices(
 
 
 @pytest.mark.parametrize('destroy', [True, False])
-def test_deleted_nodes_leave_or_go(
+def test_removed_nodes_are_orphaned_or_deleted(
     harness: engine_harness.Harness, destroy: bool
 ) -> None:
     engine = harness.engine()
@@ -66,7 +66,7 @@ def test_deleted_nodes_leave_or_go(
     harness.assert_idle()
 
 
-def test_replaced_nodes_change_places(
+def test_replace_swaps_members(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
@@ -83,7 +83,7 @@ def test_replaced_nodes_change_places(
     any_harness.assert_idle()
 
 
-def test_two_clusters_that_want_one_node_do_not_both_get_it(
+def test_node_added_to_two_clusters_joins_only_one(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -101,7 +101,7 @@ def test_two_clusters_that_want_one_node_do_not_both_get_it(
     harness.assert_idle()
 
 
-def test_everything_wrong_with_nodes_to_add_is_said_at_once(
+def test_add_reports_all_problems_in_one_error(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -129,7 +129,7 @@ def test_everything_wrong_with_nodes_to_add_is_said_at_once(
         ({'a': 'n', 'b': 'n'}, 'Map contains duplicated values'),
     ],
 )
-def test_replacements_that_make_no_sense_are_told_in_senlins_words(
+def test_invalid_replacements_are_rejected_with_senlins_messages(
     harness: engine_harness.Harness, given: Any, said: str
 ) -> None:
     engine = harness.engine()
@@ -167,7 +167,7 @@ def test_replacements_that_make_no_sense_are_told_in_senlins_words(
         ),
     ],
 )
-def test_nodes_that_do_not_fit_are_refused(
+def test_unsuitable_nodes_are_rejected(
     harness: engine_harness.Harness, request_type: Any, given: Any, says: str
 ) -> None:
     engine = harness.engine()
@@ -206,7 +206,7 @@ def test_nodes_of_another_project_are_not_found(
 
 
 @pytest.mark.parametrize(('lost', 'grown'), [(1, 0), (0, 2), (2, 1)])
-def test_recover_with_capacity_brings_back_the_number_of_nodes(
+def test_recover_with_check_capacity_restores_number_of_nodes(
     harness: engine_harness.Harness, lost: int, grown: int
 ) -> None:
     engine = harness.engine()
@@ -226,7 +226,7 @@ def test_recover_with_capacity_brings_back_the_number_of_nodes(
     harness.assert_idle()
 
 
-def test_server_is_told_of_its_cluster_as_its_node_comes_and_goes(
+def test_server_metadata_follows_membership(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -249,7 +249,7 @@ def test_server_is_told_of_its_cluster_as_its_node_comes_and_goes(
     assert told() == {'cluster_node_id': node}
 
 
-def test_node_joins_though_its_server_cannot_be_told(
+def test_node_joins_when_server_metadata_update_fails(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()

@@ -10,7 +10,7 @@ from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering.requests import clusters, nodes, profiles
 
 
-def test_create_makes_a_server(any_harness: engine_harness.Harness) -> None:
+def test_create_creates_a_server(any_harness: engine_harness.Harness) -> None:
     engine = any_harness.engine()
     node = request_helpers.create_node(
         engine, role='master', metadata={'a': 1}
@@ -25,7 +25,7 @@ def test_create_makes_a_server(any_harness: engine_harness.Harness) -> None:
     any_harness.assert_idle()
 
 
-def test_create_that_fails_leaves_an_error_with_its_reason(
+def test_failed_create_sets_error_with_reason(
     harness: engine_harness.Harness,
 ) -> None:
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
@@ -38,7 +38,7 @@ def test_create_that_fails_leaves_an_error_with_its_reason(
     harness.assert_idle()
 
 
-def test_create_in_a_cluster_makes_it_larger(
+def test_create_in_a_cluster_increases_desired_capacity(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
@@ -51,7 +51,9 @@ def test_create_in_a_cluster_makes_it_larger(
     assert 'NODE_CREATE' in shown.status_reason
 
 
-def test_update_changes_what_is_given(harness: engine_harness.Harness) -> None:
+def test_update_changes_only_specified_fields(
+    harness: engine_harness.Harness,
+) -> None:
     engine = harness.engine()
     node = request_helpers.create_node(engine, role='r')
     engine.call(
@@ -66,7 +68,7 @@ def test_update_changes_what_is_given(harness: engine_harness.Harness) -> None:
     assert shown.status == 'ACTIVE'
 
 
-def test_update_of_the_profile_changes_the_server(
+def test_profile_update_changes_the_server(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -115,7 +117,7 @@ def test_delete_removes_node_and_server(
 
 
 @pytest.mark.parametrize('physical_id', [None, 'known'])
-def test_node_of_a_region_that_is_not_there_can_be_deleted_if_it_has_nothing(
+def test_node_of_unknown_region_can_be_deleted_without_object(
     harness: engine_harness.Harness, physical_id: str | None
 ) -> None:
     engine = harness.engine()
@@ -142,7 +144,7 @@ def test_node_of_a_region_that_is_not_there_can_be_deleted_if_it_has_nothing(
     harness.assert_idle()
 
 
-def test_delete_of_a_member_makes_the_cluster_smaller(
+def test_delete_of_a_member_reduces_desired_capacity(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -158,7 +160,7 @@ def test_delete_of_a_member_makes_the_cluster_smaller(
 @pytest.mark.parametrize(
     ('lost', 'status'), [(True, 'ERROR'), (False, 'ACTIVE')]
 )
-def test_check_says_how_the_server_is(
+def test_check_reports_server_status(
     harness: engine_harness.Harness, lost: bool, status: str
 ) -> None:
     engine = harness.engine()
@@ -181,7 +183,7 @@ def test_check_says_how_the_server_is(
         ('REBOOT', 'reboot', True),
     ],
 )
-def test_recover_does_the_operation(
+def test_recover_performs_the_operation(
     harness: engine_harness.Harness,
     operation: str | None,
     call: str,
@@ -220,7 +222,7 @@ def test_recover_with_check_leaves_a_healthy_server_alone(
     )
 
 
-def test_member_s_own_action_waits_for_the_cluster_s(
+def test_action_of_a_member_waits_for_action_of_the_cluster(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
@@ -243,7 +245,7 @@ def test_member_s_own_action_waits_for_the_cluster_s(
 
 
 @pytest.mark.parametrize('insists', [True, False])
-def test_recreation_that_cannot_remove_the_server(
+def test_recreate_when_server_deletion_fails(
     any_harness: engine_harness.Harness, insists: bool
 ) -> None:
     # It takes longer to remove a server than it may take.

@@ -29,7 +29,7 @@ def test_operation_on_a_node_reaches_its_server(
     any_harness.assert_idle()
 
 
-def test_operation_that_the_cloud_refuses_leaves_an_error(
+def test_operation_rejected_by_cloud_sets_node_to_error(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -46,7 +46,7 @@ def test_operation_that_the_cloud_refuses_leaves_an_error(
     harness.assert_idle()
 
 
-def test_operation_on_a_cluster_reaches_the_chosen_nodes(
+def test_cluster_operation_reaches_the_matching_nodes(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -98,7 +98,7 @@ def test_operation_on_a_cluster_reaches_the_chosen_nodes(
         ),
     ],
 )
-def test_operation_that_the_type_does_not_offer_is_refused(
+def test_unsupported_operation_is_rejected(
     harness: engine_harness.Harness,
     options: dict[str, Any],
     says: str,
@@ -123,7 +123,7 @@ def test_operation_that_the_type_does_not_offer_is_refused(
         ({'role': 'nobody'}, 'No node .matching the filter. could be found'),
     ],
 )
-def test_filters_that_choose_nothing_are_refused(
+def test_filters_without_match_are_rejected(
     harness: engine_harness.Harness, filters: dict[str, Any], says: str
 ) -> None:
     engine = harness.engine()
@@ -153,7 +153,7 @@ def test_operations_of_a_type_are_shown_with_their_parameters(
     }
 
 
-def test_a_password_is_not_shown_among_the_inputs(
+def test_password_in_inputs_is_masked(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()

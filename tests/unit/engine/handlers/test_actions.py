@@ -24,7 +24,7 @@ def listed(engine: engine_harness.Engine, **options: Any) -> list[Any]:
     return found
 
 
-def test_action_shows_what_it_was_told_and_its_relations(
+def test_action_has_inputs_and_dependencies(
     engine: engine_harness.Engine,
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
@@ -110,7 +110,7 @@ def cancel(engine: engine_harness.Engine, identity: str, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize('force', [True, False])
-def test_cancel_ends_an_action_and_what_it_waits_for(
+def test_cancel_ends_action_and_its_children(
     any_harness: engine_harness.Harness, force: bool
 ) -> None:
     engine = any_harness.engine()
@@ -132,7 +132,7 @@ def test_cancel_ends_an_action_and_what_it_waits_for(
     any_harness.assert_idle()
 
 
-def test_cancel_of_what_has_ended_is_a_conflict(
+def test_cancel_of_ended_action_conflicts(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -155,7 +155,7 @@ def test_only_the_own_projects_actions_are_cancelled(
     assert harness.statuses('CLUSTER_CREATE') == ['READY']
 
 
-def test_no_other_status_can_be_asked_for(
+def test_status_other_than_cancelled_is_rejected(
     harness: engine_harness.Harness,
 ) -> None:
     request = actions.ActionUpdateRequest(identity='x', status='FAILED')
@@ -164,7 +164,7 @@ def test_no_other_status_can_be_asked_for(
 
 
 @pytest.mark.parametrize('options', [{}, {'refuse_conflict': True}])
-def test_scaling_beside_another_action_conflicts_at_any_version(
+def test_scaling_during_another_action_conflicts_at_any_version(
     harness: engine_harness.Harness, options: dict[str, bool]
 ) -> None:
     engine = harness.engine()
@@ -222,7 +222,7 @@ def test_cluster_is_locked_while_an_action_works_on_a_member(
     harness.assert_idle()
 
 
-def test_scaling_by_many_at_once_is_accepted_once(
+def test_concurrent_scaling_is_accepted_once(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()

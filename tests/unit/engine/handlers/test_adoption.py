@@ -75,7 +75,7 @@ def test_preview_shows_the_spec_and_makes_nothing(
         ({'overrides': {'colour': 'red'}}, 'colour: unknown'),
     ],
 )
-def test_what_cannot_be_adopted_is_refused(
+def test_invalid_adoption_is_rejected(
     harness: engine_harness.Harness,
     server: str,
     options: dict[str, Any],
@@ -101,7 +101,7 @@ def test_server_of_a_node_is_not_adopted_again(
         )
 
 
-def test_adoption_beyond_the_quota_is_refused(
+def test_adoption_beyond_the_quota_is_rejected(
     harness: engine_harness.Harness, server: str
 ) -> None:
     harness.conf.set_override('max_nodes_per_project', 0, 'engine')
@@ -113,7 +113,7 @@ def test_adoption_beyond_the_quota_is_refused(
     assert harness.count(models.Profile) == 0
 
 
-def test_server_is_adopted_once_by_many_at_once(
+def test_concurrent_adoptions_create_one_node(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()

@@ -33,7 +33,7 @@ def create(engine: engine_harness.Engine, **options: Any) -> Any:
     return engine.call(request)
 
 
-def test_create_is_accepted_with_the_cluster_as_it_is_before(
+def test_create_returns_initial_cluster(
     engine: engine_harness.Engine,
 ) -> None:
     profile = request_helpers.create_profile(engine)
@@ -60,7 +60,7 @@ def test_create_is_accepted_with_the_cluster_as_it_is_before(
         ({'config': {'node.name.format': 'x' * 256}}, 'at most 255 char'),
     ],
 )
-def test_create_that_cannot_be_is_refused(
+def test_invalid_create_is_rejected(
     harness: engine_harness.Harness,
     engine: engine_harness.Engine,
     options: dict[str, Any],
@@ -73,7 +73,7 @@ def test_create_that_cannot_be_is_refused(
     assert harness.count(models.Action) == 0
 
 
-def test_create_beyond_the_quota_of_the_project_is_refused(
+def test_create_beyond_the_quota_of_the_project_is_rejected(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     harness.conf.set_override('max_clusters_per_project', 1, 'engine')
@@ -121,7 +121,7 @@ def test_create_beyond_the_quota_of_the_project_is_refused(
         ),
     ],
 )
-def test_create_of_others_beyond_their_quota_is_refused(
+def test_create_beyond_quota_of_other_types_is_rejected(
     harness: engine_harness.Harness,
     engine: engine_harness.Engine,
     quota: str,
@@ -136,7 +136,7 @@ def test_create_of_others_beyond_their_quota_is_refused(
 
 
 @pytest.mark.parametrize('existing', [0, 1])
-def test_create_by_many_at_once_keeps_the_quota(
+def test_concurrent_creates_respect_quota(
     any_harness: engine_harness.Harness, existing: int
 ) -> None:
     any_harness.conf.set_override('max_clusters_per_project', 3, 'engine')
@@ -160,7 +160,7 @@ def test_create_by_many_at_once_keeps_the_quota(
     assert any_harness.count(models.Cluster) == 3
 
 
-def test_create_that_an_older_engine_could_not_be_told_is_refused(
+def test_create_unsupported_by_older_engine_is_rejected(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     request_helpers.create_profile(engine)
@@ -184,7 +184,7 @@ ACTIONS = [
 
 
 @pytest.mark.parametrize('request_', ACTIONS, ids=lambda r: r.obj_name())
-def test_action_on_a_cluster_that_is_not_there_or_anothers_is_not_found(
+def test_action_on_unknown_or_foreign_cluster_is_not_found(
     engine: engine_harness.Engine, request_: Any
 ) -> None:
     theirs = engine_harness.request_context('theirs')
@@ -201,7 +201,7 @@ def test_action_on_a_cluster_that_is_not_there_or_anothers_is_not_found(
     [one for one in ACTIONS if 'Delete' not in one.obj_name()],
     ids=lambda r: r.obj_name(),
 )
-def test_action_while_another_is_under_way_conflicts(
+def test_action_during_unfinished_action_conflicts(
     engine: engine_harness.Engine, request_: Any
 ) -> None:
     request_helpers.create_cluster(engine, 1, run=False)
@@ -261,7 +261,7 @@ def test_action_while_another_runs_finds_the_cluster_locked(
         ),
     ],
 )
-def test_action_that_cannot_be_done_is_refused(
+def test_impossible_action_is_rejected(
     harness: engine_harness.Harness,
     engine: engine_harness.Engine,
     request_: Any,
@@ -288,7 +288,7 @@ def test_action_that_cannot_be_done_is_refused(
         ),
     ],
 )
-def test_scaling_beyond_the_bounds_fails_and_leaves_the_cluster_alone(
+def test_scaling_beyond_limits_fails_without_change(
     harness: engine_harness.Harness,
     engine: engine_harness.Engine,
     request_: Any,
@@ -305,7 +305,7 @@ def test_scaling_beyond_the_bounds_fails_and_leaves_the_cluster_alone(
     harness.assert_idle()
 
 
-def test_update_to_a_profile_of_another_type_is_refused(
+def test_update_to_a_profile_of_another_type_is_rejected(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     request_helpers.create_cluster(engine, 1)
@@ -321,7 +321,7 @@ def test_update_to_a_profile_of_another_type_is_refused(
         )
 
 
-def test_delete_of_what_is_worked_on_must_be_forced(
+def test_delete_of_busy_resource_requires_force(
     engine: engine_harness.Engine,
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1, run=False)
@@ -404,7 +404,7 @@ def test_show_of_another_project_is_for_administrators_by_full_id(
         engine.call(request)
 
 
-def test_requests_at_once_queue_one_action(
+def test_concurrent_requests_queue_one_action(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
@@ -426,7 +426,7 @@ def test_requests_at_once_queue_one_action(
     assert sorted(outcomes) == ['accepted', *['conflict'] * 3]
 
 
-def test_node_joins_only_where_there_is_room(
+def test_create_in_full_cluster_is_rejected(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 1, max_size=2)

@@ -46,7 +46,7 @@ def test_collect_finds_an_attribute_of_each_node(
         'a&b',
     ],
 )
-def test_collect_by_what_is_no_path_is_refused(
+def test_collect_with_invalid_path_is_rejected(
     engine: engine_harness.Engine, path: str
 ) -> None:
     request_helpers.create_cluster(engine, 0)
@@ -54,7 +54,7 @@ def test_collect_by_what_is_no_path_is_refused(
         collect(engine, path)
 
 
-def test_collect_by_what_leads_out_of_the_node_is_refused(
+def test_collect_with_path_outside_of_node_is_rejected(
     engine: engine_harness.Engine,
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1)

@@ -89,7 +89,7 @@ def test_messages_start_actions_of_the_owner(
         {**OUT, 'cluster': '\0'},
     ],
 )
-def test_message_that_asks_for_nothing_is_dropped(
+def test_invalid_message_is_dropped(
     harness: engine_harness.Harness, body: Any
 ) -> None:
     engine = harness.engine()
@@ -110,7 +110,7 @@ def test_message_that_asks_for_nothing_is_dropped(
     assert left(engine, receiver) == []
 
 
-def test_administrator_may_have_others_clusters_changed(
+def test_administrator_message_may_target_foreign_cluster(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -122,7 +122,7 @@ def test_administrator_may_have_others_clusters_changed(
     assert len(made(harness)) == 1
 
 
-def test_message_that_comes_again_makes_no_second_action(
+def test_redelivered_message_starts_no_second_action(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
@@ -160,7 +160,7 @@ def test_message_that_comes_again_makes_no_second_action(
     assert any_harness.count(models.ReceivedMessage) == 0
 
 
-def test_engines_that_are_notified_at_once_make_each_action_once(
+def test_concurrent_notifications_start_each_action_once(
     any_harness: engine_harness.Harness,
 ) -> None:
     engines = [any_harness.engine(name=str(number)) for number in range(4)]
@@ -180,7 +180,7 @@ def test_engines_that_are_notified_at_once_make_each_action_once(
     assert any_harness.count(models.ReceivedMessage) == 0
 
 
-def test_message_whose_cluster_is_busy_is_left_for_later(
+def test_message_for_busy_cluster_stays_in_queue(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -201,7 +201,9 @@ def test_message_whose_cluster_is_busy_is_left_for_later(
     assert len(request_helpers.get_cluster(engine, 'c').nodes) == 3
 
 
-def test_queue_goes_with_its_receiver(harness: engine_harness.Harness) -> None:
+def test_receiver_deletion_deletes_queue(
+    harness: engine_harness.Harness,
+) -> None:
     engine = harness.engine()
     receiver = create(engine)
     post(engine, receiver, OUT)
@@ -229,7 +231,7 @@ def test_message_receiver_has_no_webhook(
         )
 
 
-def test_failing_queue_service_is_told_to_the_caller(
+def test_failing_queue_service_is_reported(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -256,7 +258,7 @@ def test_failing_queue_service_is_told_to_the_caller(
     assert harness.count(models.Receiver) == 1
 
 
-def test_notes_of_long_ago_are_dropped(
+def test_old_message_records_are_deleted(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()

@@ -27,7 +27,7 @@ ACTIONS = [
 
 
 @pytest.mark.parametrize('request_', ACTIONS, ids=lambda r: r.obj_name())
-def test_action_on_a_node_that_is_not_there_is_not_found(
+def test_action_on_unknown_node_is_not_found(
     engine: engine_harness.Engine, request_: Any
 ) -> None:
     with pytest.raises(errors.ResourceNotFound, match="The node 'n'"):
@@ -39,7 +39,7 @@ def test_action_on_a_node_that_is_not_there_is_not_found(
     [one for one in ACTIONS if 'Delete' not in one.obj_name()],
     ids=lambda r: r.obj_name(),
 )
-def test_action_while_another_is_under_way_conflicts(
+def test_action_during_unfinished_action_conflicts(
     engine: engine_harness.Engine, request_: Any
 ) -> None:
     request_helpers.create_node(engine, run=False)
@@ -47,7 +47,7 @@ def test_action_while_another_is_under_way_conflicts(
         engine.call(request_.obj_clone())
 
 
-def test_operation_while_another_action_is_under_way_waits(
+def test_operation_during_unfinished_action_waits(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_node(engine, run=False)
@@ -79,7 +79,7 @@ def test_operation_while_another_action_is_under_way_waits(
         (nodes.NodeListRequest(cluster_id='none'), 'given cluster: none'),
     ],
 )
-def test_request_that_cannot_be_done_is_refused(
+def test_impossible_request_is_rejected(
     engine: engine_harness.Engine, request_: Any, message: str
 ) -> None:
     request_helpers.create_node(engine)
@@ -87,7 +87,7 @@ def test_request_that_cannot_be_done_is_refused(
         engine.call(request_.obj_clone())
 
 
-def test_recovery_that_needs_a_server_is_refused_without_one(
+def test_recovery_that_needs_a_server_is_rejected_without_one(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
@@ -96,7 +96,7 @@ def test_recovery_that_needs_a_server_is_refused_without_one(
         engine.call(nodes.NodeRecoverRequest(identity='n', operation='REBOOT'))
 
 
-def test_delete_of_a_member_below_the_minimum_is_refused(
+def test_delete_of_a_member_below_the_minimum_is_rejected(
     engine: engine_harness.Engine,
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1, min_size=1)
@@ -107,7 +107,7 @@ def test_delete_of_a_member_below_the_minimum_is_refused(
         engine.call(nodes.NodeDeleteRequest(identity=member))
 
 
-def test_delete_of_what_is_worked_on_must_be_forced(
+def test_delete_of_busy_resource_requires_force(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     node = request_helpers.create_node(engine)
@@ -121,7 +121,7 @@ def test_delete_of_what_is_worked_on_must_be_forced(
     engine.call(nodes.NodeDeleteRequest(identity=node, force=True))
 
 
-def test_list_is_that_of_a_cluster_if_asked(
+def test_list_is_filtered_by_cluster(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 2)
@@ -133,7 +133,7 @@ def test_list_is_that_of_a_cluster_if_asked(
     assert alone not in [one.id for one in members]
 
 
-def test_details_are_what_the_cloud_says(
+def test_details_come_from_the_cloud(
     engine: engine_harness.Engine,
 ) -> None:
     node = request_helpers.create_node(engine)
@@ -151,7 +151,7 @@ def test_details_are_what_the_cloud_says(
     ('params', 'says'),
     [({'type': 'soft'}, None), ({}, None), ({'type': 'FIRM'}, "'FIRM'")],
 )
-def test_reboot_that_there_is_not_is_refused(
+def test_unknown_reboot_type_is_rejected(
     harness: engine_harness.Harness, params: dict[str, str], says: str | None
 ) -> None:
     engine = harness.engine()
@@ -169,7 +169,7 @@ def test_reboot_that_there_is_not_is_refused(
                 engine.call(request)
 
 
-def test_create_by_many_at_once_keeps_the_size_of_the_cluster(
+def test_concurrent_creates_respect_maximum_size(
     any_harness: engine_harness.Harness,
 ) -> None:
     any_harness.conf.set_override('max_nodes_per_cluster', 3, 'engine')
@@ -194,7 +194,7 @@ def test_create_by_many_at_once_keeps_the_size_of_the_cluster(
     assert any_harness.count(models.Node) == 3
 
 
-def test_recovery_that_waits_too_long_is_refused(
+def test_recovery_with_excessive_delete_timeout_is_rejected(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_node(engine)

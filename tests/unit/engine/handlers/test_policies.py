@@ -56,7 +56,7 @@ def test_spec_may_have_a_description(
     assert engine.call(request).spec == spec
 
 
-def test_description_that_is_no_text_is_rejected(
+def test_description_of_another_type_is_rejected(
     engine: engine_harness.Engine,
 ) -> None:
     request = policies.PolicyValidateRequest(spec={**SPEC, 'description': []})
@@ -74,7 +74,7 @@ def test_validation_creates_nothing(engine: engine_harness.Engine) -> None:
         engine.call(policies.PolicyValidateRequest(spec={'type': 'x'}))
 
 
-def test_list_is_filtered_and_of_the_own_project(
+def test_list_is_filtered_within_own_project(
     engine: engine_harness.Engine,
 ) -> None:
     for name in 'ba':

@@ -18,7 +18,9 @@ def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
     return harness.engine()
 
 
-def test_create_shows_what_was_given(engine: engine_harness.Engine) -> None:
+def test_create_returns_spec_and_metadata(
+    engine: engine_harness.Engine,
+) -> None:
     found = engine.call(
         profiles.ProfileCreateRequest(
             name='p', spec=engine_harness.SPEC, metadata={'a': [1]}
@@ -37,7 +39,7 @@ def test_create_shows_what_was_given(engine: engine_harness.Engine) -> None:
     'request_type',
     [profiles.ProfileCreateRequest, profiles.ProfileValidateRequest],
 )
-def test_bad_spec_is_refused(
+def test_bad_spec_is_rejected(
     harness: engine_harness.Harness,
     engine: engine_harness.Engine,
     request_type: Any,
@@ -82,7 +84,7 @@ def test_update_changes_name_and_metadata(
 
 
 @pytest.mark.parametrize('options', [{}, {'name': 'p'}, {'metadata': {}}])
-def test_update_of_nothing_is_refused(
+def test_update_of_nothing_is_rejected(
     engine: engine_harness.Engine, options: dict[str, Any]
 ) -> None:
     request_helpers.create_profile(engine)
@@ -90,7 +92,7 @@ def test_update_of_nothing_is_refused(
         engine.call(profiles.ProfileUpdateRequest(identity='p', **options))
 
 
-def test_delete_of_what_is_used_is_refused(
+def test_delete_of_profile_in_use_is_rejected(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 2)
@@ -100,7 +102,7 @@ def test_delete_of_what_is_used_is_refused(
         engine.call(profiles.ProfileDeleteRequest(identity='p'))
 
 
-def test_delete_removes_what_is_not_used(
+def test_delete_removes_unused_profile(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     request_helpers.create_profile(engine)

@@ -112,7 +112,7 @@ def test_receivers_are_filtered(engine: engine_harness.Engine) -> None:
         ),
     ],
 )
-def test_receiver_that_could_do_nothing_is_refused(
+def test_invalid_receiver_is_rejected(
     engine: engine_harness.Engine, given: dict[str, Any], says: str
 ) -> None:
     request_helpers.create_cluster(engine, 0)
@@ -143,7 +143,7 @@ def test_trigger_acts_as_the_owner_of_the_receiver(
         ({'count': 1}, {'count': 4}, 4),
     ],
 )
-def test_what_the_caller_says_comes_before_the_receivers_own(
+def test_caller_parameters_override_receiver_parameters(
     engine: engine_harness.Engine,
     params: dict[str, Any],
     body: dict[str, Any],
@@ -156,7 +156,7 @@ def test_what_the_caller_says_comes_before_the_receivers_own(
     assert len(request_helpers.get_cluster(engine, 'c').nodes) == size
 
 
-def test_webhook_scales_as_far_as_a_best_effort_policy_lets_it(
+def test_webhook_scales_within_best_effort_policy(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 4, max_size=5)
@@ -173,7 +173,7 @@ def test_webhook_scales_as_far_as_a_best_effort_policy_lets_it(
     assert (len(shown.nodes), shown.status) == (5, 'ACTIVE')
 
 
-def test_webhook_of_a_cluster_that_is_scaled_conflicts(
+def test_webhook_during_scaling_conflicts(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0)
@@ -188,7 +188,7 @@ def test_webhook_of_a_cluster_that_is_scaled_conflicts(
     assert harness.statuses('CLUSTER_SCALE_OUT') == ['SUCCEEDED']
 
 
-def test_trigger_is_by_the_whole_id_and_refuses_bad_parameters(
+def test_trigger_needs_full_id_and_valid_parameters(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 0)
@@ -204,7 +204,7 @@ def test_trigger_is_by_the_whole_id_and_refuses_bad_parameters(
         trigger(engine, made.id, params={'colour': 'red'})
 
 
-def test_trigger_beside_another_action_conflicts(
+def test_trigger_during_another_action_conflicts(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 0)
@@ -223,7 +223,7 @@ def test_trigger_passes_any_parameters_to_a_check(
     assert engine.run_actions() > 0
 
 
-def test_receivers_go_with_their_cluster(
+def test_cluster_deletion_deletes_receivers(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()

@@ -73,7 +73,7 @@ def recoveries(harness: engine_harness.Harness) -> list[Any]:
     ]
 
 
-def test_sick_node_is_recovered_when_its_cluster_is_due(
+def test_unhealthy_node_is_recovered_when_cluster_is_due(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
@@ -100,7 +100,7 @@ def test_sick_node_is_recovered_when_its_cluster_is_due(
 
 
 @pytest.mark.parametrize('status', ['PAUSED', 'RESCUE', 'REBOOT'])
-def test_server_that_may_be_meant_to_be_so_is_left(
+def test_intentionally_stopped_server_is_not_recovered(
     harness: engine_harness.Harness, status: str
 ) -> None:
     engine = harness.engine()
@@ -111,7 +111,7 @@ def test_server_that_may_be_meant_to_be_so_is_left(
     assert recoveries(harness) == []
 
 
-def test_node_that_was_changed_lately_is_left(
+def test_recently_changed_node_is_skipped(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -126,7 +126,7 @@ def test_node_that_was_changed_lately_is_left(
     assert recoveries(harness) == []
 
 
-def test_node_whose_server_is_gone_gets_another(
+def test_node_with_missing_server_is_recreated(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -152,7 +152,9 @@ def test_node_whose_server_is_gone_gets_another(
     assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
 
 
-def test_host_that_is_down_is_found(harness: engine_harness.Harness) -> None:
+def test_node_on_failed_hypervisor_is_recovered(
+    harness: engine_harness.Harness,
+) -> None:
     engine = harness.engine()
     cared_for(engine, 'HYPERVISOR_STATUS_POLLING')
     node = harness.rows(models.Node)[0]
@@ -171,7 +173,7 @@ def test_host_that_is_down_is_found(harness: engine_harness.Harness) -> None:
 @pytest.mark.parametrize(
     ('conditional', 'found'), [('ANY_FAILED', 1), ('ALL_FAILED', 0)]
 )
-def test_one_mode_is_enough_or_not(
+def test_recovery_conditional_any_or_all_modes(
     harness: engine_harness.Harness, conditional: str, found: int
 ) -> None:
     engine = harness.engine()
@@ -186,7 +188,7 @@ def test_one_mode_is_enough_or_not(
     assert len(recoveries(harness)) == found
 
 
-def test_what_the_cloud_tells_is_heard_once(
+def test_lifecycle_event_is_processed_once(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -215,7 +217,7 @@ def test_what_the_cloud_tells_is_heard_once(
     assert server.status == 'ACTIVE'
 
 
-def test_cluster_that_an_action_works_on_is_left(
+def test_cluster_with_running_action_is_skipped(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -232,7 +234,7 @@ def test_cluster_that_an_action_works_on_is_left(
     assert len(recoveries(harness)) == 1
 
 
-def test_disabled_policy_looks_at_nothing(
+def test_disabled_policy_checks_no_nodes(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -247,7 +249,7 @@ def test_disabled_policy_looks_at_nothing(
     assert len(recoveries(harness)) == 1
 
 
-def test_cluster_is_one_engines_until_that_dies(
+def test_cluster_is_claimed_by_one_engine_until_it_dies(
     any_harness: engine_harness.Harness,
 ) -> None:
     dying, other = any_harness.engine(name='dying'), any_harness.engine()
@@ -267,7 +269,7 @@ def test_cluster_is_one_engines_until_that_dies(
     assert look(other) == 1
 
 
-def test_cloud_that_does_not_answer_is_no_reason(
+def test_unreachable_cloud_does_not_cause_recovery(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()

@@ -81,9 +81,7 @@ def ask(conf: cfg.ConfigOpts, url: str, **options: Any) -> str:
     )
 
 
-def test_answer_says_whether_a_node_is_well(
-    conf: cfg.ConfigOpts, served: str
-) -> None:
+def test_response_determines_health(conf: cfg.ConfigOpts, served: str) -> None:
     assert ask(conf, f'{served}/{{nodename}}') == ''
     assert 'does not match' in ask(conf, f'{served}/bad')
     assert Node.asked == ['/well', *['/bad'] * 3]
@@ -91,14 +89,14 @@ def test_answer_says_whether_a_node_is_well(
     assert ask(conf, f'{served}/bad', poll_url_healthy_response='') == ''
 
 
-def test_node_that_is_well_the_second_time_is_well(
+def test_node_healthy_at_second_request_is_healthy(
     conf: cfg.ConfigOpts, served: str
 ) -> None:
     assert ask(conf, f'{served}/second') == ''
     assert Node.asked == ['/second'] * 2
 
 
-def test_only_the_beginning_of_an_answer_is_read(
+def test_only_first_bytes_of_response_are_read(
     conf: cfg.ConfigOpts, served: str
 ) -> None:
     assert ask(conf, f'{served}/long')
@@ -113,7 +111,7 @@ def test_pattern_that_backtracks_is_matched(
     assert ask(conf, f'{served}/evil', poll_url_healthy_response=pattern)
 
 
-def test_pattern_of_an_earlier_release_when_unsupported_tells_nothing(
+def test_unsupported_stored_pattern_means_unknown_health(
     conf: cfg.ConfigOpts, served: str
 ) -> None:
     with pytest.raises(
@@ -122,7 +120,7 @@ def test_pattern_of_an_earlier_release_when_unsupported_tells_nothing(
         ask(conf, f'{served}/well', poll_url_healthy_response='(?=status)')
 
 
-def test_node_that_does_not_answer_is_sick_if_so_wanted(
+def test_unreachable_url_is_failure_if_configured(
     conf: cfg.ConfigOpts, served: str
 ) -> None:
     conf.set_override('poll_url_timeout', 0.3, 'health_manager')
@@ -132,7 +130,7 @@ def test_node_that_does_not_answer_is_sick_if_so_wanted(
         assert well == ''
 
 
-def test_forbidden_network_is_not_asked(
+def test_forbidden_network_is_not_contacted(
     conf: cfg.ConfigOpts, served: str
 ) -> None:
     conf.set_override('forbidden_networks', ['127.0.0.0/8'], 'health_manager')
@@ -140,7 +138,7 @@ def test_forbidden_network_is_not_asked(
     assert Node.asked == []
 
 
-def test_engine_that_stops_tries_nothing_again(
+def test_stopping_engine_does_not_retry(
     conf: cfg.ConfigOpts, served: str
 ) -> None:
     stopping = threading.Event()

@@ -27,7 +27,7 @@ from vobjects.clustering.requests import actions, clusters
         (1, 0, 9, 1),
     ],
 )
-def test_batch_leaves_enough_in_service(
+def test_batch_size_keeps_minimum_in_service(
     present: int, stay: int, most: int, expected: int
 ) -> None:
     properties = {'max_batch_size': most, 'min_in_service': stay}
@@ -38,7 +38,7 @@ def test_batch_leaves_enough_in_service(
     'properties',
     [{'min_in_service': -1}, {'pause_time': -1}, {'max_batch_size': 0}],
 )
-def test_batch_of_nothing_is_refused(
+def test_invalid_batch_limits_are_rejected(
     harness: engine_harness.Harness, properties: dict[str, int]
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match='must be'):
@@ -80,7 +80,7 @@ def end_pause(harness: engine_harness.Harness) -> None:
     harness.database.write(over)
 
 
-def test_batches_follow_one_another_whoever_dies_in_between(
+def test_batches_run_in_order_when_engines_die(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
@@ -104,7 +104,7 @@ def test_batches_follow_one_another_whoever_dies_in_between(
     any_harness.assert_idle()
 
 
-def test_pauses_are_no_part_of_the_timeout(
+def test_pauses_extend_the_timeout(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -116,7 +116,7 @@ def test_pauses_are_no_part_of_the_timeout(
     assert show(engine, action).status == 'READY'
 
 
-def test_batch_that_fails_is_the_last(harness: engine_harness.Harness) -> None:
+def test_failed_batch_ends_the_update(harness: engine_harness.Harness) -> None:
     engine = harness.engine()
     action = begin_update(engine, max_batch_size=2, pause_time=3600)
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
@@ -130,7 +130,7 @@ def test_batch_that_fails_is_the_last(harness: engine_harness.Harness) -> None:
     harness.assert_idle()
 
 
-def test_update_is_cancelled_in_a_pause(
+def test_update_can_be_cancelled_during_pause(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -144,7 +144,7 @@ def test_update_is_cancelled_in_a_pause(
     harness.assert_idle()
 
 
-def test_nodes_out_of_order_go_first_and_pauses_may_be_none(
+def test_inactive_nodes_are_updated_first_without_pauses(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -170,7 +170,7 @@ def test_nodes_out_of_order_go_first_and_pauses_may_be_none(
     assert updated(harness) == 3
 
 
-def test_update_of_a_name_is_not_done_in_batches(
+def test_name_update_is_not_batched(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()

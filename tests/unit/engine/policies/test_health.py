@@ -101,7 +101,7 @@ def url(**options: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_spec_of_two_minds_is_refused(
+def test_inconsistent_spec_is_rejected(
     harness: engine_harness.Harness, properties: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match=says):
@@ -115,7 +115,7 @@ def refusal(engine: engine_harness.Engine, **properties: Any) -> str:
     return str(action.status_reason)
 
 
-def test_what_the_cloud_cannot_do_is_refused(
+def test_attach_is_rejected_when_cloud_lacks_lifecycle_events(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -126,7 +126,7 @@ def test_what_the_cloud_cannot_do_is_refused(
     )
 
 
-def test_fencing_without_recreation_is_refused(
+def test_fencing_without_recreate_is_rejected(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -139,7 +139,7 @@ def test_fencing_without_recreation_is_refused(
     assert 'fencing: is supported only' in refusal(engine, **properties)
 
 
-def test_interval_below_what_is_configured_is_refused(
+def test_interval_below_configured_minimum_is_rejected(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -150,7 +150,7 @@ def test_interval_below_what_is_configured_is_refused(
     assert harness.rows(models.HealthRegistration) == []
 
 
-def test_cluster_is_registered_while_it_is_attached_and_enabled(
+def test_cluster_is_registered_while_policy_is_attached_and_enabled(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
@@ -173,7 +173,7 @@ def test_cluster_is_registered_while_it_is_attached_and_enabled(
     assert any_harness.rows(models.HealthRegistration) == []
 
 
-def test_cluster_is_recovered_as_its_policy_says(
+def test_cluster_recovery_uses_operation_of_policy(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()

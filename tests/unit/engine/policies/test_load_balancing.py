@@ -56,7 +56,7 @@ def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
     return engine
 
 
-def test_cluster_says_where_it_is_served(
+def test_cluster_data_contains_vip_address(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     shown = request_helpers.get_cluster(engine, 'c')
@@ -82,7 +82,7 @@ def test_cluster_says_where_it_is_served(
     assert member.data == {'protocol_port': 8080, 'subnet': 'private-subnet'}
 
 
-def test_members_follow_the_nodes(
+def test_pool_members_follow_the_nodes(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     for request, more in (
@@ -122,7 +122,7 @@ def test_members_follow_the_nodes(
     harness.assert_idle()
 
 
-def test_node_that_is_made_anew_is_another_member(
+def test_recreated_node_becomes_another_pool_member(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     before = members(harness)
@@ -135,7 +135,7 @@ def test_node_that_is_made_anew_is_another_member(
     harness.assert_idle()
 
 
-def test_node_that_cannot_be_a_member_is_a_warning(
+def test_node_rejected_by_pool_has_status_warning(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     balancers = engine.runtime.provider.load_balancers
@@ -155,7 +155,7 @@ def test_node_that_cannot_be_a_member_is_a_warning(
     harness.assert_idle()
 
 
-def test_disabled_policy_takes_nodes_out_and_none_in(
+def test_disabled_policy_removes_but_does_not_add_members(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     enable(engine, on=False)
@@ -167,7 +167,7 @@ def test_disabled_policy_takes_nodes_out_and_none_in(
     assert members(harness) == servers(harness)
 
 
-def test_detached_policy_leaves_nothing(
+def test_detach_deletes_load_balancer(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     assert detach(engine).status == 'SUCCEEDED'
@@ -176,7 +176,7 @@ def test_detached_policy_leaves_nothing(
     assert [node.data for node in harness.rows(models.Node)] == [{}, {}]
 
 
-def test_deleted_cluster_leaves_nothing(
+def test_cluster_deletion_deletes_load_balancer(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     engine.call(clusters.ClusterDeleteRequest(identity='c'))
@@ -190,7 +190,7 @@ def test_deleted_cluster_leaves_nothing(
     harness.assert_idle()
 
 
-def test_load_balancer_that_is_there_stays(
+def test_existing_load_balancer_is_kept(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -213,7 +213,7 @@ def test_load_balancer_that_is_there_stays(
     assert balancers.get('mine', there.pool_id, None) == there
 
 
-def test_attachment_that_fails_leaves_nothing(
+def test_failed_attachment_deletes_its_resources(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -246,7 +246,7 @@ def test_attachment_that_fails_leaves_nothing(
         ({'pool': {'subnet': 'private-subnet', 'id': 'y'}}, 'pool.id needs'),
     ],
 )
-def test_what_there_is_not_is_refused_at_attachment(
+def test_attachment_with_missing_resources_is_rejected(
     harness: engine_harness.Harness, changes: dict[str, Any], says: str
 ) -> None:
     engine = harness.engine()
@@ -279,7 +279,7 @@ def test_what_there_is_not_is_refused_at_attachment(
         ),
     ],
 )
-def test_spec_that_makes_no_sense_is_refused(
+def test_invalid_spec_is_rejected(
     harness: engine_harness.Harness, changes: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match=says):

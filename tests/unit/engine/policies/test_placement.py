@@ -79,7 +79,7 @@ def test_zones_of_new_nodes_follow_the_weights(
     harness.assert_idle()
 
 
-def test_nodes_go_by_zone_with_and_without_a_deletion_policy(
+def test_removals_follow_zones_with_and_without_deletion_policy(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     resize(engine, 1)  # one that no policy has placed
@@ -98,7 +98,7 @@ def test_nodes_go_by_zone_with_and_without_a_deletion_policy(
     harness.assert_idle()
 
 
-def test_recovery_to_capacity_places_nodes_and_takes_them_away(
+def test_recovery_to_capacity_follows_zones(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     create_policy(engine, 'zone_placement', zones=ZONES)
@@ -141,7 +141,7 @@ def test_regions_and_zones_together(
     harness.assert_idle()
 
 
-def test_regions_with_caps_that_are_full_refuse(
+def test_full_regions_reject_new_nodes(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     create_policy(engine, 'region_placement', regions=REGIONS[1:])
@@ -162,7 +162,7 @@ def test_regions_with_caps_that_are_full_refuse(
         ('affinity', {'enable_drs_extension': True}, 'vSphere'),
     ],
 )
-def test_policy_that_asks_for_what_there_is_not_is_not_attached(
+def test_policy_with_unknown_location_is_not_attached(
     engine: engine_harness.Engine,
     kind: str,
     properties: dict[str, Any],
@@ -175,7 +175,7 @@ def test_policy_that_asks_for_what_there_is_not_is_not_attached(
     assert request_helpers.get_cluster(engine, 'c').policies == []
 
 
-def test_zone_that_is_gone_is_not_used_any_more(
+def test_removed_zone_is_not_used(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     create_policy(engine, 'zone_placement', zones=ZONES)
@@ -206,7 +206,7 @@ def test_affinity_puts_new_nodes_into_a_group_of_its_own(
     assert harness.rows(models.SimulatedPart) == []
 
 
-def test_affinity_takes_a_group_that_is_there(
+def test_affinity_uses_existing_group(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     groups = engine.runtime.provider.server_groups
@@ -225,7 +225,7 @@ def test_affinity_takes_a_group_that_is_there(
     assert groups.find('mine') == there
 
 
-def test_group_is_made_once_though_its_engine_died(
+def test_group_is_created_once_when_engine_dies(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -251,7 +251,7 @@ def test_group_is_made_once_though_its_engine_died(
     harness.assert_idle()
 
 
-def test_cluster_takes_what_its_policies_made_with_it(
+def test_cluster_deletion_deletes_resources_of_policies(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     create_policy(engine, 'affinity')

@@ -51,7 +51,7 @@ def spec(name: str, properties: Any) -> dict[str, Any]:
     return {'type': kind, 'version': version, 'properties': properties}
 
 
-def test_every_type_of_senlin_is_there() -> None:
+def test_all_policy_types_of_senlin_are_installed() -> None:
     names = [f'{kind.name}-{kind.version}' for kind in REGISTRY.all()]
     assert names == sorted(MEMBERS)
     assert [REGISTRY.get(name) for name in names] == REGISTRY.all()
@@ -107,7 +107,7 @@ LONG: list[tuple[str, str, int, dict[str, Any]]] = [
 ]
 
 
-def test_stored_time_that_is_too_long_is_cut_short() -> None:
+def test_stored_time_above_maximum_is_clamped() -> None:
     properties = {'pool': {'subnet': 's'}, 'lb_status_timeout': 2**62}
     name = 'senlin.policy.loadbalance-1.3'
     stored = REGISTRY.properties_of(name, spec(name, properties))
@@ -157,13 +157,13 @@ def test_stored_time_that_is_too_long_is_cut_short() -> None:
         ('loadbalance-1.3', {'pool': {}}, 'pool.subnet is required'),
     ],
 )
-def test_spec_that_does_not_fit_is_refused(
+def test_spec_not_matching_schema_is_rejected(
     name: str, properties: Any, says: str
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match=says):
         REGISTRY.check(spec(f'senlin.policy.{name}', properties))
 
 
-def test_spec_of_no_type_is_not_found() -> None:
+def test_spec_of_unknown_type_is_not_found() -> None:
     with pytest.raises(errors.ResourceNotFound, match='could not be found'):
         REGISTRY.check(spec('senlin.policy.batch-2.0', {}))

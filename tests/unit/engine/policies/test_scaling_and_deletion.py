@@ -88,7 +88,7 @@ def test_cluster_is_deleted_with_its_policies_attached(
     assert any_harness.count(models.Policy) == 1
 
 
-def test_second_policy_of_a_type_is_for_scaling_only(
+def test_only_scaling_allows_two_policies_of_a_type(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -110,7 +110,7 @@ def test_second_policy_of_a_type_is_for_scaling_only(
     assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
 
 
-def test_policy_that_is_not_attached_or_not_there_is_refused(
+def test_unattached_or_unknown_policy_is_rejected(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -154,7 +154,7 @@ def test_policy_that_is_not_attached_or_not_there_is_refused(
         ),
     ],
 )
-def test_scaling_policy_says_by_how_many(
+def test_scaling_policy_determines_scale_out_count(
     harness: engine_harness.Harness,
     adjustment: dict[str, Any],
     count: int | None,
@@ -168,7 +168,7 @@ def test_scaling_policy_says_by_how_many(
     harness.assert_idle()
 
 
-def test_best_effort_at_the_bounds_changes_nothing(
+def test_best_effort_at_size_limits_changes_nothing(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -195,7 +195,7 @@ def test_best_effort_at_the_bounds_changes_nothing(
     harness.assert_idle()
 
 
-def test_scaling_policy_says_by_how_many_on_the_way_in(
+def test_scaling_policy_determines_scale_in_count(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -206,7 +206,7 @@ def test_scaling_policy_says_by_how_many_on_the_way_in(
     assert size(engine) == 2
 
 
-def test_scaling_out_of_bounds_fails_and_leaves_the_cluster_alone(
+def test_scaling_beyond_limits_fails_without_change(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -220,7 +220,7 @@ def test_scaling_out_of_bounds_fails_and_leaves_the_cluster_alone(
     harness.assert_idle()
 
 
-def test_scaling_within_the_cooldown_is_refused(
+def test_scaling_during_cooldown_is_rejected(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -257,7 +257,9 @@ def test_locked_cluster_is_reported_before_its_cooldown(
     engine.scheduler.finish(run)
 
 
-def test_disabled_policy_is_not_asked(harness: engine_harness.Harness) -> None:
+def test_disabled_policy_is_not_checked(
+    harness: engine_harness.Harness,
+) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     create_policy(
@@ -275,7 +277,7 @@ def test_disabled_policy_is_not_asked(harness: engine_harness.Harness) -> None:
     ('criteria', 'left'),
     [('OLDEST_FIRST', [3, 4]), ('YOUNGEST_FIRST', [1, 2])],
 )
-def test_deletion_policy_chooses_who_goes(
+def test_deletion_policy_chooses_nodes_by_criteria(
     harness: engine_harness.Harness, criteria: str, left: list[int]
 ) -> None:
     engine = harness.engine()
@@ -303,7 +305,7 @@ def test_deletion_policy_chooses_who_goes(
     ] == left
 
 
-def test_deletion_policy_says_that_nodes_only_leave(
+def test_deletion_policy_without_destroy_keeps_nodes(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -324,7 +326,7 @@ def test_deletion_policy_says_that_nodes_only_leave(
     harness.assert_idle()
 
 
-def test_grace_period_lets_nodes_stay_for_a_while(
+def test_grace_period_delays_removal(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -346,7 +348,9 @@ def test_grace_period_lets_nodes_stay_for_a_while(
     harness.assert_idle()
 
 
-def test_both_policies_together(harness: engine_harness.Harness) -> None:
+def test_scaling_and_deletion_policies_combine(
+    harness: engine_harness.Harness,
+) -> None:
     engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_IN', number=2)
     create_policy(engine, 'deletion', 'del', destroy_after_deletion=False)
@@ -357,7 +361,7 @@ def test_both_policies_together(harness: engine_harness.Harness) -> None:
 
 
 @pytest.mark.parametrize('destroy', [True, False])
-def test_node_that_is_deleted_in_a_cluster_is_asked_about(
+def test_node_deletion_in_cluster_is_checked_by_policies(
     harness: engine_harness.Harness, destroy: bool
 ) -> None:
     engine = harness.engine()
