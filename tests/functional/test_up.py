@@ -275,7 +275,7 @@ def test_fleet_commands_when_service_runs_then_describe_it(
     assert 'highest microversion: 1.14\n' in members
     explanation = service.fleet('explain', 'ClusterDeleteRequest')
     assert explanation.startswith('ClusterDeleteRequest: 1.1; this build')
-    assert explanation.count('speaks 1.1; last seen') == 2
+    assert explanation.count('supports 1.1; last seen') == 2
     assert 'held' in service.fleet('hold')
     assert 'held' not in service.fleet('finalize')
 

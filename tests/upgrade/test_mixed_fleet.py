@@ -190,7 +190,7 @@ class TestBesideAnOldEngine:
 
         assert 'ClusterDeleteRequest: 1.0; this build has 1.1' in why
         assert 'microversion 1.8 is not served' in why
-        (line,) = [line for line in why.splitlines() if 'speaks 1.0' in line]
+        (line,) = [line for line in why.splitlines() if 'supports 1.0' in line]
         assert beside.id[:8] in line
         assert 'last seen' in line
         whole = fleet.run('fleet', 'explain')

@@ -137,7 +137,7 @@ def _explain(options: argparse.Namespace, service: Service) -> Lines:
     With TYPE, show the versions of that type only.
     """
     if options.type is not None:
-        _known(options.type)
+        _check_type(options.type)
     with _ledger(options, service) as ledger:
         view = ledger.get()
     if options.type is None:
@@ -173,11 +173,12 @@ def _manifest(options: argparse.Namespace, service: Service) -> Lines:
     read such a file.
     """
     if options.microversion is None:
-        found = manifest.local()
+        printed = manifest.local()
     else:
-        asked = versions.Version.parse(options.microversion)
-        found = manifest.at_microversion(asked)
-    yield json.dumps(dict(found), indent=1)
+        printed = manifest.at_microversion(
+            versions.Version.parse(options.microversion)
+        )
+    yield json.dumps(dict(printed), indent=1)
 
 
 _COMMANDS: Sequence[
@@ -235,26 +236,26 @@ def _table(rows: Sequence[Sequence[str]]) -> Lines:
 
 def _summary(view: fleet.View, service: Service) -> Lines:
     if not view.servers(service.topic):
-        yield f'nobody serves {service.topic}'
+        yield f'no live process serves {service.topic}'
         return
     maximum = view.maximum(service.topic, service.newest)
     because = f', because {maximum.reason}' if maximum.reason else ''
     yield f'highest microversion: {maximum.version}{because}'
     if view.held is not None:
-        yield 'held: what is spoken does not rise until `finalize`'
+        yield 'held: versions do not rise until `vobjects fleet finalize`'
 
 
 def _explain_type(view: fleet.View, service: Service, name: str) -> Lines:
     cls = objects.registered_type(name)
-    spoken = view.cap(service.topic).get(name)
-    yield f'{name}: {spoken or "not spoken"}; this build has {cls.VERSION}'
+    cap = view.cap(service.topic).get(name)
+    yield f'{name}: {cap or "not supported"}; this build has {cls.VERSION}'
     for limit in view.limits(service.topic):
         if limit.type_name == name:
             yield f'microversion {limit.microversion} is not served:'
             yield f'  {limit.reason}'
     for member in view.servers(service.topic):
         yield (
-            f'  {member.label} (release {member.release}) speaks'
+            f'  {member.label} (release {member.release}) supports'
             f' {member.manifest.get(name, "none")}; last seen'
             f' {member.age:.1f} s ago'
         )
@@ -272,7 +273,7 @@ def _service(name: str) -> Service:
     }
     if name not in points:
         raise exceptions.VobjectsError(
-            f'no service {exceptions.cut(name)}; there is'
+            f'no service {exceptions.cut(name)}; installed services:'
             f' {", ".join(sorted(points)) or "none"}'
         )
     package = points[name]
@@ -284,7 +285,7 @@ def _service(name: str) -> Service:
     )
 
 
-def _known(name: str) -> None:
+def _check_type(name: str) -> None:
     if name not in manifest.local():
         raise exceptions.VobjectsError(
             f'no type {exceptions.cut(name)}; `vobjects fleet manifest`'
@@ -321,7 +322,7 @@ def _files(options: argparse.Namespace) -> list[str]:
     for file in files:
         if not file.is_file():
             raise exceptions.VobjectsError(
-                f'{file} is not a file; say with --config-file or --state-dir'
-                ' where the engines are'
+                f'{file} is not a file; locate the engines with --config-file'
+                ' or --state-dir'
             )
     return [str(file) for file in files]

@@ -31,7 +31,7 @@ SUMMARIES_GROUP = 'vobjects.summaries'
 SUMMARIES: Mapping[str, str] = {
     'fleet': 'show live processes and their versions; hold or finalize',
     'lock': 'record released versions, and compare the code with them',
-    'diff': 'show changes between two releases, and what they break',
+    'diff': 'show the changes between two releases, and breaking ones',
     'history': 'show the versions of a type',
     'matrix': 'test every microversion with every release',
 }
@@ -83,8 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _commands() -> Commands:
-    found = importlib.metadata.entry_points(group=GROUP)
-    return {point.name: point for point in found}
+    points = importlib.metadata.entry_points(group=GROUP)
+    return {point.name: point for point in points}
 
 
 def _parser(commands: Commands) -> argparse.ArgumentParser:

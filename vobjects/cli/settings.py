@@ -26,10 +26,10 @@ def files(conf: cfg.ConfigOpts) -> list[str]:
 
     :param conf: configuration with its files read
     """
-    found = list(conf.config_file or ())
+    paths = list(conf.config_file or ())
     for directory in conf.config_dir or ():
-        found += map(str, sorted(pathlib.Path(directory).glob('*.conf')))
-    return found
+        paths += map(str, sorted(pathlib.Path(directory).glob('*.conf')))
+    return paths
 
 
 def places() -> str:

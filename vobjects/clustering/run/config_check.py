@@ -47,7 +47,7 @@ _AUTH_TYPE, _AUTH_SECTION = 'auth_type', 'auth_section'
 
 #: Section -> name -> (section in which the option is registered, option).
 Options = Mapping[str, Mapping[str, tuple[str, cfg.Opt]]]
-Found = dict[str, dict[str, tuple[str, cfg.Opt]]]
+MutableOptions = dict[str, dict[str, tuple[str, cfg.Opt]]]
 Sections = Mapping[str, Mapping[str, list[str]]]
 
 
@@ -117,12 +117,12 @@ def check(
     """
     parsed = {name: _parse(name) for name in names}
     options = _options(parsed.values())
-    found = [
+    findings = [
         finding
         for name, sections in parsed.items()
         for finding in _unknown(name, sections, options)
     ]
-    return found + list(_bad_values(parsed, options, reads))
+    return findings + list(_bad_values(parsed, options, reads))
 
 
 def _parse(name: str) -> dict[str, dict[str, list[str]]]:
@@ -145,9 +145,9 @@ def _normal(section: str) -> str:
     return section if section == DEFAULT else section.lower()
 
 
-def _options(files_: Iterable[Sections]) -> Found:
+def _options(files_: Iterable[Sections]) -> MutableOptions:
     """Return section -> name -> option, for all names that may be used."""
-    found: Found = {}
+    options_by_section: MutableOptions = {}
     for point in importlib.metadata.entry_points(group=GROUP):
         if point.name.startswith(PREFIX) or point.name in LIBRARIES:
             for group, options in point.load()():
@@ -155,14 +155,16 @@ def _options(files_: Iterable[Sections]) -> Found:
                     str(getattr(group, 'name', group or DEFAULT))
                 )
                 for option in options:
-                    _add(found, section, option)
+                    _add(options_by_section, section, option)
     for sections in files_:
         for section, values in sections.items():
-            _add_account(found, section, values)
-    return found
+            _add_account(options_by_section, section, values)
+    return options_by_section
 
 
-def _add(found: Found, section: str, option: cfg.Opt) -> None:
+def _add(
+    options_by_section: MutableOptions, section: str, option: cfg.Opt
+) -> None:
     names = [(section, option.dest), (section, option.name)]
     for older in option.deprecated_opts:
         group, name = (
@@ -171,11 +173,13 @@ def _add(found: Found, section: str, option: cfg.Opt) -> None:
         )
         names += [(group, name), (group, name.replace('-', '_'))]
     for group, name in names:
-        found.setdefault(group, {}).setdefault(name, (section, option))
+        options_by_section.setdefault(group, {}).setdefault(
+            name, (section, option)
+        )
 
 
 def _add_account(
-    found: Found,
+    options_by_section: MutableOptions,
     section: str,
     values: Mapping[str, list[str]],
 ) -> None:
@@ -183,13 +187,15 @@ def _add_account(
 
     They may be in another section, which ``auth_section`` names.
     """
-    if _AUTH_SECTION in values and _AUTH_SECTION in found.get(section, {}):
+    if _AUTH_SECTION in values and _AUTH_SECTION in options_by_section.get(
+        section, {}
+    ):
         other = _normal(values[_AUTH_SECTION][-1])
         for option in (
             *loading.get_auth_common_conf_options(),
             *loading.get_session_conf_options(),
         ):
-            _add(found, other, option)
+            _add(options_by_section, other, option)
     if _AUTH_TYPE in values:
         try:
             options = loading.get_auth_plugin_conf_options(
@@ -198,7 +204,7 @@ def _add_account(
         except auth_exceptions.ClientException:
             return  # the process that uses the account reports the value
         for option in options:
-            _add(found, section, option)
+            _add(options_by_section, section, option)
 
 
 def _unknown(

@@ -68,7 +68,7 @@ class StateDirectory:
                 (self.path / name).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise StateError(
-                f'the state directory {self.path} cannot be made:'
+                f'the state directory {self.path} cannot be created:'
                 f' {error.strerror}; choose another with --state-dir'
             ) from None
 
@@ -134,8 +134,8 @@ class StateDirectory:
         path = self.path / 'receivers.key'
         try:
             if not path.exists():
-                made = base64.urlsafe_b64encode(secrets.token_bytes(32))
-                _write_privately(path, f'{made.decode()}\n')
+                key = base64.urlsafe_b64encode(secrets.token_bytes(32))
+                _write_privately(path, f'{key.decode()}\n')
             return path.read_text().strip()
         except OSError as error:
             raise StateError(

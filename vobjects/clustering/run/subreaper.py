@@ -15,7 +15,9 @@ ends, the keeper kills the processes that it left and exits with its exit code,
 or with 128 + N for signal N.
 
 This file also runs as a script, without site-packages, to start quickly and
-stay small: ``python -I -S keeper.py PARENT_PID GRACE COMMAND [ARGUMENT ...]``.
+stay small::
+
+    python -I -S subreaper.py PARENT_PID GRACE COMMAND [ARGUMENT ...]
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ def session(leader: int) -> list[int]:
 
     :param leader: id of the session
     """
-    found = []
+    processes = []
     for entry in os.listdir('/proc'):
         if not entry.isdigit():
             continue
@@ -66,8 +68,8 @@ def session(leader: int) -> list[int]:
         except OSError:
             continue
         if fields[0] not in 'ZX' and int(fields[3]) == leader:
-            found.append(int(entry))
-    return found
+            processes.append(int(entry))
+    return processes
 
 
 def kill_session(leader: int, *, spare: int = 0, within: float = 5) -> None:

@@ -80,7 +80,7 @@ _COMMANDS = {
 }
 
 _LOOPBACK = """
-  webhooks and poll URLs may lead to this machine: nobody is authenticated"""
+  no authentication: webhooks and poll URLs may call this machine"""
 
 #: Link-local networks only: the engine's default without the loopback
 #: networks.
@@ -460,11 +460,11 @@ def _in_url(host: str) -> str:
 
 
 def _stop_signals() -> list[signal.Signals]:
-    found = [signal.SIGINT, signal.SIGTERM]
+    signals = [signal.SIGINT, signal.SIGTERM]
     # `nohup` ignores SIGHUP; respect that.
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        found.append(signal.SIGHUP)
-    return found
+        signals.append(signal.SIGHUP)
+    return signals
 
 
 @contextlib.contextmanager

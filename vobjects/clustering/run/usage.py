@@ -112,7 +112,7 @@ def _print_table(
     began = datetime.datetime.fromtimestamp(since, datetime.UTC)
     moment = began.strftime('%Y-%m-%d %H:%M:%S UTC')
     if not counts:
-        print(f'Nobody has asked at {versions} since {moment}.')
+        print(f'No client has used {versions} since {moment}.')
         return
     print(f'{counts.total()} requests at {versions} since {moment}:')
     print()
@@ -182,7 +182,7 @@ def _url_of(directory: pathlib.Path) -> str:
     parser = configparser.RawConfigParser()
     if not parser.read(file):
         raise state.StateError(
-            f'{file} is not there: no `vobjects up` has run in {directory};'
+            f'{file} does not exist: no `vobjects up` has run in {directory};'
             ' name its --state-dir, or the --url of an API'
         )
     host, port = parser['api']['host'], parser['api']['port']

@@ -99,7 +99,7 @@ def test_nobody_is_an_answer_too(capsys):
         assert who('1.2', '--url', url) == 0
 
     assert capsys.readouterr().out == (
-        'Nobody has asked at 1.2 since 1970-01-01 00:00:00 UTC.\n'
+        'No client has used 1.2 since 1970-01-01 00:00:00 UTC.\n'
     )
 
 
