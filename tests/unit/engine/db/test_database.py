@@ -242,7 +242,7 @@ def test_connection_closed_while_idle_is_replaced(
         for ended in {read, written}:
             other.execute(sqlalchemy.text(end.format(ended)))
     administrator.dispose()
-    monkeypatch.setattr(database, 'IDLE', 0.0)
+    monkeypatch.setattr(database, 'PING_AFTER', 0.0)
     with any_database.reader() as session:
         assert number(session) not in (read, written)
     assert any_database.write(number) not in (read, written)
