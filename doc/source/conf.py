@@ -57,7 +57,7 @@ class Microversions(SphinxDirective):
 
 
 class LockRules(SphinxDirective):
-    """Every rule of the schema lock, by what it is about."""
+    """The rules of the schema lock, grouped by scope."""
 
     TITLES = {
         'edit': 'One released version:',

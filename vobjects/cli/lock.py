@@ -58,9 +58,9 @@ def diff(argv: list[str]) -> int:
     """Run ``vobjects diff A B``; see :func:`main`."""
     parser = argparse.ArgumentParser(
         prog='vobjects diff',
-        description='Show the changes from A to B and what they break. The'
-        ' exit code is 1 if a change breaks something that no conversion'
-        ' covers.',
+        description='Show the changes from A to B and the peers that they'
+        ' break. The exit code is 1 if no conversion covers a breaking'
+        ' change.',
         epilog=f'A and B are one of:\n\n{sources.SOURCES_HELP}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
