@@ -207,7 +207,7 @@ def _detach_resources(
 
     :returns: changes of the nodes' data
     :raises engine.providers.base.ProviderError: the deletion failed
-    :raises engine.policies.base.PolicyRefusal: the policy does not allow it
+    :raises engine.policies.base.PolicyCheckError: the policy does not allow it
     """
     changes = node_policies.remove_nodes(
         attachment.target.cloud,
@@ -374,7 +374,7 @@ def _check_attachable(
 ) -> None:
     """Check that a policy can be attached to the cluster.
 
-    :raises engine.policies.base.PolicyRefusal: with the reason
+    :raises engine.policies.base.PolicyCheckError: with the reason
     """
     policy_type, cluster = attachment.policy_type, attachment.target.cluster
     name = run.runtime.profile_types.get(attachment.target.profile.type).name

@@ -67,9 +67,9 @@ def _leave(run: action_run.ActionRun, session: orm.Session) -> None:
 
 
 def _update_metadata(run: action_run.ActionRun) -> None:
-    """Tell the node's cloud object which cluster it belongs to, if possible.
+    """Update the cluster metadata of the node's cloud object.
 
-    A failure is only logged: the membership has changed already.
+    A failure is only logged, because the membership has changed already.
     """
     view, profile = node_actions.begin(run)
     if not view.physical_id:
@@ -79,7 +79,11 @@ def _update_metadata(run: action_run.ActionRun) -> None:
         cloud = node_actions.cloud_of(run, view, profile)
         profile_type.update_membership(cloud, view)
     except providers.ProviderError as error:
-        LOG.warning('Node %s: its object was not told: %s', view.id, error)
+        LOG.warning(
+            'Could not update the cluster metadata of node %s: %s',
+            view.id,
+            error,
+        )
 
 
 # CLUSTER_ADD_NODES

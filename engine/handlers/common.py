@@ -79,7 +79,7 @@ class Handlers:
     ) -> models.Action:
         """Queue an action that carries out a request.
 
-        Call :meth:`engine.actions.Runtime.wake` after the commit.
+        Call :meth:`engine.actions.runtime.Runtime.wake` after the commit.
 
         :param request: its identity is replaced by the target's ID
         :raises vobjects.clustering.errors.ResourceIsLocked: another action has

@@ -68,7 +68,7 @@ class PolicyContext:
 
         Decisions of preceding policies take precedence over the request.
 
-        :raises PolicyRefusal: the cluster cannot have that size
+        :raises PolicyCheckError: the cluster cannot have that size
         """
         for topic, sign in (('deletion', -1), ('creation', 1)):
             count = self.decisions.get(topic, {}).get('count')
@@ -165,7 +165,7 @@ class PolicyType:
 
         :returns: a plan for :meth:`attach`, which stays the same for all
             attempts
-        :raises PolicyRefusal: the cluster does not support the policy
+        :raises PolicyCheckError: the cluster does not support the policy
         :raises engine.providers.base.ProviderError: the cloud did not answer
         """
         return {}
@@ -260,7 +260,7 @@ class PolicyType:
     ) -> Any:
         """Return the information from the cloud that :meth:`pre_op` needs.
 
-        :raises PolicyRefusal: the policy rejects the action
+        :raises PolicyCheckError: the policy rejects the action
         :raises engine.providers.base.ProviderError: the cloud did not answer
         """
 
@@ -286,7 +286,7 @@ class PolicyType:
     def pre_op(self, context: PolicyContext, attached: AttachedPolicy) -> None:
         """Make decisions for an action that is about to begin.
 
-        :raises PolicyRefusal: the policy rejects the action
+        :raises PolicyCheckError: the policy rejects the action
         """
 
     def post_op(
@@ -294,7 +294,7 @@ class PolicyType:
     ) -> None:
         """Process the completion of an action.
 
-        :raises PolicyRefusal: the action has failed
+        :raises PolicyCheckError: the action has failed
         """
 
 

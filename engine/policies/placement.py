@@ -135,7 +135,7 @@ def decide(
     :param key: :data:`ZONES` or :data:`REGIONS`
     :param locations: the locations that the policy lists
     :param available: the names of the locations in the cloud
-    :raises engine.policies.base.PolicyRefusal: no location is available, or
+    :raises engine.policies.base.PolicyCheckError: no location is available, or
         the caps are too low
     """
     count = context.growth()

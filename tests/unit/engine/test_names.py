@@ -71,7 +71,7 @@ def test_longer_format_is_rejected() -> None:
         names.check_config({names.FORMAT_KEY: 'x' * 256})
 
 
-def test_node_name_draws_at_most_255_characters(
+def test_node_name_draws_a_bounded_number_of_characters(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn = 0

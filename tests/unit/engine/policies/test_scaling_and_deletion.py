@@ -168,7 +168,7 @@ def test_scaling_policy_determines_scale_out_count(
     harness.assert_idle()
 
 
-def test_best_effort_at_size_limits_changes_nothing(
+def test_best_effort_scales_to_the_size_limits(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
