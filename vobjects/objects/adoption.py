@@ -24,12 +24,12 @@ from typing import Any
 
 from vobjects.objects.codec import (
     field_properties,
-    override_detection,
     ovo_methods,
 )
+from vobjects.objects.codec.override_detection import VersionedObject
 
 
-def adopt(classes: Any) -> list[type[override_detection.VersionedObject]]:
+def adopt(classes: Any) -> list[type[VersionedObject]]:
     """Use compiled functions in registered classes.
 
     :param classes: a ``VersionedObjectRegistry`` (its class or an instance)
@@ -45,7 +45,7 @@ def adopt(classes: Any) -> list[type[override_detection.VersionedObject]]:
 
 def _classes_of(
     classes: Any,
-) -> Iterable[type[override_detection.VersionedObject]]:
+) -> Iterable[type[VersionedObject]]:
     if hasattr(classes, 'obj_classes'):
         for versions in classes.obj_classes().values():
             yield from versions
@@ -54,8 +54,8 @@ def _classes_of(
 
 
 def _root_of(
-    cls: type[override_detection.VersionedObject],
-) -> type[override_detection.VersionedObject]:
+    cls: type[VersionedObject],
+) -> type[VersionedObject]:
     """Return the class closest to VersionedObject.
 
     The methods are installed there, so that an intermediate class that
@@ -64,6 +64,6 @@ def _root_of(
     return [
         parent
         for parent in cls.__mro__
-        if issubclass(parent, override_detection.VersionedObject)
-        and parent is not override_detection.VersionedObject
+        if issubclass(parent, VersionedObject)
+        and parent is not VersionedObject
     ][-1]

@@ -28,6 +28,7 @@ from vobjects.objects.codec import (
     ovo_methods,
 )
 from vobjects.objects.codec.class_codec import READERS, class_codec
+from vobjects.objects.codec.override_detection import get_function
 from vobjects.objects.decoding import reader_for, upgrade_data
 from vobjects.versions import Version
 
@@ -361,18 +362,14 @@ class Object(ovo_base.VersionedObject):
 
 
 override_detection.REPLACEABLE_SETATTR.add(Object.__setattr__)
-READERS[override_detection.get_function(Object, '_obj_from_primitive')] = (
-    reader_for
-)
+READERS[get_function(Object, '_obj_from_primitive')] = reader_for
 ovo_methods.install(Object)
-for _name in override_detection.CONVERSIONS:
-    override_detection.REPLACEABLE[_name].add(
-        override_detection.get_function(Object, _name)
-    )
-for _name in ('obj_to_primitive', '_obj_from_primitive'):
-    override_detection.REPLACEABLE[_name].add(
-        override_detection.get_function(Object, _name)
-    )
+for _name in (
+    *override_detection.CONVERSIONS,
+    'obj_to_primitive',
+    '_obj_from_primitive',
+):
+    override_detection.REPLACEABLE[_name].add(get_function(Object, _name))
 
 
 class Request(Object):

@@ -24,6 +24,12 @@ from vobjects.objects.codec import (
     override_detection,
 )
 from vobjects.objects.codec.lazy_list import LazyObjectList
+from vobjects.objects.codec.override_detection import (
+    MethodCheck,
+    VersionedObject,
+    get_function,
+    version_tuple,
+)
 
 #: The ``__dict__`` of an object.
 Attributes = dict[str, Any]
@@ -81,7 +87,7 @@ class ClassCodec:
     is_unpatched: Callable[[Attributes], bool]
     primitive: Callable[[Any, Attributes], dict[str, Any]]
 
-    def __init__(self, cls: type[override_detection.VersionedObject]) -> None:
+    def __init__(self, cls: type[VersionedObject]) -> None:
         self.cls = cls
         self.watched = override_detection.watch_fields(cls)
         self.revision = self.watched.revision
@@ -236,7 +242,7 @@ class ClassCodec:
 
 
 def _condition(
-    is_possible: bool, checks: list[override_detection.MethodCheck]
+    is_possible: bool, checks: list[MethodCheck]
 ) -> Callable[[], bool]:
     """Return a function that tells whether all checks hold, if possible."""
     return override_detection.compile_checks(checks) if is_possible else never
@@ -247,7 +253,7 @@ def _tracking_of(cls: type) -> str:
     if override_detection.are_replaceable(cls, 'obj_what_changed'):
         return 'base'
     if (
-        override_detection.get_function(cls, 'obj_what_changed')
+        get_function(cls, 'obj_what_changed')
         in override_detection.REPLACEABLE_LIST_CHANGES
     ):
         return 'list'
@@ -262,12 +268,12 @@ def _has_list_init(cls: type) -> bool:
     return after.__init__ in override_detection.REPLACEABLE['__init__']
 
 
-def _checks(cls: type, *names: str) -> list[override_detection.MethodCheck]:
+def _checks(cls: type, *names: str) -> list[MethodCheck]:
     return list(override_detection.method_checks(cls, *names))
 
 
 def _keeps_in_dict(
-    cls: type[override_detection.VersionedObject],
+    cls: type[VersionedObject],
     fields: dict[str, field_codecs.FieldCodec],
 ) -> bool:
     """Tell whether all fields are kept in ``__dict__``, and only there."""
@@ -285,7 +291,7 @@ def _keeps_in_dict(
     )
 
 
-def class_codec(cls: type[override_detection.VersionedObject]) -> ClassCodec:
+def class_codec(cls: type[VersionedObject]) -> ClassCodec:
     """Return the compiled codec of a class; create it if necessary."""
     codec: ClassCodec | None = getattr(cls, ATTRIBUTE, None)
     if (
@@ -330,8 +336,7 @@ def decode_objects(parent: Any, primitives: list[Any]) -> list[Any]:
         if item.__class__ is not dict or not is_direct:
             objects.append(
                 item
-                if item is None
-                or isinstance(item, override_detection.VersionedObject)
+                if item is None or isinstance(item, VersionedObject)
                 else read_one(item, context)
             )
             continue
@@ -357,9 +362,7 @@ def _reader_for(codec: ClassCodec, label: tuple[Any, ...]) -> Reader | None:
     ):
         return None
     item_codec = class_codec(override_detection.find_class(name, version))
-    make = READERS.get(
-        override_detection.get_function(item_codec.cls, '_obj_from_primitive')
-    )
+    make = READERS.get(get_function(item_codec.cls, '_obj_from_primitive'))
     if make is None or not (
         item_codec.may_decode() and item_codec.may_skip_init()
     ):
@@ -378,10 +381,10 @@ def encode_objects(objects: Any) -> list[Any]:
         cls = obj.__class__
         if cls is not last_cls:
             last_cls, is_unpatched, to_primitive = cls, None, None
-            if issubclass(cls, override_detection.VersionedObject):
+            if issubclass(cls, VersionedObject):
                 codec = class_codec(cls)
                 if codec.may_nest():
-                    override_detection.version_tuple(cls.VERSION)
+                    version_tuple(cls.VERSION)
                     is_unpatched, to_primitive = (
                         codec.is_unpatched,
                         codec.primitive,

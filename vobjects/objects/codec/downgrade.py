@@ -27,10 +27,13 @@ from vobjects.objects.codec import (
     field_codecs,
     generate,
     lazy_list,
-    override_detection,
 )
 from vobjects.objects.codec.class_codec import ClassCodec, class_codec
 from vobjects.objects.codec.lazy_list import LazyObjectList
+from vobjects.objects.codec.override_detection import (
+    VersionedObject,
+    version_tuple,
+)
 from vobjects.versions import Version
 
 #: Maximum number of compiled versions per class. Versions come from the
@@ -233,7 +236,7 @@ def _converter(field_type: Any) -> Converter:
 
 
 def _downgrader_for(
-    cls: type[override_detection.VersionedObject], manifest: Mapping[str, str]
+    cls: type[VersionedObject], manifest: Mapping[str, str]
 ) -> tuple[Callable[[Any], bool], Downgrader] | None:
     """Return how to convert objects of a class; None: without compiling.
 
@@ -362,9 +365,7 @@ def convert(
     elif manifest is None and codec.holds_objects:
         # Nested versions come from obj_relationships, if at all.
         return None
-    elif override_detection.version_tuple(
-        version
-    ) > override_detection.version_tuple(newest):
+    elif version_tuple(version) > version_tuple(newest):
         raise ovo_exception.InvalidTargetVersion(version=version)
     primitive: dict[str, Any] = downgrader(codec, version)(
         obj, d, manifest, refuse_loss

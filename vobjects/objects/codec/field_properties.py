@@ -18,6 +18,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects.objects.codec import coercion, override_detection
+from vobjects.objects.codec.override_detection import VersionedObject
 
 #: The logger that oslo.versionedobjects uses for errors in setters.
 LOG = logging.getLogger('object')
@@ -176,7 +177,7 @@ def field_of(value: Any) -> AnyField | None:
     return None
 
 
-def install(cls: type[override_detection.VersionedObject]) -> None:
+def install(cls: type[VersionedObject]) -> None:
     """Replace the properties made at registration by faster ones."""
     # Skip the check of names in Object.__setattr__, which fields pass.
     keeps_in_dict = cls.__setattr__ in override_detection.REPLACEABLE_SETATTR

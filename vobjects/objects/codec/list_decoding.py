@@ -26,18 +26,22 @@ from vobjects.objects.codec import (
     coercion,
     decoders,
     lazy_list,
-    override_detection,
     prevalidation,
 )
 from vobjects.objects.codec.class_codec import READERS, ClassCodec, class_codec
 from vobjects.objects.codec.json_text import RawJson, decode_raw
 from vobjects.objects.codec.lazy_list import LazySource
+from vobjects.objects.codec.override_detection import (
+    VersionedObject,
+    are_replaceable,
+    get_function,
+)
 
 _DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 #: The name at the start of a primitive's text, where serializers put it.
 _NAME = rb'\s*\{\s*"%b\.name"\s*:\s*"(\w+)"' % (
-    re.escape(override_detection.VersionedObject.OBJ_SERIAL_NAMESPACE).encode()
+    re.escape(VersionedObject.OBJ_SERIAL_NAMESPACE).encode()
 )
 _name_in = re.compile(_NAME).match
 _name_of_first_item_in = re.compile(rb'\s*\[' + _NAME).match
@@ -75,7 +79,7 @@ def read_items(text: bytes, context: Any) -> list[Any] | None:
 
 
 def from_columns(
-    cls: type[override_detection.VersionedObject],
+    cls: type[VersionedObject],
     columns: Mapping[str, Sequence[Any]],
 ) -> list[Any]:
     """Return a list of pending objects from columns of values.
@@ -93,9 +97,7 @@ def from_columns(
     return [from_row(cls, data) for data in _rows(columns)]
 
 
-def from_row(
-    cls: type[override_detection.VersionedObject], row: Mapping[str, Any]
-) -> Any:
+def from_row(cls: type[VersionedObject], row: Mapping[str, Any]) -> Any:
     """Return an object with the values of a row.
 
     :param row: field -> primitive; see :func:`from_columns`
@@ -281,12 +283,9 @@ def _list_reader(codec: ClassCodec) -> ListObjectReader | None:
     ):
         return None
     if (
-        override_detection.get_function(codec.cls, '_obj_from_primitive')
-        not in READERS
+        get_function(codec.cls, '_obj_from_primitive') not in READERS
         # A service with its own registry chooses classes itself.
-        or not override_detection.are_replaceable(
-            codec.cls, 'obj_class_from_name'
-        )
+        or not are_replaceable(codec.cls, 'obj_class_from_name')
     ):
         return None
     factory = _object_factory(class_codec(cls))
@@ -302,8 +301,7 @@ def _objects_reader(codec: ClassCodec) -> ObjectsReader | None:
 def _object_factory(codec: ClassCodec) -> ObjectFactory | None:
     """Return a factory of objects; None: a class cannot be validated."""
     if (
-        override_detection.get_function(codec.cls, '_obj_from_primitive')
-        not in READERS
+        get_function(codec.cls, '_obj_from_primitive') not in READERS
         or codec.tracking != 'base'
         or codec.is_list
     ):
@@ -314,7 +312,7 @@ def _object_factory(codec: ClassCodec) -> ObjectFactory | None:
 
 def _newest_class(
     name: str,
-) -> type[override_detection.VersionedObject] | None:
+) -> type[VersionedObject] | None:
     registry = ovo_base.VersionedObjectRegistry._registry
     classes = registry._obj_classes.get(name) if registry else None
     return classes[0] if classes else None

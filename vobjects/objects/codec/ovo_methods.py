@@ -20,6 +20,7 @@ from vobjects.objects.codec.class_codec import (
     Reader,
     class_codec,
 )
+from vobjects.objects.codec.override_detection import version_tuple
 
 _ORIGINALS = override_detection.ORIGINALS
 _new = object.__new__
@@ -99,9 +100,7 @@ def obj_to_primitive(
     version = self.VERSION
     if target_version is None:
         target_version = version
-    if override_detection.version_tuple(
-        target_version
-    ) > override_detection.version_tuple(version):
+    if version_tuple(target_version) > version_tuple(version):
         raise ovo_exception.InvalidTargetVersion(version=target_version)
     if target_version == version and not version_manifest:
         return codec.primitive(self, d)
