@@ -12,8 +12,7 @@ Modules, in the order in which a request passes through them::
     health        /healthcheck
     metrics       /metrics and its access control
     ui            /ui, a read-only web page
-    dispatcher    maps path and method to a handler
-    discovery     / and /v1
+    dispatcher    maps path and method to a handler; serves / and /v1
     routes        the route table
     context       authenticates the caller: a strategy per auth_strategy
     basic_auth    the strategy for names and passwords

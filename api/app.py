@@ -34,7 +34,6 @@ from api import (
     browsers,
     context,
     cross_origin,
-    discovery,
     dispatcher,
     handler,
     health,
@@ -99,7 +98,9 @@ def build(
         max_limit=conf.api.max_limit,
         public_url=public_url,
     )
-    discovery_pages = discovery.pages(versions, fleet.maximum, public_url)
+    discovery_pages = dispatcher.discovery_pages(
+        versions, fleet.maximum, public_url
+    )
     innermost = dispatcher.Dispatcher(routes.ROUTES, discovery_pages, service)
 
     negotiating = Microversions(innermost, versions, fleet.maximum)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ import webob
 
 from api import (
     context,
-    discovery,
     errors,
     handler,
     messages,
@@ -27,12 +26,16 @@ from api import (
 )
 from vobjects import exceptions, phrases
 from vobjects.controllers import actions
+from vobjects.microversions import discovery
 from vobjects.microversions import errors as api_errors
-from vobjects.microversions.policy import MICROVERSION, ROUTE
-from vobjects.versions import Version
+from vobjects.microversions.policy import MICROVERSION, ROUTE, VersionPolicy
+from vobjects.versions import Maximum, Version
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+#: A page of version discovery: returns a status and a JSON object.
+Page = Callable[['WSGIEnvironment'], tuple[int, dict[str, Any]]]
 
 HEAD = 'HEAD'
 OPTIONS = 'OPTIONS'
@@ -89,6 +92,29 @@ class Node:
             yield from self.named.walk(rest, (*values, first))
 
 
+def discovery_pages(
+    policy: VersionPolicy, maximum: Callable[[], Maximum], public_url: str
+) -> Mapping[str, Page]:
+    """Return the public pages ``/`` and ``/v1`` by path.
+
+    :param maximum: raises vobjects.exceptions.NoLivePeer without engines
+    :param public_url: root URL for links; if empty, the URL of the request
+    """
+
+    def versions(environ: WSGIEnvironment) -> tuple[int, dict[str, Any]]:
+        return policy.versions_status, discovery.versions_document(
+            environ, policy, maximum(), public_url
+        )
+
+    def version(environ: WSGIEnvironment) -> tuple[int, dict[str, Any]]:
+        return 200, discovery.version_document(
+            environ, policy, maximum(), public_url
+        )
+
+    major = f'/{policy.major}'
+    return {'': versions, '/': versions, major: version, f'{major}/': version}
+
+
 class Dispatcher:
     """The innermost WSGI application.
 
@@ -99,7 +125,7 @@ class Dispatcher:
     def __init__(
         self,
         table: Sequence[routes.Route],
-        pages: Mapping[str, discovery.Page],
+        pages: Mapping[str, Page],
         service: handler.Service,
     ) -> None:
         self._pages = pages
@@ -258,9 +284,7 @@ class Dispatcher:
             )
 
 
-def _show(
-    page: discovery.Page, request: webob.Request, path: str
-) -> webob.Response:
+def _show(page: Page, request: webob.Request, path: str) -> webob.Response:
     request_body.require_read(request.environ, path)
     status, document = page(request.environ)
     body = json.dumps(document).encode()

@@ -119,9 +119,8 @@ class Route:
         precedence: Senlin looks for the resource before it looks at the
         fields, or ignores fields that it does not know
     :ivar public: callers are not authenticated
-    :ivar needs_token: the engine gets the caller's token, so that Keystone
-        lets it act for the caller; implied by status 202, whose action runs
-        later
+    :ivar needs_token: the engine gets the caller's token, to act for the
+        caller in Keystone; implied by status 202, which starts an action
     """
 
     method: str

@@ -2,12 +2,13 @@
 """Run the API in granian.
 
 granian serves :class:`api.asgi.Gateway` over ASGI, because its WSGI interface
-has no timeout for bodies, and its ``wsgi.input`` ends a truncated body like a
-complete one.
+does not limit the time of bodies, and its ``wsgi.input`` ends a truncated body
+like a complete one.
 
 The following was verified with granian 2.8: paths arrive as the client sent
-them; chunked bodies arrive completely; responses to HEAD have no body; SIGTERM
-lets requests finish; dead workers are replaced. This module handles the rest:
+them; chunked bodies arrive completely; responses to HEAD have no body;
+requests finish after SIGTERM; dead workers are replaced. This module handles
+the rest:
 
 - granian binds with SO_REUSEPORT, so a second service on the same port would
   silently get half of the requests. :func:`_check_address_is_free` detects

@@ -300,7 +300,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize('name', BROKEN)
-def test_chunked_body_that_breaks_off_is_not_served(
+def test_body_when_chunked_and_cut_off_is_not_processed(
     server: Server, name: str
 ) -> None:
     profile_name = unique('broken')
@@ -365,7 +365,7 @@ def test_body_when_framed_oddly_is_refused(
     client.check_response(response)
 
 
-def test_client_that_waits_for_100_continue_is_told_to_go_on(
+def test_client_when_it_expects_100_continue_gets_it(
     server: Server,
 ) -> None:
     length = b'Content-Length: %d\r\n' % len(PROFILE)
@@ -377,7 +377,7 @@ def test_client_that_waits_for_100_continue_is_told_to_go_on(
         assert sock.recv(65536).startswith(b'HTTP/1.1 201 ')
 
 
-def test_header_names_with_underscores_are_not_read(server: Server) -> None:
+def test_header_when_it_has_underscores_is_ignored(server: Server) -> None:
     response = server.send(
         b'GET /v1/clusters HTTP/1.1',
         b'OpenStack_API_Version: clustering 1.7\r\n',
@@ -386,7 +386,7 @@ def test_header_names_with_underscores_are_not_read(server: Server) -> None:
     assert response.version == 'clustering 1.0'
 
 
-def test_idle_connections_leave_room_and_are_closed(server: Server) -> None:
+def test_connections_when_idle_are_closed(server: Server) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 2 * IDLE:
         pytest.skip(f'needs {2 * IDLE} open files')
@@ -432,7 +432,7 @@ def slow_request(
         (b'Transfer-Encoding: chunked\r\n', b'11170\r\n' + b' ' * 70_000),
     ],
 )
-def test_slow_bodies_end_with_408_and_hold_nobody_up(
+def test_bodies_when_slow_are_408_and_block_no_others(
     server: Server, headers: bytes, part: bytes
 ) -> None:
     # More than there are threads.

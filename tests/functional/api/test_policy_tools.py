@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators look at and check the rules by the programs of oslo.policy."""
+"""The command line tools of oslo.policy find the rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 from api import policy
 
 
-def test_tools_of_oslo_policy_find_the_rules(tmp_path: pathlib.Path) -> None:
+def test_policy_tools_when_run_find_the_rules(tmp_path: pathlib.Path) -> None:
     def run(tool: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [

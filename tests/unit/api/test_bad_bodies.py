@@ -339,7 +339,7 @@ def test_field_when_of_any_type_is_no_server_error(
         ({'filters': {'role': 'r'}}, {}, {'role': 'r'}),
     ],
 )
-def test_operation_of_a_cluster_has_its_parameters_flat_or_below_params(
+def test_operation_when_flat_or_below_params_has_parameters(
     api: client.ApiClient,
     engine: fake_engine.FakeEngine,
     given: dict[str, Any],

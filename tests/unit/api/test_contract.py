@@ -20,11 +20,11 @@ from vobjects.contract import history, openapi, registry
 CONTRACT = contract()
 
 
-def test_no_route_lacks_a_schema_at_any_version():
+def test_schemas_when_undeclared_are_listed():
     assert list(CONTRACT.undeclared()) == []
 
 
-def test_every_route_is_in_the_contract():
+def test_contract_when_built_has_all_routes():
     discovery = [op for op in CONTRACT.operations if op.tag == 'discovery']
 
     assert len(CONTRACT.operations) - len(discovery) == len(routes.ROUTES)
@@ -37,7 +37,7 @@ def test_every_route_is_in_the_contract():
 
 
 @pytest.mark.parametrize('version', CONTRACT.versions, ids=str)
-def test_schemas_are_valid_and_objects_closed(version):
+def test_schemas_when_built_are_valid_and_closed(version):
     for name, shape in CONTRACT.at(version).items():
         for place, schema in registry.parts(shape):
             jsonschema_rs.meta.validate(schema)
@@ -48,7 +48,7 @@ def test_schemas_are_valid_and_objects_closed(version):
             assert is_open or not schema['additionalProperties'], (name, place)
 
 
-def test_route_that_starts_an_action_promises_where_it_is():
+def test_route_when_it_starts_an_action_declares_location():
     shape = CONTRACT.at(CONTRACT.versions[0])['DELETE /v1/clusters/{identity}']
 
     assert shape.responses[202] is None
@@ -58,18 +58,18 @@ def test_route_that_starts_an_action_promises_where_it_is():
     assert not shape.body_required
 
 
-def test_history_tells_every_change():
+def test_history_when_compared_has_every_change():
     assert list(history.problems(CONTRACT)) == []
 
 
 @pytest.mark.parametrize('version', ['1.0', '1.7', '1.14'])
-def test_openapi_document_is_valid(version):
+def test_openapi_document_when_built_is_valid(version):
     at = next(v for v in CONTRACT.versions if str(v) == version)
 
     openapi_spec_validator.validate(openapi.document(CONTRACT, at))
 
 
-def test_command_prints_what_a_version_brought(capsys):
+def test_diff_when_run_prints_the_changes_of_a_version(capsys):
     assert cli.main(['diff', '1.6', '1.7']) == 0
 
     lines = capsys.readouterr().out.splitlines()
@@ -79,7 +79,7 @@ def test_command_prints_what_a_version_brought(capsys):
     )
 
 
-def test_openapi_document_has_what_is_accepted_early_marked_so():
+def test_openapi_document_when_fields_are_early_marks_them():
     early = {'min-ver': '1.7', 'early': True}
 
     document = openapi.document(CONTRACT, CONTRACT.versions[0])
@@ -93,7 +93,7 @@ def test_openapi_document_has_what_is_accepted_early_marked_so():
     assert services['x-openstack'] == {'min-ver': '1.7'}
 
 
-def test_history_page_marks_what_is_accepted_early():
+def test_history_page_when_fields_are_early_marks_them():
     lines = history.page(CONTRACT).splitlines()
 
     marked = [line for line in lines if 'accepted at earlier versions' in line]
@@ -121,7 +121,7 @@ def retiring(tmp_path: pathlib.Path) -> str:
 
 
 @pytest.mark.parametrize('before', [True, False])
-def test_document_tells_what_the_configuration_retires(
+def test_openapi_document_when_a_version_retires_has_its_dates(
     retiring: str, before: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = ['--config-file', retiring]
@@ -142,7 +142,7 @@ def test_document_tells_what_the_configuration_retires(
     assert shown['deprecated']
 
 
-def test_history_tells_what_the_configuration_retires(
+def test_history_page_when_versions_retire_has_their_dates(
     retiring: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(['history', '--config-file', retiring]) == 0

@@ -193,7 +193,7 @@ def test_downgrade_when_the_fleet_does_not_know_yet_says_what_it_can(
         ('DELETE', '/v1/clusters/nobody', 404, logging.INFO),
     ],
 )
-def test_log_has_what_the_page_polls_at_debug_only(
+def test_log_when_the_page_polls_is_at_debug(
     api: client.ApiClient,
     caplog: pytest.LogCaptureFixture,
     method: str,

@@ -161,7 +161,7 @@ def test_webhook_when_parameters_would_be_lost_is_refused(
         ('/v1/clusters/x/actions', 'POST, OPTIONS'),
     ],
 )
-def test_options_tell_the_methods_of_a_path(
+def test_options_when_requested_list_the_methods_of_a_path(
     api: client.ApiClient,
     engine: fake_engine.FakeEngine,
     path: str,
@@ -174,7 +174,9 @@ def test_options_tell_the_methods_of_a_path(
     assert engine.calls == []
 
 
-def test_options_of_what_is_not_there_are_404(api: client.ApiClient) -> None:
+def test_options_when_the_path_is_unknown_are_404(
+    api: client.ApiClient,
+) -> None:
     assert api('OPTIONS', '/v1/nowhere').status == 404
     early = api('OPTIONS', '/v1/profiles/validate/x', version='1.1')
     assert early.status == 404
@@ -202,7 +204,7 @@ def test_path_when_it_has_another_version_is_404(
 
 
 @pytest.mark.parametrize('route', routes.ROUTES, ids=lambda r: r.path)
-def test_unknown_field_of_what_is_not_there_is_404_where_senlin_looks_first(
+def test_unknown_field_when_the_resource_is_missing_is_404(
     api: client.ApiClient, engine: fake_engine.FakeEngine, route: routes.Route
 ) -> None:
     if not (route.lookup_first and route.params.body):
@@ -232,7 +234,7 @@ def test_unknown_field_of_what_is_not_there_is_404_where_senlin_looks_first(
         ('POST', '/v1/clusters/none/actions', {'add_nodes': {'nodes': 'n'}}),
     ],
 )
-def test_unknown_field_of_what_is_there_or_wrong_value_is_400(
+def test_unknown_field_when_the_resource_exists_is_400(
     api: client.ApiClient, method: str, path: str, body: Any
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
@@ -249,7 +251,7 @@ def test_unknown_field_of_what_is_there_or_wrong_value_is_400(
         ([ID, ID], "Items for 'nodes' must be unique"),
     ],
 )
-def test_nodes_that_are_no_list_are_refused_in_senlins_words(
+def test_nodes_when_no_list_have_the_message_of_senlin(
     api: client.ApiClient, nodes: Any, message: str
 ) -> None:
     body = {'add_nodes': {'nodes': nodes}}

@@ -127,7 +127,7 @@ def test_method_missing_status_when_configured_is_answered(
         )
 
 
-def test_retired_version_says_so_in_answers_and_errors_alike(
+def test_version_when_retired_has_headers_in_all_responses(
     make_api: Callable[..., client.ApiClient],
 ) -> None:
     line = '1.0-1.2 deprecated=2026-01-01 sunset=2027-06-30 successor=1.7'
@@ -146,7 +146,7 @@ def test_retired_version_says_so_in_answers_and_errors_alike(
     assert 'sunset' not in api('GET', '/').headers
 
 
-def test_history_that_is_configured_is_linked_by_errors_and_discovery(
+def test_history_url_when_configured_is_linked(
     make_api: Callable[..., client.ApiClient],
 ) -> None:
     page = 'https://example.org/history'
