@@ -102,7 +102,7 @@ def _prepare(backend: conftest.Backend, ours: Any, version: str) -> list[Case]:
     for _number in range(ROWS):
         made = _ask(ours, _environ(post, version))
     identity = json.loads(made.body)['cluster']['id']
-    backend.engine = Recorded(backend.engine)  # type: ignore[assignment]
+    backend.engine = Recorded(backend.engine)
     one = f'/v1/clusters/{identity}'
     return [
         Case('GET /', 'GET', '/', None, 300),

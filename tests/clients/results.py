@@ -93,7 +93,7 @@ def read(stream: IO[bytes], report: Callable[[Result], None]) -> None:
         if test['status'] == 'exists':  # stestr lists all tests first
             return
         name = _ATTRIBUTES.sub('', str(test['id']))
-        details: dict[str, testtools.content.Content] = test['details']  # type: ignore[assignment]
+        details: dict[str, testtools.content.Content] = test['details']
         text = '\n'.join(
             one.as_text().strip()
             for key, one in details.items()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small cloud that answers as OpenStack's API references say, by HTTP.
+"""Fake OpenStack cloud over HTTP, which follows the API references.
 
-It serves Keystone, Glance, Nova, Neutron, Heat and Octavia below one port of
-127.0.0.1, with the state of each in memory. What takes time in a cloud takes
-:attr:`Cloud.steps` looks here. A test reads and changes the state behind
-everybody's back, and has requests fail::
+It serves Keystone, Glance, Nova, Neutron, Heat and Octavia on one port of
+127.0.0.1 and keeps their state in memory. A change completes after
+:attr:`Cloud.steps` requests for its resource. Tests can read and change the
+state, and make requests fail::
 
     with cloud.serving() as fake:
         fake.fail('POST', '/compute/v2.1/servers', 403, 'Quota exceeded')
@@ -30,12 +30,12 @@ Json = dict[str, Any]
 
 USER, PASSWORD, PROJECT = 'vobjects', 'secret', 'service'
 
-#: ID of the project of the account; it sees what all projects have.
+#: ID of the project of the account, which sees resources of all projects.
 OWN_PROJECT = 'p'
 
-#: Marks of tests in whose process the cloud is spoken to: openstacksdk warns
-#: of how it calls itself.
-QUIET = [
+#: Marks of tests that use openstacksdk in their process: it warns about its
+#: own calls.
+IGNORE_SDK_WARNINGS = [
     pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
     for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')
 ]
@@ -45,10 +45,10 @@ REGIONS = ('RegionOne', 'RegionTwo')
 
 @dataclasses.dataclass(slots=True)
 class Fault:
-    """How requests are to fail.
+    """Requests that fail.
 
-    :ivar path: a regular expression
-    :ivar times: how many still
+    :ivar path: regular expression
+    :ivar times: remaining number of failures
     """
 
     method: str
@@ -62,18 +62,18 @@ class Fault:
 class Cloud:
     """The state of the cloud.
 
-    :ivar steps: looks at something that is being done until it is done
-    :ivar ends_in_error: whether no server can be started
-    :ivar refuses_resize: whether servers stay as they are when resized
-    :ivar networks_of_subnets: by ID, of subnets that clients have made
+    :ivar steps: number of GET requests until a change completes
+    :ivar ends_in_error: whether new servers end in ERROR
+    :ivar refuses_resize: whether a resize keeps the flavor
+    :ivar networks_of_subnets: network IDs by ID of the subnet
     :ivar keypairs: project and name of each
-    :ivar requests: method and path of each request there was
-    :ivar bodies: JSON of each request that had one, with method and path
-    :ivar scopes: the project of each request for which it takes a token,
-        with method and path
-    :ivar trusts: project and roles, by the ID of the trust
-    :ivar project_of: returns the project that a token is for; None: it is
-        not good
+    :ivar requests: method and path of each request
+    :ivar bodies: method and path, and JSON body, of each request with a body
+    :ivar scopes: method and path, and project, of each authenticated
+        request
+    :ivar trusts: project and roles by ID of the trust
+    :ivar project_of: returns the project of a token; None if it is
+        invalid
     """
 
     def __init__(self) -> None:
@@ -105,14 +105,14 @@ class Cloud:
         self.numbers = itertools.count(2)
 
     def _own_project_of(self, token: str) -> str | None:
-        """See the fake's own Keystone, which writes projects into tokens."""
-        ours, _, project = token.partition('.')
-        return (project or OWN_PROJECT) if ours == self.token else None
+        """Return the project in a token of the fake Keystone."""
+        prefix, _, project = token.partition('.')
+        return (project or OWN_PROJECT) if prefix == self.token else None
 
     def id_of(self, kind: str, name: str) -> str:
-        """Return the ID of what has a name, such as an image."""
-        named: dict[str, str] = getattr(self, kind)
-        return next(id_ for id_, there in named.items() if there == name)
+        """Return the ID of a resource with a name, such as an image."""
+        names: dict[str, str] = getattr(self, kind)
+        return next(id_ for id_, known in names.items() if known == name)
 
     def fail(
         self,
@@ -124,34 +124,34 @@ class Cloud:
         times: int = 1_000_000,
         headers: dict[str, str] | None = None,
     ) -> None:
-        """Have requests fail.
+        """Make requests fail.
 
-        :param path: a regular expression, from the beginning
-        :param status: 0: the connection is closed without an answer
+        :param path: regular expression for the beginning of the path
+        :param status: 0: close the connection without a response
         """
         self.faults.append(
             Fault(method, path, status, message, times, headers or {})
         )
 
     def requests_to(self, start: str) -> list[str]:
-        """Return the requests that begin so, such as ``POST /compute``."""
+        """Return the requests with a prefix, such as ``POST /compute``."""
         return [line for line in self.requests if line.startswith(start)]
 
     def bodies_to(self, start: str) -> list[Any]:
-        """Return the bodies of the requests that begin so."""
+        """Return the bodies of the requests with a prefix."""
         return [body for line, body in self.bodies if line.startswith(start)]
 
     def leftovers(self) -> Json:
-        """Return what is there that users pay for."""
+        """Return the remaining resources that cost money."""
         return {
-            kind: list(found)
+            kind: list(resources)
             for kind in ('servers', 'stacks', 'ports', 'floating_ips')
-            if (found := getattr(self, kind))
+            if (resources := getattr(self, kind))
         }
 
 
 def credentials(cloud: Cloud) -> Json:
-    """Return the options by which keystoneauth gets at a cloud."""
+    """Return the options of keystoneauth for a cloud."""
     return {
         'auth_type': 'password',
         'auth_url': f'{cloud.url}/identity',
@@ -188,11 +188,11 @@ def abort(status: int, message: str) -> None:
     flask.abort(response)
 
 
-def get_or_404(found: dict[str, Any], id_: str, what: str) -> Any:
-    """Return one of a kind, or end the request with 404."""
-    if id_ not in found:
-        abort(404, f'{what} {id_} could not be found.')
-    return found[id_]
+def get_or_404(resources: dict[str, Any], id_: str, kind: str) -> Any:
+    """Return a resource, or end the request with 404."""
+    if id_ not in resources:
+        abort(404, f'{kind} {id_} could not be found.')
+    return resources[id_]
 
 
 def application(cloud: Cloud) -> flask.Flask:
@@ -208,11 +208,11 @@ def application(cloud: Cloud) -> flask.Flask:
 
     app = flask.Flask('cloud')
     app.url_map.strict_slashes = False
-    # For what ends a connection without an answer: see _failed().
+    # Needed to close a connection without a response: see _failed().
     app.config['PROPAGATE_EXCEPTIONS'] = True
 
     @app.before_request
-    def look() -> Any:
+    def before_request() -> Any:
         request = flask.request
         with cloud.lock:
             line = f'{request.method} {request.full_path.rstrip("?")}'
@@ -273,7 +273,7 @@ class _Handler(werkzeug_serving.WSGIRequestHandler):
         self.close_connection = True
 
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextlib.contextmanager

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nova: servers with their actions, and what they are made of."""
+"""Fake Nova: servers, actions, flavors, keypairs, groups and hosts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests import cloud as fake
 
 MAXIMUM = 96
 
-#: Action -> the statuses it can be done in, and the one it leads to.
+#: Action -> statuses in which it is allowed, and its final status.
 ACTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     'reboot': (('ACTIVE', 'SHUTOFF', 'ERROR'), 'ACTIVE'),
     'os-start': (('SHUTOFF',), 'ACTIVE'),
@@ -34,7 +34,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     'forceDelete': ((), ''),
 }
 
-#: What a request for a server may have, and from which microversion on.
+#: Field of a request for a server -> first microversion.
 FIELDS: dict[str, int] = {
     'name': 1,
     'imageRef': 1,
@@ -57,16 +57,16 @@ ZONES = ('nova', 'nova-2')
 
 
 def microversion() -> int:
-    """Return the minor version that the request asks for."""
-    asked = flask.request.headers.get('OpenStack-API-Version', 'compute 2.1')
-    minor = int(asked.removeprefix('compute 2.'))
+    """Return the minor version of the request."""
+    header = flask.request.headers.get('OpenStack-API-Version', 'compute 2.1')
+    minor = int(header.removeprefix('compute 2.'))
     if minor > MAXIMUM:
         fake.abort(406, f'Version 2.{minor} is not supported by the API.')
     return minor
 
 
 def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
-    """Add the API."""
+    """Add the API to an application."""
 
     @app.get('/compute/v2.1')
     def compute_version() -> Any:
@@ -81,23 +81,23 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.post('/compute/v2.1/servers')
     def create_server() -> Any:
-        sent = flask.request.get_json()
-        wanted = sent['server']
+        body = flask.request.get_json()
+        requested = body['server']
         minor = microversion()
-        for field in wanted:
+        for field in requested:
             if FIELDS.get(field, 1000) > minor:
                 fake.abort(400, f"Additional property '{field}'")
-        if 'networks' not in wanted and minor >= 37:
+        if 'networks' not in requested and minor >= 37:
             fake.abort(400, "'networks' is a required property")
-        if wanted['flavorRef'] not in cloud.flavors:
+        if requested['flavorRef'] not in cloud.flavors:
             fake.abort(400, 'Flavor could not be found.')
         with cloud.lock:
             id_ = fake.new_id()
-            server = _server(id_, wanted)
-            server['hints'] = sent.get('os:scheduler_hints')
+            server = _server(id_, requested)
+            server['hints'] = body.get('os:scheduler_hints')
             server['tenant_id'] = flask.g.project
             cloud.servers[id_] = server
-            _join(cloud, server, wanted['networks'])
+            _join(cloud, server, requested['networks'])
             end = 'ERROR' if cloud.ends_in_error else 'ACTIVE'
             begin(cloud, server, 'BUILD', end)
         return {'server': {'id': id_, 'links': []}}, 202
@@ -106,48 +106,48 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     def servers() -> Any:
         tags = set(flask.request.args.get('tags', '').split(',')) - {''}
         with cloud.lock:
-            found = [
+            matches = [
                 shown(server)
                 for server in cloud.servers.values()
-                if tags <= set(server['tags']) and is_seen(server)
+                if tags <= set(server['tags']) and is_visible(server)
             ]
-        return {'servers': found}
+        return {'servers': matches}
 
     @app.get('/compute/v2.1/servers/<id_>')
     def server(id_: str) -> Any:
         with cloud.lock:
-            found = own(cloud, id_)
-            step(cloud, found)
-            own(cloud, id_)
-            return {'server': shown(found)}
+            server = visible_server(cloud, id_)
+            step(cloud, server)
+            visible_server(cloud, id_)
+            return {'server': shown(server)}
 
     @app.put('/compute/v2.1/servers/<id_>')
     def update_server(id_: str) -> Any:
-        found = own(cloud, id_)
-        found.update(flask.request.get_json()['server'])
-        return {'server': shown(found)}
+        server = visible_server(cloud, id_)
+        server.update(flask.request.get_json()['server'])
+        return {'server': shown(server)}
 
     @app.delete('/compute/v2.1/servers/<id_>')
     def delete_server(id_: str) -> Any:
         with cloud.lock:
-            found = own(cloud, id_)
-            begin(cloud, found, found['status'], 'DELETED')
+            server = visible_server(cloud, id_)
+            begin(cloud, server, server['status'], 'DELETED')
         return '', 204
 
     @app.post('/compute/v2.1/servers/<id_>/metadata')
     def add_metadata(id_: str) -> Any:
-        found = own(cloud, id_)
+        server = visible_server(cloud, id_)
         for key, value in flask.request.get_json()['metadata'].items():
             if not isinstance(value, str):
                 fake.abort(400, f'{key}: {value!r} is not of type string')
-            found['metadata'][key] = value
-        return {'metadata': found['metadata']}
+            server['metadata'][key] = value
+        return {'metadata': server['metadata']}
 
     @app.delete('/compute/v2.1/servers/<id_>/metadata/<key>')
     def delete_metadata(id_: str, key: str) -> Any:
-        found = own(cloud, id_)
-        fake.get_or_404(found['metadata'], key, 'Metadata item')
-        del found['metadata'][key]
+        server = visible_server(cloud, id_)
+        fake.get_or_404(server['metadata'], key, 'Metadata item')
+        del server['metadata'][key]
         return '', 204
 
     @app.post('/compute/v2.1/servers/<id_>/action')
@@ -156,25 +156,25 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         if name not in ACTIONS:
             fake.abort(400, f'There is no such action: {name}')
         with cloud.lock:
-            found = own(cloud, id_)
-            return _act(cloud, found, name, content)
+            server = visible_server(cloud, id_)
+            return _act(cloud, server, name, content)
 
     @app.get('/compute/v2.1/servers/<id_>/os-interface')
     def interfaces(id_: str) -> Any:
-        own(cloud, id_)
-        found = [
+        visible_server(cloud, id_)
+        matches = [
             {'port_id': port['id'], 'net_id': port['network_id']}
             for port in cloud.ports.values()
             if port['device_id'] == id_
         ]
-        return {'interfaceAttachments': found}
+        return {'interfaceAttachments': matches}
 
     @app.post('/compute/v2.1/servers/<id_>/os-interface')
     def attach(id_: str) -> Any:
-        found = own(cloud, id_)
-        sent = flask.request.get_json()['interfaceAttachment']
-        _join(cloud, found, [{'port': sent['port_id']}])
-        return {'interfaceAttachment': sent}
+        server = visible_server(cloud, id_)
+        body = flask.request.get_json()['interfaceAttachment']
+        _join(cloud, server, [{'port': body['port_id']}])
+        return {'interfaceAttachment': body}
 
     @app.delete('/compute/v2.1/servers/<id_>/os-interface/<port_id>')
     def detach(id_: str, port_id: str) -> Any:
@@ -196,8 +196,8 @@ def _serve_rest(app: flask.Flask, cloud: fake.Cloud) -> None:
     @app.get('/compute/v2.1/flavors/detail')
     @app.get('/compute/v2.1/flavors')
     def flavors() -> Any:
-        found = [{'id': id_, 'name': n} for id_, n in cloud.flavors.items()]
-        return {'flavors': found}
+        matches = [{'id': id_, 'name': n} for id_, n in cloud.flavors.items()]
+        return {'flavors': matches}
 
     @app.get('/compute/v2.1/os-availability-zone')
     def zones() -> Any:
@@ -214,9 +214,9 @@ def _serve_rest(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.post('/compute/v2.1/os-keypairs')
     def create_keypair() -> Any:
-        sent = flask.request.get_json()['keypair']
-        cloud.keypairs.add((flask.g.project, sent['name']))
-        return {'keypair': {**sent, 'public_key': 'ssh-rsa AAAA'}}
+        body = flask.request.get_json()['keypair']
+        cloud.keypairs.add((flask.g.project, body['name']))
+        return {'keypair': {**body, 'public_key': 'ssh-rsa AAAA'}}
 
     @app.delete('/compute/v2.1/os-keypairs/<name>')
     def delete_keypair(name: str) -> Any:
@@ -231,17 +231,17 @@ def _serve_rest(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.get('/compute/v2.1/os-server-groups/<id_>')
     def group(id_: str) -> Any:
-        found = fake.get_or_404(cloud.server_groups, id_, 'Server group')
-        return {'server_group': found}
+        group = fake.get_or_404(cloud.server_groups, id_, 'Server group')
+        return {'server_group': group}
 
     @app.post('/compute/v2.1/os-server-groups')
     def create_group() -> Any:
-        sent = flask.request.get_json()['server_group']
-        if 'policy' not in sent or microversion() < 64:
+        body = flask.request.get_json()['server_group']
+        if 'policy' not in body or microversion() < 64:
             fake.abort(400, "'policy' needs microversion 2.64")
-        made = {'id': fake.new_id(), 'members': [], **sent}
-        cloud.server_groups[made['id']] = made
-        return {'server_group': made}
+        created = {'id': fake.new_id(), 'members': [], **body}
+        cloud.server_groups[created['id']] = created
+        return {'server_group': created}
 
     @app.delete('/compute/v2.1/os-server-groups/<id_>')
     def delete_group(id_: str) -> Any:
@@ -269,24 +269,24 @@ def _serve_rest(app: flask.Flask, cloud: fake.Cloud) -> None:
         }
 
 
-def is_seen(server: fake.Json) -> bool:
-    """Tell whether who asks sees a server."""
+def is_visible(server: fake.Json) -> bool:
+    """Return whether the caller may see a server."""
     owner = server.get('tenant_id', flask.g.project)
     return flask.g.project in (owner, fake.OWN_PROJECT)
 
 
-def own(cloud: fake.Cloud, id_: str) -> fake.Json:
-    """Return a server that who asks may see, or end the request."""
+def visible_server(cloud: fake.Cloud, id_: str) -> fake.Json:
+    """Return a server that the caller may see, or end the request."""
     server: fake.Json = fake.get_or_404(cloud.servers, id_, 'Instance')
-    if not is_seen(server):
+    if not is_visible(server):
         fake.abort(404, f'Instance {id_} could not be found.')
     return server
 
 
 def shown(server: fake.Json) -> fake.Json:
-    """Return a server as it is shown at the microversion asked for."""
+    """Return a server in the format of the requested microversion."""
     minor = microversion()
-    hidden = {'flavor_id', 'hints', 'left', 'leads_to', 'sent'}
+    hidden = {'flavor_id', 'hints', 'steps_left', 'final_status', 'sent'}
     result = {k: v for k, v in server.items() if k not in hidden}
     flavor = server['flavor_id']
     result['flavor'] = (
@@ -295,33 +295,33 @@ def shown(server: fake.Json) -> fake.Json:
     if minor < 26:
         del result['tags']
     if flask.g.project != fake.OWN_PROJECT:
-        # For administrators.
+        # Only administrators see the host.
         result.pop('OS-EXT-SRV-ATTR:hypervisor_hostname', None)
     return result
 
 
 def begin(
-    cloud: fake.Cloud, server: fake.Json, status: str, leads_to: str
+    cloud: fake.Cloud, server: fake.Json, status: str, final_status: str
 ) -> None:
-    """Begin something that takes a few looks."""
+    """Start a change of a server."""
     server.update(
         {
             'status': status,
             'OS-EXT-STS:task_state': 'working',
-            'left': cloud.steps,
-            'leads_to': leads_to,
+            'steps_left': cloud.steps,
+            'final_status': final_status,
         }
     )
 
 
 def step(cloud: fake.Cloud, server: fake.Json) -> None:
-    """Have a server come closer to what it is on its way to."""
+    """Advance the change of a server by one step."""
     if server['OS-EXT-STS:task_state'] is None:
         return
-    server['left'] -= 1
-    if server['left'] > 0:
+    server['steps_left'] -= 1
+    if server['steps_left'] > 0:
         return
-    server['status'] = server['leads_to']
+    server['status'] = server['final_status']
     server['OS-EXT-STS:task_state'] = None
     if server['status'] == 'DELETED':
         del cloud.servers[server['id']]
@@ -331,43 +331,46 @@ def step(cloud: fake.Cloud, server: fake.Json) -> None:
                 if port['by_nova']:
                     del cloud.ports[port['id']]
     if server['status'] == 'ERROR':
-        server['fault'] = {'code': 500, 'message': 'No valid host was found.'}
+        server['fault'] = {
+            'code': 500,
+            'message': 'No valid host was found.',
+        }
 
 
-def _server(id_: str, wanted: fake.Json) -> fake.Json:
-    image = wanted.get('imageRef')
+def _server(id_: str, requested: fake.Json) -> fake.Json:
+    image = requested.get('imageRef')
     return {
         'id': id_,
-        'name': wanted['name'],
+        'name': requested['name'],
         'status': 'BUILD',
-        'flavor_id': wanted['flavorRef'],
+        'flavor_id': requested['flavorRef'],
         'image': {'id': image, 'links': []} if image else '',
-        'metadata': dict(wanted.get('metadata') or {}),
-        'tags': list(wanted.get('tags') or ()),
-        'key_name': wanted.get('key_name'),
+        'metadata': dict(requested.get('metadata') or {}),
+        'tags': list(requested.get('tags') or ()),
+        'key_name': requested.get('key_name'),
         'created': '2026-01-01T00:00:00Z',
         'updated': '2026-01-01T00:00:00Z',
         'addresses': {},
         'hostId': 'h',
         'locked': False,
-        'config_drive': 'True' if wanted.get('config_drive') else '',
-        'security_groups': wanted.get('security_groups')
+        'config_drive': 'True' if requested.get('config_drive') else '',
+        'security_groups': requested.get('security_groups')
         or [{'name': 'default'}],
         'os-extended-volumes:volumes_attached': [],
-        'OS-DCF:diskConfig': wanted.get('OS-DCF:diskConfig', 'MANUAL'),
-        'OS-EXT-AZ:availability_zone': wanted.get(
+        'OS-DCF:diskConfig': requested.get('OS-DCF:diskConfig', 'MANUAL'),
+        'OS-EXT-AZ:availability_zone': requested.get(
             'availability_zone', ZONES[0]
         ),
         'OS-EXT-SRV-ATTR:hypervisor_hostname': 'host-1',
         'OS-EXT-STS:task_state': None,
         'OS-EXT-STS:vm_state': 'building',
         'OS-EXT-STS:power_state': 1,
-        'sent': wanted,
+        'sent': requested,
     }
 
 
 def _join(cloud: fake.Cloud, server: fake.Json, networks: Any) -> None:
-    """Connect a server with networks, or with ports that there are."""
+    """Connect a server with networks or existing ports."""
     from tests.cloud import network
 
     if networks == 'auto':
@@ -393,7 +396,7 @@ def _join(cloud: fake.Cloud, server: fake.Json, networks: Any) -> None:
 
 
 def _act(cloud: fake.Cloud, server: fake.Json, name: str, content: Any) -> Any:
-    allowed, leads_to = ACTIONS[name]
+    allowed, final_status = ACTIONS[name]
     busy = server['OS-EXT-STS:task_state'] is not None
     if allowed and (busy or server['status'] not in allowed):
         fake.abort(
@@ -412,13 +415,13 @@ def _act(cloud: fake.Cloud, server: fake.Json, name: str, content: Any) -> Any:
     elif name == 'rebuild':
         server['image'] = {'id': content['imageRef'], 'links': []}
         server['name'] = content.get('name', server['name'])
-        begin(cloud, server, 'REBUILD', leads_to)
+        begin(cloud, server, 'REBUILD', final_status)
     elif name == 'resize':
         if cloud.refuses_resize:
-            leads_to = server['status']
+            final_status = server['status']
         else:
             server['flavor_id'] = content['flavorRef']
-        begin(cloud, server, 'RESIZE', leads_to)
-    elif leads_to:
-        begin(cloud, server, server['status'], leads_to)
+        begin(cloud, server, 'RESIZE', final_status)
+    elif final_status:
+        begin(cloud, server, server['status'], final_status)
     return '', 202

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Docker daemon that runs nothing, behind the Engine API."""
+"""Fake Docker daemon that serves the Engine API and runs nothing."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ VERSION = '1.44'
 class Daemon:
     """The state of a daemon.
 
-    :ivar images: those that it need not fetch
-    :ivar registry: those that it can fetch
+    :ivar images: local images
+    :ivar registry: images that it can pull
+    :ivar waits: timeouts in requests to stop or restart a container
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class Daemon:
 def serving(tls: ssl.SSLContext | None = None) -> Iterator[Daemon]:
     """Serve a new daemon.
 
-    :param tls: without, it speaks in the clear
+    :param tls: None: plain HTTP
     """
     daemon = Daemon()
     with fake.listening(application(daemon), tls) as port:
@@ -61,10 +62,10 @@ def application(daemon: Daemon) -> flask.Flask:
 
     @app.post(f'{root}/images/create')
     def pull() -> Any:
-        asked = flask.request.args
-        name = asked['fromImage']
-        if asked.get('tag', 'latest') != 'latest':
-            name = f'{name}:{asked["tag"]}'
+        query = flask.request.args
+        name = query['fromImage']
+        if query.get('tag', 'latest') != 'latest':
+            name = f'{name}:{query["tag"]}'
         if name not in daemon.registry:
             return abort(404, f'pull access denied for {name}')
         daemon.images.add(name)
@@ -72,8 +73,10 @@ def application(daemon: Daemon) -> flask.Flask:
 
     @app.get(f'{root}/containers/json')
     def containers() -> Any:
-        wanted = json.loads(flask.request.args.get('filters', '{}'))
-        labels = dict(text.split('=', 1) for text in wanted.get('label', ()))
+        requested = json.loads(flask.request.args.get('filters', '{}'))
+        labels = dict(
+            text.split('=', 1) for text in requested.get('label', ())
+        )
         return flask.jsonify(
             [
                 {'Id': id_}
@@ -84,10 +87,10 @@ def application(daemon: Daemon) -> flask.Flask:
 
     @app.post(f'{root}/containers/create')
     def create() -> Any:
-        sent = flask.request.get_json()
+        body = flask.request.get_json()
         name = f'/{flask.request.args["name"]}'
-        if sent['Image'] not in daemon.images:
-            return abort(404, f'No such image: {sent["Image"]}')
+        if body['Image'] not in daemon.images:
+            return abort(404, f'No such image: {body["Image"]}')
         if name in [one['Name'] for one in daemon.containers.values()]:
             return abort(409, f'Conflict. The name {name} is in use')
         id_ = uuid.uuid4().hex * 2
@@ -97,9 +100,9 @@ def application(daemon: Daemon) -> flask.Flask:
             'Created': '2026-01-01T00:00:00Z',
             'State': {'Status': 'created', 'ExitCode': 0},
             'Config': {
-                'Image': sent['Image'],
-                'Cmd': sent.get('Cmd'),
-                'Labels': sent.get('Labels') or {},
+                'Image': body['Image'],
+                'Cmd': body.get('Cmd'),
+                'Labels': body.get('Labels') or {},
             },
         }
         return {'Id': id_, 'Warnings': []}, 201
@@ -118,17 +121,17 @@ def application(daemon: Daemon) -> flask.Flask:
 
     @app.post(f'{root}/containers/<id_>/<action>')
     def act(id_: str, action: str) -> Any:
-        found = daemon.containers.get(id_)
-        if found is None:
+        container = daemon.containers.get(id_)
+        if container is None:
             return abort(404, f'No such container: {id_}')
-        status = found['State']['Status']
+        status = container['State']['Status']
         if action == 'rename':
-            found['Name'] = f'/{flask.request.args["name"]}'
+            container['Name'] = f'/{flask.request.args["name"]}'
         elif action == 'pause' and status != 'running':
             return abort(409, f'Container {id_} is not running')
         else:
             daemon.waits.append(flask.request.args.get('t'))
-            found['State']['Status'] = {
+            container['State']['Status'] = {
                 'start': 'running',
                 'restart': 'running',
                 'unpause': 'running',
@@ -141,5 +144,5 @@ def application(daemon: Daemon) -> flask.Flask:
 
 
 def abort(status: int, message: str) -> Any:
-    """Return an error as Docker tells it."""
+    """Return an error in the format of Docker."""
     return {'message': message}, status

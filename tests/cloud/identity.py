@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keystone: a token for one user, with a catalogue of two regions.
+"""Fake Keystone: tokens of one user, trusts, and a catalog of two regions.
 
-Others trust that user: the token of user u is ``token of u``.
+Other users can create trusts: the token of user u is ``token of u``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SERVICES = {
 
 
 def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
-    """Add the API."""
+    """Add the API to an application."""
 
     def version() -> fake.Json:
         return {
@@ -42,15 +42,18 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.post('/identity/v3/auth/tokens')
     def authenticate() -> Any:
-        sent = flask.request.get_json()['auth']
-        user = sent['identity']['password']['user']
+        body = flask.request.get_json()['auth']
+        user = body['identity']['password']['user']
         if (user['name'], user['password']) != (fake.USER, fake.PASSWORD):
             fake.abort(401, 'The request requires authentication.')
         subject, user_id, project = cloud.token, 'u', fake.OWN_PROJECT
-        trust = (sent.get('scope') or {}).get('OS-TRUST:trust')
+        trust = (body.get('scope') or {}).get('OS-TRUST:trust')
         if trust is not None:
-            found = fake.get_or_404(cloud.trusts, trust['id'], 'Trust')
-            user_id, project = found['trustor_user_id'], found['project_id']
+            stored_trust = fake.get_or_404(cloud.trusts, trust['id'], 'Trust')
+            user_id, project = (
+                stored_trust['trustor_user_id'],
+                stored_trust['project_id'],
+            )
             subject = f'{cloud.token}.{project}'
         token = {
             'methods': ['password'],
@@ -83,12 +86,12 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     @app.post('/identity/v3/OS-TRUST/trusts')
     def create_trust() -> Any:
         trust = flask.request.get_json()['trust']
-        asker = flask.request.headers['X-Auth-Token']
-        if asker != f'token of {trust["trustor_user_id"]}':
+        token = flask.request.headers['X-Auth-Token']
+        if token != f'token of {trust["trustor_user_id"]}':
             fake.abort(403, 'You are not authorized.')
-        made = {'id': fake.new_id().replace('-', ''), **trust}
-        cloud.trusts[made['id']] = made
-        return {'trust': made}, 201
+        created = {'id': fake.new_id().replace('-', ''), **trust}
+        cloud.trusts[created['id']] = created
+        return {'trust': created}, 201
 
     @app.delete('/identity/v3/OS-TRUST/trusts/<id_>')
     def delete_trust(id_: str) -> Any:

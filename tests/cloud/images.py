@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Glance: images that can be found."""
+"""Fake Glance: images by ID and name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests import cloud as fake
 
 
 def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
-    """Add the API."""
+    """Add the API to an application."""
 
     @app.get('/image')
     def image_versions() -> Any:
@@ -33,7 +33,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         return {
             'images': [
                 shown(id_)
-                for id_, there in cloud.images.items()
-                if name in (None, there)
+                for id_, known in cloud.images.items()
+                if name in (None, known)
             ]
         }

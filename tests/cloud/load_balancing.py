@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Octavia: one change of a load balancer at a time."""
+"""Fake Octavia, which allows one change of a load balancer at a time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ZONES = ('lb-zone',)
 
 
 def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
-    """Add the API."""
-    there = cloud.balancing
+    """Add the API to an application."""
+    resources = cloud.balancing
     for kind in ('loadbalancers', 'listeners', 'pools', 'healthmonitors'):
-        there[kind] = {}
-    there['members'] = {}
+        resources[kind] = {}
+    resources['members'] = {}
 
     @app.get('/balancing')
     def balancing_versions() -> Any:
@@ -31,31 +31,37 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.get(f'{ROOT}/<any(loadbalancers,pools,listeners):kind>')
     def listed(kind: str) -> Any:
-        wanted = flask.request.args
-        found = [
-            one
-            for one in there[kind].values()
-            if all(one.get(key) == value for key, value in wanted.items())
+        requested = flask.request.args
+        matches = [
+            resource
+            for resource in resources[kind].values()
+            if all(
+                resource.get(key) == value for key, value in requested.items()
+            )
         ]
-        return {kind: found}
+        return {kind: matches}
 
     @app.get(f'{ROOT}/loadbalancers/<id_>')
     def balancer(id_: str) -> Any:
         with cloud.lock:
-            found = fake.get_or_404(there['loadbalancers'], id_, 'Balancer')
-            step(cloud, found)
-            fake.get_or_404(there['loadbalancers'], id_, 'Balancer')
-            return {'loadbalancer': found}
+            balancer = fake.get_or_404(
+                resources['loadbalancers'], id_, 'Balancer'
+            )
+            step(cloud, balancer)
+            fake.get_or_404(resources['loadbalancers'], id_, 'Balancer')
+            return {'loadbalancer': balancer}
 
     @app.get(f'{ROOT}/pools/<id_>')
     def pool(id_: str) -> Any:
-        return {'pool': fake.get_or_404(there['pools'], id_, 'Pool')}
+        return {'pool': fake.get_or_404(resources['pools'], id_, 'Pool')}
 
     @app.get(f'{ROOT}/pools/<id_>/members')
     def members(id_: str) -> Any:
-        fake.get_or_404(there['pools'], id_, 'Pool')
-        found = [m for m in there['members'].values() if m['pool_id'] == id_]
-        return {'members': found}
+        fake.get_or_404(resources['pools'], id_, 'Pool')
+        matches = [
+            m for m in resources['members'].values() if m['pool_id'] == id_
+        ]
+        return {'members': matches}
 
     @app.get(f'{ROOT}/flavors/<id_>')
     def balancer_flavor(id_: str) -> Any:
@@ -73,108 +79,112 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
 
 def _serve_changes(app: flask.Flask, cloud: fake.Cloud) -> None:
-    there = cloud.balancing
+    resources = cloud.balancing
 
     def added(kind: str, owner: fake.Json, values: fake.Json) -> fake.Json:
         begin(cloud, owner, 'ACTIVE')
-        made = {'id': fake.new_id(), **values}
-        there[kind][made['id']] = made
-        return made
+        created = {'id': fake.new_id(), **values}
+        resources[kind][created['id']] = created
+        return created
 
     def of_pool(pool_id: str) -> fake.Json:
-        pool = fake.get_or_404(there['pools'], pool_id, 'Pool')
-        found: fake.Json = there['loadbalancers'][
+        pool = fake.get_or_404(resources['pools'], pool_id, 'Pool')
+        matches: fake.Json = resources['loadbalancers'][
             pool['loadbalancers'][0]['id']
         ]
-        return found
+        return matches
 
     @app.post(f'{ROOT}/loadbalancers')
     def create_balancer() -> Any:
-        sent = flask.request.get_json()['loadbalancer']
+        body = flask.request.get_json()['loadbalancer']
         with cloud.lock:
-            made = {
+            created = {
                 'id': fake.new_id(),
                 'vip_address': '192.0.2.100',
                 'listeners': [],
                 'pools': [],
                 'provisioning_status': 'ACTIVE',
-                **sent,
+                **body,
             }
-            there['loadbalancers'][made['id']] = made
-            begin(cloud, made, 'ERROR' if cloud.ends_in_error else 'ACTIVE')
-        return {'loadbalancer': made}, 201
+            resources['loadbalancers'][created['id']] = created
+            begin(cloud, created, 'ERROR' if cloud.ends_in_error else 'ACTIVE')
+        return {'loadbalancer': created}, 201
 
     @app.delete(f'{ROOT}/loadbalancers/<id_>')
     def delete_balancer(id_: str) -> Any:
         with cloud.lock:
-            found = fake.get_or_404(there['loadbalancers'], id_, 'Balancer')
-            begin(cloud, found, 'DELETED')
+            balancer = fake.get_or_404(
+                resources['loadbalancers'], id_, 'Balancer'
+            )
+            begin(cloud, balancer, 'DELETED')
             for kind in ('listeners', 'pools', 'healthmonitors', 'members'):
-                there[kind].clear()
+                resources[kind].clear()
         return '', 204
 
     @app.post(f'{ROOT}/listeners')
     def create_listener() -> Any:
-        sent = flask.request.get_json()['listener']
+        body = flask.request.get_json()['listener']
         with cloud.lock:
-            owner = there['loadbalancers'][sent['loadbalancer_id']]
-            made = added('listeners', owner, sent)
-            owner['listeners'].append({'id': made['id']})
-        return {'listener': made}, 201
+            owner = resources['loadbalancers'][body['loadbalancer_id']]
+            created = added('listeners', owner, body)
+            owner['listeners'].append({'id': created['id']})
+        return {'listener': created}, 201
 
     @app.post(f'{ROOT}/pools')
     def create_pool() -> Any:
-        sent = flask.request.get_json()['pool']
+        body = flask.request.get_json()['pool']
         with cloud.lock:
-            listener = there['listeners'][sent['listener_id']]
-            owner = there['loadbalancers'][listener['loadbalancer_id']]
-            made = added('pools', owner, {**sent, 'healthmonitor_id': None})
-            made['loadbalancers'] = [{'id': owner['id']}]
-            owner['pools'].append({'id': made['id']})
-        return {'pool': made}, 201
+            listener = resources['listeners'][body['listener_id']]
+            owner = resources['loadbalancers'][listener['loadbalancer_id']]
+            created = added('pools', owner, {**body, 'healthmonitor_id': None})
+            created['loadbalancers'] = [{'id': owner['id']}]
+            owner['pools'].append({'id': created['id']})
+        return {'pool': created}, 201
 
     @app.post(f'{ROOT}/healthmonitors')
     def create_monitor() -> Any:
-        sent = flask.request.get_json()['healthmonitor']
+        body = flask.request.get_json()['healthmonitor']
         with cloud.lock:
-            made = added('healthmonitors', of_pool(sent['pool_id']), sent)
-            there['pools'][sent['pool_id']]['healthmonitor_id'] = made['id']
-        return {'healthmonitor': made}, 201
+            created = added('healthmonitors', of_pool(body['pool_id']), body)
+            resources['pools'][body['pool_id']]['healthmonitor_id'] = created[
+                'id'
+            ]
+        return {'healthmonitor': created}, 201
 
     @app.post(f'{ROOT}/pools/<id_>/members')
     def create_member(id_: str) -> Any:
-        sent = flask.request.get_json()['member']
+        body = flask.request.get_json()['member']
         with cloud.lock:
-            made = added('members', of_pool(id_), {**sent, 'pool_id': id_})
-        return {'member': made}, 201
+            created = added('members', of_pool(id_), {**body, 'pool_id': id_})
+        return {'member': created}, 201
 
     @app.delete(f'{ROOT}/pools/<id_>/members/<member_id>')
     def delete_member(id_: str, member_id: str) -> Any:
         with cloud.lock:
-            fake.get_or_404(there['members'], member_id, 'Member')
+            fake.get_or_404(resources['members'], member_id, 'Member')
             begin(cloud, of_pool(id_), 'ACTIVE')
-            del there['members'][member_id]
+            del resources['members'][member_id]
         return '', 204
 
 
-def begin(cloud: fake.Cloud, balancer: fake.Json, leads_to: str) -> None:
-    """Begin a change that takes a few looks, or refuse it during another."""
+def begin(cloud: fake.Cloud, balancer: fake.Json, final_status: str) -> None:
+    """Start a change, or reject it with 409 during another change."""
     if balancer['provisioning_status'] not in ('ACTIVE', 'ERROR'):
         fake.abort(409, f'Load Balancer {balancer["id"]} is immutable.')
     balancer.update(
         provisioning_status='PENDING_UPDATE',
-        left=cloud.steps,
-        leads_to=leads_to,
+        steps_left=cloud.steps,
+        final_status=final_status,
     )
 
 
 def step(cloud: fake.Cloud, balancer: fake.Json) -> None:
-    """Have a balancer come closer to the end of its change."""
-    if not balancer['left']:
+    """Advance the change of a load balancer by one step."""
+    if not balancer['steps_left']:
         return
-    balancer['left'] -= 1
-    if balancer['left']:
+    balancer['steps_left'] -= 1
+    if balancer['steps_left']:
         return
-    balancer['provisioning_status'] = balancer['leads_to']
-    if balancer['leads_to'] == 'DELETED':
+    balancer['provisioning_status'] = balancer['final_status']
+    if balancer['final_status'] == 'DELETED':
         del cloud.balancing['loadbalancers'][balancer['id']]

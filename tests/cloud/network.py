@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Neutron: ports and floating addresses, in networks that are there."""
+"""Fake Neutron: networks, subnets, security groups, ports, floating IPs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import flask
 
 from tests import cloud as fake
 
-#: Kinds of things that have nothing but a name, and their attributes here.
+#: Resource with only a name -> attribute of the cloud.
 NAMED = {
     'networks': 'networks',
     'subnets': 'subnets',
@@ -19,7 +19,7 @@ NAMED = {
 
 
 def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
-    """Add the API."""
+    """Add the API to an application."""
 
     @app.get('/network')
     def network_versions() -> Any:
@@ -30,9 +30,9 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     @app.get('/network/v2.0/<any(networks,subnets,"security-groups"):kind>')
     def named(kind: str) -> Any:
         key = NAMED[kind]
-        there: dict[str, str] = getattr(cloud, key)
-        rows = [shown(cloud, key, id_, there[id_]) for id_ in there]
-        return {key: chosen(rows)}
+        names: dict[str, str] = getattr(cloud, key)
+        rows = [shown(cloud, key, id_, names[id_]) for id_ in names]
+        return {key: matching(rows)}
 
     @app.get(
         '/network/v2.0/<any(networks,subnets,"security-groups"):kind>/<id_>'
@@ -44,13 +44,13 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.post('/network/v2.0/<any(networks,subnets):kind>')
     def create_named(kind: str) -> Any:
-        sent = flask.request.get_json()[kind[:-1]]
+        body = flask.request.get_json()[kind[:-1]]
         with cloud.lock:
             id_ = fake.new_id()
-            getattr(cloud, kind)[id_] = sent['name']
+            getattr(cloud, kind)[id_] = body['name']
             if kind == 'subnets':
-                cloud.networks_of_subnets[id_] = sent['network_id']
-        return {kind[:-1]: {**sent, 'id': id_}}, 201
+                cloud.networks_of_subnets[id_] = body['network_id']
+        return {kind[:-1]: {**body, 'id': id_}}, 201
 
     @app.delete('/network/v2.0/<any(networks,subnets):kind>/<id_>')
     def delete_named(kind: str, id_: str) -> Any:
@@ -60,7 +60,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.get('/network/v2.0/ports')
     def ports() -> Any:
-        return {'ports': chosen(cloud.ports.values())}
+        return {'ports': matching(cloud.ports.values())}
 
     @app.post('/network/v2.0/ports')
     def create_port() -> Any:
@@ -74,9 +74,9 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.put('/network/v2.0/ports/<id_>')
     def update_port(id_: str) -> Any:
-        found = fake.get_or_404(cloud.ports, id_, 'Port')
-        found.update(flask.request.get_json()['port'])
-        return {'port': found}
+        port = fake.get_or_404(cloud.ports, id_, 'Port')
+        port.update(flask.request.get_json()['port'])
+        return {'port': port}
 
     @app.delete('/network/v2.0/ports/<id_>')
     def delete_port(id_: str) -> Any:
@@ -89,28 +89,28 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.get('/network/v2.0/floatingips')
     def addresses() -> Any:
-        return {'floatingips': chosen(cloud.floating_ips.values())}
+        return {'floatingips': matching(cloud.floating_ips.values())}
 
     @app.post('/network/v2.0/floatingips')
     def create_address() -> Any:
-        sent = flask.request.get_json()['floatingip']
+        body = flask.request.get_json()['floatingip']
         with cloud.lock:
             number = next(cloud.numbers)
-            made = {
+            created = {
                 'id': fake.new_id(),
                 'floating_ip_address': f'203.0.113.{number}',
                 'port_id': None,
                 'description': '',
-                **sent,
+                **body,
             }
-            cloud.floating_ips[made['id']] = made
-        return {'floatingip': made}, 201
+            cloud.floating_ips[created['id']] = created
+        return {'floatingip': created}, 201
 
     @app.put('/network/v2.0/floatingips/<id_>')
     def update_address(id_: str) -> Any:
-        found = fake.get_or_404(cloud.floating_ips, id_, 'Floating IP')
-        found.update(flask.request.get_json()['floatingip'])
-        return {'floatingip': found}
+        floating_ip = fake.get_or_404(cloud.floating_ips, id_, 'Floating IP')
+        floating_ip.update(flask.request.get_json()['floatingip'])
+        return {'floatingip': floating_ip}
 
     @app.delete('/network/v2.0/floatingips/<id_>')
     def delete_address(id_: str) -> Any:
@@ -120,19 +120,19 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
 
 def shown(cloud: fake.Cloud, key: str, id_: str, name: str) -> fake.Json:
-    """Return something that has little but a name."""
-    found: fake.Json = {'id': id_, 'name': name}
+    """Return a resource that has only a name."""
+    matches: fake.Json = {'id': id_, 'name': name}
     if key == 'subnets':
         network = cloud.networks_of_subnets.get(id_) or cloud.id_of(
             'networks', name.removesuffix('-subnet')
         )
-        found.update(network_id=network, ip_version=4)
-    return found
+        matches.update(network_id=network, ip_version=4)
+    return matches
 
 
-def chosen(rows: Iterable[fake.Json]) -> list[fake.Json]:
-    """Return the rows that the query lets through."""
-    wanted = {
+def matching(rows: Iterable[fake.Json]) -> list[fake.Json]:
+    """Return the rows that match the query."""
+    requested = {
         key: value
         for key, value in flask.request.args.items()
         if key not in ('limit', 'marker', 'fields')
@@ -140,16 +140,16 @@ def chosen(rows: Iterable[fake.Json]) -> list[fake.Json]:
     return [
         row
         for row in rows
-        if all(row.get(key) == value for key, value in wanted.items())
+        if all(row.get(key) == value for key, value in requested.items())
     ]
 
 
-def new_port(cloud: fake.Cloud, sent: fake.Json) -> fake.Json:
-    """Add a port."""
-    fake.get_or_404(cloud.networks, sent['network_id'], 'Network')
+def new_port(cloud: fake.Cloud, body: fake.Json) -> fake.Json:
+    """Add a port and return it."""
+    fake.get_or_404(cloud.networks, body['network_id'], 'Network')
     number = next(cloud.numbers)
     subnet = next(iter(cloud.subnets))
-    (wanted,) = sent.get('fixed_ips') or [{}]
+    (requested,) = body.get('fixed_ips') or [{}]
     port = {
         'id': fake.new_id(),
         'name': '',
@@ -159,9 +159,13 @@ def new_port(cloud: fake.Cloud, sent: fake.Json) -> fake.Json:
         'mac_address': f'fa:16:3e:00:00:{number % 256:02x}',
         'security_groups': [],
         'by_nova': False,
-        **sent,
+        **body,
         'fixed_ips': [
-            {'subnet_id': subnet, 'ip_address': f'127.0.1.{number}', **wanted}
+            {
+                'subnet_id': subnet,
+                'ip_address': f'127.0.1.{number}',
+                **requested,
+            }
         ],
     }
     cloud.ports[port['id']] = port

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heat: stacks that are made of nothing."""
+"""Fake Heat: stacks without resources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import flask
 
 from tests import cloud as fake
 
-KEPT = (
+STORED_FIELDS = (
     'template',
     'template_url',
     'parameters',
@@ -21,7 +21,7 @@ KEPT = (
 
 
 def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
-    """Add the API."""
+    """Add the API to an application."""
 
     @app.get('/heat/v1')
     def heat_version() -> Any:
@@ -31,25 +31,25 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     def stacks() -> Any:
         tags = set(flask.request.args.get('tags', '').split(',')) - {''}
         with cloud.lock:
-            found = [
+            matches = [
                 shown(stack)
                 for stack in cloud.stacks.values()
                 if tags <= set(stack['tags'])
             ]
-        return {'stacks': found}
+        return {'stacks': matches}
 
     @app.post('/heat/v1/stacks')
     def create_stack() -> Any:
-        sent = flask.request.get_json()
+        body = flask.request.get_json()
         with cloud.lock:
             names = [one['stack_name'] for one in cloud.stacks.values()]
-            if sent['stack_name'] in names:
+            if body['stack_name'] in names:
                 fake.abort(409, 'The Stack already exists.')
             stack = {
                 'id': fake.new_id(),
-                'stack_name': sent['stack_name'],
-                'tags': (sent.get('tags') or '').split(','),
-                **{key: sent.get(key) for key in KEPT},
+                'stack_name': body['stack_name'],
+                'tags': (body.get('tags') or '').split(','),
+                **{key: body.get(key) for key in STORED_FIELDS},
             }
             cloud.stacks[stack['id']] = stack
             begin(cloud, stack, 'CREATE')
@@ -57,34 +57,34 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.get('/heat/v1/stacks/<id_>')
     def find_stack(id_: str) -> Any:
-        found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
-        path = f'/heat/v1/stacks/{found["stack_name"]}/{id_}'
+        stack = fake.get_or_404(cloud.stacks, id_, 'The Stack')
+        path = f'/heat/v1/stacks/{stack["stack_name"]}/{id_}'
         return '', 302, {'Location': cloud.url + path}
 
     @app.get('/heat/v1/stacks/<name>/<id_>')
     def stack(name: str, id_: str) -> Any:
         with cloud.lock:
-            found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
-            step(cloud, found)
+            stack = fake.get_or_404(cloud.stacks, id_, 'The Stack')
+            step(cloud, stack)
             fake.get_or_404(cloud.stacks, id_, 'The Stack')
-            return {'stack': shown(found)}
+            return {'stack': shown(stack)}
 
     @app.put('/heat/v1/stacks/<name>/<id_>')
     def update_stack(name: str, id_: str) -> Any:
-        sent = flask.request.get_json()
+        body = flask.request.get_json()
         with cloud.lock:
-            found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
-            if found['left']:
+            stack = fake.get_or_404(cloud.stacks, id_, 'The Stack')
+            if stack['steps_left']:
                 fake.abort(409, f'Stack {name} already has an action.')
-            found.update({key: sent.get(key) for key in KEPT})
-            begin(cloud, found, 'UPDATE')
+            stack.update({key: body.get(key) for key in STORED_FIELDS})
+            begin(cloud, stack, 'UPDATE')
         return '', 202
 
     @app.delete('/heat/v1/stacks/<name>/<id_>')
     def delete_stack(name: str, id_: str) -> Any:
         with cloud.lock:
-            found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
-            begin(cloud, found, 'DELETE')
+            stack = fake.get_or_404(cloud.stacks, id_, 'The Stack')
+            begin(cloud, stack, 'DELETE')
         return '', 204
 
     @app.post('/heat/v1/stacks/<name>/<id_>/actions')
@@ -92,26 +92,26 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         if 'check' not in flask.request.get_json():
             fake.abort(400, 'no such action')
         with cloud.lock:
-            found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
-            begin(cloud, found, 'CHECK')
+            stack = fake.get_or_404(cloud.stacks, id_, 'The Stack')
+            begin(cloud, stack, 'CHECK')
         return '', 201
 
     @app.delete('/heat/v1/stacks/<name>/<id_>/abandon')
     def abandon(name: str, id_: str) -> Any:
-        found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
+        stack = fake.get_or_404(cloud.stacks, id_, 'The Stack')
         del cloud.stacks[id_]
-        return shown(found)
+        return shown(stack)
 
     @app.get(
         '/heat/v1/stacks/<name>/<id_>/<any(template,environment,files):part>'
     )
     def part(name: str, id_: str, part: str) -> Any:
-        found = fake.get_or_404(cloud.stacks, id_, 'The Stack')
-        return found[part] or {}
+        stack = fake.get_or_404(cloud.stacks, id_, 'The Stack')
+        return stack[part] or {}
 
 
 def shown(stack: fake.Json) -> fake.Json:
-    """Return a stack as it is shown."""
+    """Return the representation of a stack."""
     outputs = (stack['template'] or {}).get('outputs') or {}
     return {
         'id': stack['id'],
@@ -133,25 +133,25 @@ def shown(stack: fake.Json) -> fake.Json:
 
 
 def begin(cloud: fake.Cloud, stack: fake.Json, action: str) -> None:
-    """Begin something that takes a few looks.
+    """Start an action on a stack.
 
-    A template says by ``fails`` which actions fail.
+    The actions in ``fails`` of the template fail.
     """
     stack.update(
         {
             'stack_status': f'{action}_IN_PROGRESS',
             'stack_status_reason': f'Stack {action} started',
-            'left': cloud.steps,
+            'steps_left': cloud.steps,
         }
     )
 
 
 def step(cloud: fake.Cloud, stack: fake.Json) -> None:
-    """Have a stack come closer to the end of what is done with it."""
-    if not stack['left']:
+    """Advance the action on a stack by one step."""
+    if not stack['steps_left']:
         return
-    stack['left'] -= 1
-    if stack['left']:
+    stack['steps_left'] -= 1
+    if stack['steps_left']:
         return
     action = stack['stack_status'].partition('_')[0]
     if action in (stack['template'] or {}).get('fails', ()):

@@ -181,7 +181,7 @@ def test_downgrade_when_the_fleet_does_not_know_yet_says_what_it_can(
     assert response.status == 406
     item = response.json['errors'][0]
     assert item['max_version'] == maximum
-    assert error.type_name in item['detail']  # type: ignore[attr-defined]
+    assert error.type_name in item['detail']
     assert 'engine-2' in item['detail']
 
 

@@ -70,7 +70,7 @@ def test_maximum_when_no_engine_is_live_is_minus_one(
     def maximum() -> Any:
         raise exceptions.NoLivePeer('none')
 
-    fleet.maximum = maximum  # type: ignore[method-assign]
+    fleet.maximum = maximum
     status, text = make_service().metrics()
 
     assert status == 200
@@ -115,8 +115,8 @@ def test_metrics_when_for_admins_reject_members() -> None:
 
     may = metrics.access_check(
         conftest.make_conf(metrics='admin'),
-        lambda environ: environ['caller'],  # type: ignore[arg-type,return-value]
-        NoAdmin(),  # type: ignore[arg-type]
+        lambda environ: environ['caller'],
+        NoAdmin(),
     )
 
     may({'caller': 'admin'})

@@ -284,7 +284,7 @@ def test_certificate_is_held_against_the_name(
     context.load_cert_chain(file)
     server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Served)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]
+    server.handle_error = lambda *_: None
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     url = f'https://rebound.example:{server.server_port}/'

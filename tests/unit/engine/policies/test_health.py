@@ -187,13 +187,13 @@ def test_cluster_recovery_uses_operation_of_policy(
             server.status = 'SHUTOFF'
 
     harness.database.write(stop)
-    harness.cloud.servers.calls.clear()  # type: ignore[attr-defined]
+    harness.cloud.servers.calls.clear()
     action = scale(engine, clusters.ClusterRecoverRequest, check=True)
     assert action.status == 'SUCCEEDED'
     assert action.data['health']['recover_action'] == [
         {'name': 'REBUILD', 'params': None}
     ]
-    assert harness.cloud.servers.calls == [  # type: ignore[attr-defined]
+    assert harness.cloud.servers.calls == [
         'rebuild',
         'rebuild',
     ]

@@ -30,7 +30,7 @@ from vobjects.clustering import errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, nodes
 
-pytestmark = fake.QUIET
+pytestmark = fake.IGNORE_SDK_WARNINGS
 
 KEY = Fernet.generate_key().decode()
 

@@ -36,17 +36,6 @@ def test_client_of_several_ranges_works_with_the_four_clouds(cloud, expected):
     assert str(client.negotiate(CLOUDS[cloud], KNOWN)) == expected
 
 
-def test_no_single_version_suits_the_four_clouds():
-    for minor in range(100, 801):
-        refused = []
-        for cloud in CLOUDS.values():
-            try:
-                client.negotiate(cloud, [f'2.{minor}'])
-            except client.NoCommonVersion as error:
-                refused.append(error)
-        assert refused
-
-
 @pytest.mark.parametrize(
     ('known', 'verdict'),
     [

@@ -194,7 +194,7 @@ def test_changed_without_both_directions_raises() -> None:
             fields.StringField(),
             fields.IntegerField(),
             up=int,
-            down=None,  # type: ignore[arg-type]
+            down=None,
         )
 
 

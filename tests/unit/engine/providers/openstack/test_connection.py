@@ -14,7 +14,7 @@ from engine.providers.openstack import connection
 from tests import cloud as fake
 from tests.unit.engine.providers.openstack import conftest
 
-pytestmark = fake.QUIET
+pytestmark = fake.IGNORE_SDK_WARNINGS
 
 
 def configuration(**options: object) -> cfg.ConfigOpts:

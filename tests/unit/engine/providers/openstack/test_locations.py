@@ -6,7 +6,7 @@ import pytest
 from engine.providers import base
 from tests import cloud as fake
 
-pytestmark = fake.QUIET
+pytestmark = fake.IGNORE_SDK_WARNINGS
 
 
 def test_server_groups_are_made_once_and_found(

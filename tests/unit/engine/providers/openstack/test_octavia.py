@@ -10,7 +10,7 @@ import pytest
 from engine.providers import base, load_balancing
 from tests import cloud as fake
 
-pytestmark = fake.QUIET
+pytestmark = fake.IGNORE_SDK_WARNINGS
 
 SPEC = load_balancing.Spec(
     name='web',

@@ -10,7 +10,7 @@ from engine.providers import base
 from engine.providers.openstack import connection, projects, provider
 from tests import cloud as fake
 
-pytestmark = fake.QUIET
+pytestmark = fake.IGNORE_SDK_WARNINGS
 
 
 def authorization(cloud: fake.Cloud, project: str) -> base.Authorization:

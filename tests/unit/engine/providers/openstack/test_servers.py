@@ -12,7 +12,7 @@ from tests import cloud as fake
 
 SMALL = {'flavor': 'm1.small', 'image': 'cirros'}
 
-pytestmark = fake.QUIET
+pytestmark = fake.IGNORE_SDK_WARNINGS
 
 Provider = base.Provider
 

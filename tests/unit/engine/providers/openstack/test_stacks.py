@@ -9,7 +9,7 @@ from oslo_config import cfg
 from engine.providers import base, openstack
 from tests import cloud as fake
 
-pytestmark = fake.QUIET
+pytestmark = fake.IGNORE_SDK_WARNINGS
 
 TEMPLATE = {
     'heat_template_version': '2018-08-31',
@@ -84,7 +84,9 @@ def test_update_waits_for_what_is_under_way(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
     stack = made(provider)
-    cloud.stacks[stack.id].update(stack_status='CHECK_IN_PROGRESS', left=3)
+    cloud.stacks[stack.id].update(
+        stack_status='CHECK_IN_PROGRESS', steps_left=3
+    )
     updated = provider.stacks.update(stack.id, {'template': TEMPLATE})
     assert updated.status == 'UPDATE_COMPLETE'
 

@@ -252,7 +252,7 @@ USES = (
 @example(list_of([primitive_of({}, **{CHANGES: ['text', 'text']})]), USES)
 @example(list_of([primitive_of({'text': 'a'}, '1.0')]), USES)
 @example(list_of([None]), USES)
-@example(list_of(None), USES)  # type: ignore[arg-type]
+@example(list_of(None), USES)
 def test_lazy_list_equals_list_read_immediately(
     primitive: Any, uses: Any
 ) -> None:
