@@ -90,8 +90,8 @@ class Run:
         return [*head, *map(str, counts)]
 
 
-class Stop:
-    """Ends the processes of all suites."""
+class ProcessKiller:
+    """Kills the processes of all suites."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -100,7 +100,7 @@ class Stop:
 
     @contextlib.contextmanager
     def running(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        """End this process, too, while the ``with`` statement lasts."""
+        """Register a process for the duration of the ``with`` statement."""
         with self._lock:
             self._processes.add(process)
         if self.is_set:
@@ -113,7 +113,7 @@ class Stop:
             _end(process)
 
     def set(self) -> None:
-        """End all, and those that are yet to come."""
+        """Kill all processes, and those that start later."""
         self.is_set = True
         with self._lock:
             for process in self._processes:
@@ -144,9 +144,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix='vobjects-clients-') as name:
         directory = pathlib.Path(name)
         try:
-            with testbed.surroundings(directory) as surroundings:
-                say(f'running against {surroundings.service.url}')
-                _run_all(runs, environments, surroundings, directory, options)
+            with testbed.running(directory) as bed:
+                say(f'running against {bed.service.url}')
+                _run_all(runs, environments, bed, directory, options)
             status = 0 if all(run.is_good for run in runs) else 1
         except KeyboardInterrupt:
             say('interrupted')
@@ -208,11 +208,11 @@ def _install(runs: list[Run]) -> dict[str, pathlib.Path]:
 def _run_all(
     runs: list[Run],
     environments: dict[str, pathlib.Path],
-    surroundings: testbed.Surroundings,
+    bed: testbed.Testbed,
     directory: pathlib.Path,
     options: argparse.Namespace,
 ) -> None:
-    stop = Stop()
+    stop = ProcessKiller()
     ready = [run for run in runs if run.suite.name in environments]
     # One after the other: Keystone's SQLite lets one write at a time.
     commands = {}
@@ -221,9 +221,7 @@ def _run_all(
         home = directory / name
         home.mkdir()
         workers = options.workers or run.suite.workers
-        variables = surroundings.configure(
-            run.suite, environments[name], home, workers
-        )
+        variables = bed.configure(run.suite, environments[name], home, workers)
         command = _command(
             run.suite, environments[name], home, workers, options.only
         )
@@ -297,7 +295,7 @@ def _run(
     command: list[str],
     variables: dict[str, str],
     home: pathlib.Path,
-    stop: Stop,
+    stop: ProcessKiller,
 ) -> None:
     inherited = {
         name: value

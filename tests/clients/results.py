@@ -47,18 +47,18 @@ class Expectation:
     run: bool = True
 
     def concerns(self, suite: str) -> bool:
-        """Tell whether this entry is of a suite."""
+        """Return whether this entry applies to a suite."""
         return fnmatch.fnmatchcase(suite, self.suite)
 
 
 @dataclasses.dataclass(slots=True)
 class Verdict:
-    """Results by what they mean.
+    """Results by category.
 
     :ivar known: failures that are expected, with their reasons
     :ivar excluded: patterns of tests that are not run, with their reasons
     :ivar fixed: tests that pass and were expected to fail
-    :ivar stale: patterns that fit no test
+    :ivar stale: patterns that match no test
     """
 
     passed: list[Result] = dataclasses.field(default_factory=list)

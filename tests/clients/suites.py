@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suites of ``suites.toml``: what they are and how to install them."""
+"""The suites in ``suites.toml`` and their installation."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def cache() -> pathlib.Path:
 
 
 def install(suite: Suite) -> pathlib.Path:
-    """Install a suite unless it is there; return its environment.
+    """Install a suite if needed; return its virtual environment.
 
     :raises RuntimeError: with the end of pip's output
     """
@@ -56,7 +56,7 @@ def install(suite: Suite) -> pathlib.Path:
     stamp = there / 'installed'
     packages = json.dumps([suite.packages, suite.alone])
     with (there / 'lock').open('w') as lock:
-        # Two runs may want it at the same time.
+        # Two runs may install the suite at the same time.
         fcntl.flock(lock, fcntl.LOCK_EX)
         environment = there / 'venv'
         if stamp.exists() and stamp.read_text() == packages:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the suites run against: Keystone, the service, and a small cloud.
+"""Testbed of the suites: Keystone, the service and a fake cloud.
 
-The service has two engines and the simulated cloud. Suites that also look for
-images, flavors and networks find those of :mod:`tests.cloud` in Keystone's
-catalogue.
+The service has two engines and the simulated cloud. Suites that also need
+images, flavors and networks find those of :mod:`tests.cloud` in the catalog.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ CLOUDS = {
     'devstack-system-admin': True,
 }
 
-#: Services that no test of the suites may rely on.
+#: Services that the suites must not use.
 ABSENT = ('cinder', 'glance', 'neutron', 'nova', 'swift', 'zaqar')
 
-#: What makes the service answer like Senlin in its own gate.
+#: Options that make the service behave like Senlin in its own CI.
 SETTINGS = {
     'api': {'method_not_found_status': 400},
     # A test of health policies serves the URL that it has polled.
@@ -79,7 +78,7 @@ class Account:
 
 
 def platform() -> deployments.Platform:
-    """Return RabbitMQ with PostgreSQL where both answer, or neither."""
+    """Return RabbitMQ and PostgreSQL if both are available, else neither."""
     if brokers.unavailable_reason() or databases.unavailable_reason(
         'postgresql'
     ):
@@ -87,8 +86,8 @@ def platform() -> deployments.Platform:
     return deployments.Platform('rabbit', 'postgresql')
 
 
-class Surroundings:
-    """See the module's docstring."""
+class Testbed:
+    """A running Keystone and a deployment of the service."""
 
     def __init__(
         self, identity: keystone.Keystone, service: deployments.Deployment
@@ -103,7 +102,7 @@ class Surroundings:
         directory: pathlib.Path,
         workers: int,
     ) -> dict[str, str]:
-        """Make a suite's accounts, and the files that its clients read.
+        """Create the accounts of a suite and the configuration of its clients.
 
         :param environment: of the suite
         :param directory: for these files
@@ -184,8 +183,8 @@ def _write_tempest_conf(directory: pathlib.Path, identity_url: str) -> None:
 
 
 @contextlib.contextmanager
-def surroundings(directory: pathlib.Path) -> Iterator[Surroundings]:
-    """Start everything, yield it, and end it."""
+def running(directory: pathlib.Path) -> Iterator[Testbed]:
+    """Run the testbed."""
     home = directory / 'service'
     home.mkdir()
     with keystone.running(directory) as identity, fake.serving() as cloud:
@@ -201,4 +200,4 @@ def surroundings(directory: pathlib.Path) -> Iterator[Surroundings]:
             identity.add_endpoint(service.url)
             service.start_engines(2)
             service.start_api()
-            yield Surroundings(identity, service)
+            yield Testbed(identity, service)

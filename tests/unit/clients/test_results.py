@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of suites, compared with what is expected of them."""
+"""Comparison of results of suites with expectations."""
 
 from __future__ import annotations
 

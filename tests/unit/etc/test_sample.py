@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``etc/vobjects.conf.sample`` has the options that there are."""
+"""``etc/vobjects.conf.sample`` is complete and current."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vobjects.rpc.drivers import embedded
 
 ETC = pathlib.Path(__file__).parents[3] / 'etc'
 
-#: What a deployment has to set; most of it belongs to libraries.
+#: Options that a deployment has to set, most of them of libraries.
 REQUIRED = (
     '[DEFAULT] #transport_url =',
     '[database] #connection =',
