@@ -52,6 +52,10 @@ class TcpProxy:
         """Stop the proxy."""
         self._set_state('closed')
         self._thread.join()
+        # Not in the thread, which could close them before it is woken.
+        for sock in (self._listener, self._wake_sender, self._wake_receiver):
+            sock.close()
+        self._selector.close()
 
     def _set_state(self, state: str) -> None:
         self._state = state
@@ -67,9 +71,6 @@ class TcpProxy:
             elif self._state == 'frozen':
                 time.sleep(0.05)  # sockets with unread data stay ready
         self._drop_all()
-        for sock in (self._listener, self._wake_sender, self._wake_receiver):
-            sock.close()
-        self._selector.close()
 
     def _handle(self, ready: socket.socket) -> None:
         if ready is self._wake_receiver:
