@@ -3,11 +3,53 @@
 
 ::
 
-    service      answers requests (handlers/) and queues actions
-    scheduler    claims ready actions and runs them in threads
-    reaper       takes over from dead engines, ends overdue actions
-    actions/     the stages of each action, as a table
-    profiles/    profile types: kinds of nodes
-    providers/   clouds in which nodes are created
-    db/          tables, migrations and statements
+    actions           run actions, from one stage to the next
+    cli               the commands ``vobjects engine`` and ``vobjects db``
+    cli_options       argument helpers shared by the engine's commands
+    conf              configuration options of the engine; oslo.db defines
+                      ``[database]``
+    config_commands   the command ``vobjects config``: check configuration
+                      files
+    db                the engine's database
+    db_commands       subcommands of ``vobjects db``; :mod:`engine.cli` opens
+                      the database
+    distribution      distribute new and removed nodes over zones and regions
+    events            events at the start and at the end of actions, for users
+                      to read
+    exporter          serve an engine's metrics to Prometheus
+    handlers          request handlers, one module per resource
+    health            monitor the nodes of clusters that have a health policy
+    http_client       HTTP requests to addresses that tenants choose
+    jsonpath          evaluate tenants' JSON paths lazily, with a limited
+                      number of steps
+    lifecycle_hooks   send the lifecycle hook of a deletion policy before a
+                      node is removed
+    log_context       add the action to the lines that its thread logs
+    metrics           Prometheus counters of an engine process
+    names             generate the names of a cluster's nodes
+    patterns          match tenants' regular expressions with RE2, in linear
+                      time
+    plugins           registries of plug-in types: profile types and policy
+                      types, by name
+    policies          policy types: entry points of ``vobjects.policies``
+    profiles          profile types: entry points of ``vobjects.profiles``
+    providers         clouds to create nodes in: entry points of
+                      ``vobjects.providers``
+    purger            delete old actions and events regularly, if configured
+    queue_commands    the command ``vobjects queue``, which posts and shows
+                      messages
+    queues            message queues for users: entry points of
+                      ``vobjects.queues``
+    reaper            take over actions of dead engines, and end overdue
+                      actions
+    scheduler         claim ready actions, and run them in a pool of threads
+    service           assemble an engine process; start and stop its components
+                      in order
+    sizes             compute cluster sizes, their limits, and the resulting
+                      health status
+    spec_schema       schemas for the properties of specs
+    suspend_detector  delay failure detection after this process was suspended
+    trusts            act for users, and store the credentials for it
+    work_notifier     notify other engines of new work, with one notice for
+                      many actions
 """

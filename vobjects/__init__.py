@@ -30,6 +30,12 @@ use. These packages are public, too:
 ``vobjects.testing``       pytest plug-in, emulated releases, upgrade plans
 =========================  ==================================================
 
+The remaining modules support them: ``objects`` implements the base classes,
+``versions`` the version numbers, ``cli`` the command ``vobjects``;
+``sensitive`` hides secrets, ``phrases`` and ``suggestions`` word errors, and
+``mypy_plugin`` types the attributes of fields. ``clustering`` belongs to the
+distribution vobjects-clustering.
+
 Names with a leading underscore, and :mod:`vobjects.objects.codec`, are private
 and may change in any release. Until version 1.0, a minor release may change a
 public name; its release note says how to adapt, and a deprecated name works

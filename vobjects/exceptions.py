@@ -246,13 +246,8 @@ class UnknownManifest(FleetError):
     """A caller requested a response for a manifest unknown to the server."""
 
 
-#: Names on the wire that differ from those of the classes. oslo.messaging
-#: sends ``__name__``, and the receiver looks it up in this module.
-_WIRE_NAMES: dict[str, type[VobjectsError]] = {
-    'OutOfReach': Unreachable,
-    'TypeNotSpoken': UnsupportedType,
-    'UnknownReader': UnknownManifest,
-}
-for _name, _class in _WIRE_NAMES.items():
-    _class.__name__ = _name
-    globals()[_name] = _class
+# Names in the errors of earlier builds, which may run during an upgrade:
+# oslo.messaging rebuilds remote errors by name.
+OutOfReach = Unreachable
+TypeNotSpoken = UnsupportedType
+UnknownReader = UnknownManifest

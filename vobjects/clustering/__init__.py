@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types of the clustering service, shared by ``api`` and ``engine``.
 
-========== ==========================================================
-requests   requests to an engine, one module per resource
-resources  resources in responses
-consts     constants of the API: statuses, action names, sort keys
-errors     errors that an engine raises to its RPC callers
-history    changes of the API by microversion
-context    the request context: user, project and roles
-========== ==========================================================
-
 Import :mod:`vobjects.clustering.types` to register all of them.
+
+::
+
+    consts     constants of the clustering API v1, as in Senlin's API reference
+    context    the request context that travels with every RPC call
+    errors     errors that an engine raises and that RPC callers receive
+    history    history of the clustering API: the changes of each microversion
+    requests   requests to an engine, one module per resource
+    resources  resources in responses. A response omits fields that are not set
+    run        run the clustering service on one machine: ``vobjects up``
+    topics     exchange and topic names of the service's message bus
+    types      register all types of the clustering service when imported
 """

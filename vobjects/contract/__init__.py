@@ -5,23 +5,20 @@ One registry holds the request and response schemas of each microversion.
 OpenAPI documents, comparisons, checks and the history page are generated from
 it.
 
-::
-
-    registry    Contract(policy, operations, history)
-        Operation       an HTTP method and path, or one action of it
-        OperationShape  an operation at one microversion: parameters, body,
-                        responses by status; JSON Schema 2020-12
-    type_schemas  schemas of requests and resources, from their types
-    schema_tree   traversal of nested schemas
-    controllers   operations(policy, routes): from decorated controllers
-    documents     schemas of the errors and discovery documents
-    openapi       document(contract, version): OpenAPI 3.1
-    changes       compare(contract, old, new): changes between microversions
-                  returned_parts(contract): parts that were removed and came
-                  back
-    history       problems(contract): changes missing from the history
-                  page(contract): the history, in reStructuredText
-
 An empty schema, ``{}``, marks a part without a declared schema;
 :meth:`Contract.undeclared` lists these parts.
+
+::
+
+    changes       compare the contract of two microversions
+    controllers   derive the contract from decorated controllers
+    documents     schemas of the errors and of the discovery documents
+    history       check the API history against the contract, and render both
+                  as a page
+    openapi       write the contract of one microversion as an OpenAPI 3.1
+                  document
+    registry      the contract registry: operation and microversion -> shape
+    schema_tree   traverse the subschemas of a JSON schema (2020-12)
+    type_schemas  JSON schemas of requests and resources, derived from their
+                  types
 """

@@ -24,6 +24,11 @@ Every attribute of that class is then ``Any``; for subclasses of
 
 This plug-in replaces ``oslo_versionedobjects.mypy``, which supports neither
 nested fields, enumerations, lists and constructors nor version histories.
+
+::
+
+    field_types  read ``fields = {...}`` of a class and return mypy types
+    members      add attributes and constructors to versioned objects
 """
 
 from __future__ import annotations

@@ -20,6 +20,30 @@ itself keeps working.
 :mod:`vobjects.objects.codec` implements the same behaviour with functions
 compiled for each class and version. They are used unless a class overrides a
 method.
+
+::
+
+    adoption        add the compiled codec to existing oslo.versionedobjects
+                    classes
+    children        downgrade nested objects for an older peer
+    codec           compile functions for each versioned class, to convert
+                    objects faster
+    decoding        read primitives of any version, with one function per
+                    version
+    history         declare the history of a type's fields, and convert between
+                    versions
+    manifest        manifests: the newest version of each type that a build
+                    supports
+    object          base classes of types: Object, Request, Resource and
+                    ObjectListBase
+    primitives      convert objects to JSON data, and inspect primitives by
+                    type
+    registration    register types: check their declarations and derive their
+                    histories
+    representation  show objects for debugging: as a ``repr`` or as a plain
+                    dict
+    unknown_fields  handle fields in a primitive that its stated version does
+                    not have
 """
 
 from __future__ import annotations

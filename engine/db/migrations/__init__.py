@@ -10,6 +10,13 @@ revision of the database::
     contract  contract/    drops and tightens what only those engines
                            used, after the last of them has stopped
                            (engine.db.schema_phase)
+
+::
+
+    columns   column helpers for migrations
+    contract  contracting revisions, one module each, in numerical order
+    env       alembic's entry point: run revisions on the given connection
+    versions  expanding revisions, one module each, in numerical order
 """
 
 from __future__ import annotations

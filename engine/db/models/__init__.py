@@ -11,6 +11,7 @@
     fleet       services, ledger_state, calls, contract_version
     simulation  simulated_servers, simulated_stacks, simulated_containers,
                 simulated_parts, simulated_events, simulated_messages
+    base        base class of the tables, and shared columns
 
 Migrations are written by hand (``migrations/versions``). A test compares
 their result with these classes on every database.

@@ -2,6 +2,12 @@
 """Formats of reports, for people and machines.
 
 Each format is a function ``(result, locate) -> str``.
+
+::
+
+    machine_reports  report findings as JSON, SARIF 2.1.0, JUnit and GitHub
+                     annotations
+    text_report      report findings as text, in the style of rustc
 """
 
 from __future__ import annotations

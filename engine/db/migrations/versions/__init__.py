@@ -4,4 +4,8 @@
 Each only adds: new tables, new columns that are nullable or have a server
 default, new indexes. A test checks this. e001 creates the tables of the first
 release.
+
+::
+
+    e001_first_tables  create all tables of the first release
 """

@@ -183,7 +183,8 @@ def test_database_whose_driver_is_missing_names_the_extra(
     monkeypatch.setitem(sys.modules, module, None)
     conf = configuration(f'{scheme}://u:secret@127.0.0.1/x')
     with pytest.raises(
-        database.UnusableError, match=rf"pip install 'vobjects\[{extra}\]'"
+        database.UnusableError,
+        match=rf"pip install 'vobjects-clustering\[{extra}\]'",
     ):
         database.Database(conf)
 

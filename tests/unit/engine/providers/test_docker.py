@@ -139,7 +139,9 @@ def test_engine_without_the_library_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, 'docker', None)
-    with pytest.raises(base.ProviderError, match=r'vobjects\[docker\]'):
+    with pytest.raises(
+        base.ProviderError, match=r'vobjects-clustering\[docker\]'
+    ):
         containers.find(host, 'key')
 
 
