@@ -22,7 +22,7 @@ from prometheus_client import core, registry
 from sqlalchemy import orm
 
 from engine import metrics
-from engine.db import actions, clock, database, models, services
+from engine.db import actions, clock, database, ledger, models
 from vobjects.clustering import history, topics
 from vobjects.rpc import fleet
 
@@ -116,7 +116,7 @@ class DatabaseCollector(registry.Collector):
         try:
             with self._database.reader() as session:
                 backlog = measure_backlog(session)
-                view = services.view(session)
+                view = ledger.view(session)
         except Exception as error:  # noqa: BLE001 - reported
             database.log_failure(LOG, error, 'Could not measure')
             is_up.add_metric([], 0)

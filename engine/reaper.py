@@ -17,14 +17,8 @@ from sqlalchemy import orm
 from engine import log_context, scheduler, suspend_detector
 from engine.actions import cancellation
 from engine.actions.runtime import Runtime
-from engine.db import (
-    actions,
-    database,
-    dependencies,
-    idempotency,
-    models,
-    services,
-)
+from engine.db import actions, database, dependencies, idempotency, models
+from engine.db.ledger import DatabaseLedger
 from vobjects.rpc import fleet
 
 LOG = logging.getLogger(__name__)
@@ -46,7 +40,7 @@ class Reaper:
     def __init__(
         self,
         runtime: Runtime,
-        ledger: services.DatabaseLedger,
+        ledger: DatabaseLedger,
         *,
         own_scheduler: scheduler.Scheduler | None = None,
         period: float,

@@ -25,7 +25,8 @@ from engine import (
     work_notifier,
 )
 from engine.actions.runtime import Runtime
-from engine.db import database, idempotency, migrations, schema_phase, services
+from engine.db import database, idempotency, migrations, schema_phase
+from engine.db.ledger import DatabaseLedger
 from engine.events import recorder
 from engine.handlers import (
     actions,
@@ -128,7 +129,7 @@ class Engine:
             speaks=speaks,
             wake=self._wake,
         )
-        ledger = services.DatabaseLedger(self.database)
+        ledger = DatabaseLedger(self.database)
         self.worker = server_process.ServerProcess(
             conf,
             exchange=topics.EXCHANGE,

@@ -12,7 +12,7 @@
     migrations     migrate a database to the current schema
     schema_phase   the phases of an upgrade: expand and contract
 
-    clusters, nodes, quotas, trusts, credentials, health, services
+    clusters, nodes, quotas, trusts, credentials, health, ledger
                    statements about these rows
     actions, dependencies, locks
                    the state of actions

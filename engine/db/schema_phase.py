@@ -9,7 +9,7 @@
 
 After a contraction, older engines cannot use the database. No such engine may
 be alive when it starts. An older engine that comes back is not admitted to the
-ledger (:func:`engine.db.services.check_not_contracted`).
+ledger (:func:`engine.db.ledger.check_not_contracted`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from oslo_config import cfg
 from packaging import version
 from sqlalchemy import orm
 
-from engine.db import database, migrations, models, services
+from engine.db import database, ledger, migrations, models
 from vobjects import exceptions
 from vobjects.clustering import topics
 from vobjects.rpc import fleet
@@ -123,14 +123,12 @@ def _exclude_older_engines(
         connection, join_transaction_mode='rollback_only'
     ) as session:
         # Until the transaction ends, no engine can join the fleet.
-        session.get(
-            models.LedgerState, services.STATE_ID, with_for_update=True
-        )
+        session.get(models.LedgerState, ledger.STATE_ID, with_for_update=True)
         living, silent = _split_older_engines(session, conf)
         if living:
             raise OlderEnginesError(living)
         # An engine that was only frozen must join again, and is rejected.
-        services.remove_members(session, [member.id for member in silent])
+        ledger.remove_members(session, [member.id for member in silent])
 
 
 def older_engines(
@@ -153,7 +151,7 @@ def _split_older_engines(
     release = importlib.metadata.version('vobjects')
     older = [
         member
-        for member in services.view(session).servers(topics.ENGINE)
+        for member in ledger.view(session).servers(topics.ENGINE)
         if not _is_as_new(member.release, release)
     ]
     return (

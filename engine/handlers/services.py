@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib.metadata
 from typing import Any
 
-from engine.db import services
+from engine.db import ledger
 from engine.handlers import common
 from vobjects.clustering import resources, topics
 from vobjects.clustering.requests import services as requests
@@ -22,7 +22,7 @@ class ServiceHandlers(common.Handlers):
     ) -> list[resources.Service]:
         """Return the engine processes."""
         with self.runtime.database.reader() as session:
-            rows = services.rows(session)
+            rows = ledger.rows(session)
         return [
             resources.Service(
                 id=row.id,

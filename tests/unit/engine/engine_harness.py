@@ -19,7 +19,7 @@ from sqlalchemy import orm
 
 from engine import reaper, scheduler, service
 from engine.actions.runtime import Runtime
-from engine.db import clock, database, models, services
+from engine.db import clock, database, ledger, models
 from engine.events import recorder
 from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
@@ -172,7 +172,7 @@ class Engine:
             manifest=speaks or local(),
             state='up',
         )
-        self.ledger = services.DatabaseLedger(target)
+        self.ledger = ledger.DatabaseLedger(target)
         self.ledger.report(self.member)
         self.scheduler = scheduler.Scheduler(self.runtime, self.member.id)
         self.reaper = reaper.Reaper(

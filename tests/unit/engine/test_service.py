@@ -15,7 +15,7 @@ from oslo_config import cfg
 
 from engine import service
 from engine.db import database
-from engine.db import services as services_db
+from engine.db import ledger as services_db
 from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import configuration
 from vobjects.clustering import errors, topics

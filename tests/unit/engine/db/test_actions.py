@@ -7,14 +7,7 @@ import threading
 import pytest
 from sqlalchemy import orm
 
-from engine.db import (
-    actions,
-    clock,
-    database,
-    dependencies,
-    models,
-    services,
-)
+from engine.db import actions, clock, database, dependencies, ledger, models
 from tests.unit.engine import engine_harness
 
 
@@ -105,7 +98,7 @@ def test_claim_by_a_service_not_in_the_ledger_fails(
 ) -> None:
     action = new()
     add(any_database, action)
-    services.DatabaseLedger(any_database).leave(owner)
+    ledger.DatabaseLedger(any_database).leave(owner)
     assert claim(any_database, action, owner) is None
 
 
@@ -227,7 +220,7 @@ def test_orphans_are_running_actions_of_unknown_owners(
     add(any_database, mine, theirs, new())
     claim(any_database, mine, owner)
     claim(any_database, theirs, other)
-    services.DatabaseLedger(any_database).leave(other)
+    ledger.DatabaseLedger(any_database).leave(other)
     with any_database.reader() as session:
         assert [row.id for row in actions.orphans(session)] == [theirs.id]
 

@@ -9,7 +9,8 @@ import pytest
 from alembic import autogenerate, script
 from alembic.runtime import migration
 
-from engine.db import database, migrations, models, services
+from engine.db import database, migrations, models
+from engine.db.ledger import DatabaseLedger
 from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import configuration, copy_of
 from tests.unit.engine.db import chains, schema_compat
@@ -43,7 +44,7 @@ def test_sync_creates_the_tables_of_the_models(
 def test_sync_when_repeated_changes_nothing(
     any_database: database.Database,
 ) -> None:
-    ledger = services.DatabaseLedger(any_database)
+    ledger = DatabaseLedger(any_database)
     ledger.finalize()
     migrations.sync(any_database)
     assert ledger.get().generation == 1

@@ -12,7 +12,8 @@ import sqlalchemy
 from oslo_config import cfg
 
 from engine import service
-from engine.db import database, migrations, models, schema_phase, services
+from engine.db import database, migrations, models, schema_phase
+from engine.db.ledger import DatabaseLedger, OutdatedError
 from tests.unit.engine.conftest import configuration, url_of
 from tests.unit.engine.db import chains
 from vobjects.clustering import topics
@@ -109,7 +110,7 @@ def test_contract_waits_for_older_engines(
 ) -> None:
     with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
-    ledger = services.DatabaseLedger(target)
+    ledger = DatabaseLedger(target)
     ledger.report(dataclasses.replace(ENGINE, release=release))
     with pytest.raises(schema_phase.OlderEnginesError, match=release):
         schema_phase.contract(target, conf, newer)
@@ -132,9 +133,7 @@ def test_contract_does_not_wait_for_current_engines_or_apis(
 ) -> None:
     with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
-    services.DatabaseLedger(target).report(
-        dataclasses.replace(ENGINE, **change)
-    )
+    DatabaseLedger(target).report(dataclasses.replace(ENGINE, **change))
     schema_phase.contract(target, conf, newer)
     assert (
         schema_phase.phase_of(target, newer) is schema_phase.Phase.UP_TO_DATE
@@ -146,7 +145,7 @@ def test_contract_does_not_wait_for_dead_engines(
 ) -> None:
     with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
-    services.DatabaseLedger(target).report(ENGINE)
+    DatabaseLedger(target).report(ENGINE)
     with target.engine.begin() as connection:
         connection.execute(
             sqlalchemy.update(models.Service).values(
@@ -155,8 +154,8 @@ def test_contract_does_not_wait_for_dead_engines(
         )
     schema_phase.contract(target, conf, newer)
     # It was only asleep: its heartbeat does not make it one of the fleet.
-    with pytest.raises(services.OutdatedError):
-        services.DatabaseLedger(target).report(ENGINE)
+    with pytest.raises(OutdatedError):
+        DatabaseLedger(target).report(ENGINE)
 
 
 def test_older_engine_is_not_admitted_after_a_contraction(
@@ -165,9 +164,9 @@ def test_older_engine_is_not_admitted_after_a_contraction(
     with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
     schema_phase.contract(target, conf, newer)
-    older = services.DatabaseLedger(target)
-    with pytest.raises(services.OutdatedError, match='c900'):
+    older = DatabaseLedger(target)
+    with pytest.raises(OutdatedError, match='c900'):
         older.report(ENGINE)
     assert older.get().members == ()
-    view = services.DatabaseLedger(target, newer.contract).report(ENGINE)
+    view = DatabaseLedger(target, newer.contract).report(ENGINE)
     assert [member.id for member in view.members] == [ENGINE.id]

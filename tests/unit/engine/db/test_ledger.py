@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from engine.db import database, models, services
+from engine.db import database, models
+from engine.db.ledger import DatabaseLedger
 from tests.unit.engine import engine_harness
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet
@@ -25,7 +26,7 @@ MEMBER = fleet.Member(
 def test_report_of_a_new_member_raises_the_generation_it_is_in(
     any_database: database.Database,
 ) -> None:
-    ledger = services.DatabaseLedger(any_database)
+    ledger = DatabaseLedger(any_database)
     view = ledger.report(MEMBER)
     assert view.generation == 1
     (found,) = view.members
@@ -36,7 +37,7 @@ def test_report_of_a_new_member_raises_the_generation_it_is_in(
 def test_heartbeat_keeps_the_generation(
     any_database: database.Database,
 ) -> None:
-    ledger = services.DatabaseLedger(any_database)
+    ledger = DatabaseLedger(any_database)
     ledger.report(MEMBER)
     seen = dataclasses.replace(MEMBER, seen=1)
     view = ledger.report(seen)
@@ -56,7 +57,7 @@ def test_heartbeat_keeps_the_generation(
 def test_report_of_a_change_raises_the_generation(
     any_database: database.Database, change: dict[str, Any]
 ) -> None:
-    ledger = services.DatabaseLedger(any_database)
+    ledger = DatabaseLedger(any_database)
     ledger.report(MEMBER)
     changed = dataclasses.replace(MEMBER, **change)
     view = ledger.report(changed)
@@ -67,7 +68,7 @@ def test_report_of_a_change_raises_the_generation(
 def test_leave_raises_the_generation_once(
     any_database: database.Database,
 ) -> None:
-    ledger = services.DatabaseLedger(any_database)
+    ledger = DatabaseLedger(any_database)
     ledger.report(MEMBER)
     ledger.leave(MEMBER.id)
     ledger.leave(MEMBER.id)
@@ -108,7 +109,7 @@ def test_expire_keeps_members_that_reported_meanwhile(
 def test_hold_keeps_the_cap_until_it_is_finalized(
     any_database: database.Database,
 ) -> None:
-    ledger = services.DatabaseLedger(any_database)
+    ledger = DatabaseLedger(any_database)
     newer = dataclasses.replace(
         MEMBER,
         id=models.new_id(),
