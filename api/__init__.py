@@ -14,14 +14,14 @@ Modules, in the order in which a request passes through them::
     ui            /ui, a read-only web page
     dispatcher    maps path and method to a handler; serves / and /v1
     routes        the route table
-    context       authenticates the caller: a strategy per auth_strategy
+    authentication  authenticates the caller: a strategy per auth_strategy
     basic_auth    the strategy for names and passwords
     keystone      the strategy for Keystone tokens
     handler       one route: validate, build the request, send, render
     policy        authorizes the caller (oslo.policy)
     request_body  path and body of a request, with size limits
     webhooks      parameters of a webhook call
-    messages      Senlin's messages for invalid requests
+    senlin_messages  Senlin's messages for invalid requests
     renderers     renders engine results as response bodies
     errors        maps exceptions to statuses and error documents
 

@@ -31,8 +31,8 @@ from oslo_config import cfg
 from oslo_middleware import http_proxy_to_wsgi
 
 from api import (
+    authentication,
     browsers,
-    context,
     cross_origin,
     dispatcher,
     handler,
@@ -90,7 +90,7 @@ def build(
         versions=versions,
         client=client,
         maximum=fleet.maximum,
-        authenticate=context.strategy(conf),
+        authenticate=authentication.strategy(conf),
         enforcer=policy.Enforcer(conf),
         max_body_size=conf.api.max_body_size,
         strict_requests=conf.api.strict_requests,

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vobjects.cli import contract as contract_commands
-from vobjects.clustering.run import usage
+from vobjects.clustering.run import who_uses
 
 if TYPE_CHECKING:
     from vobjects.contract.registry import Contract
@@ -109,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_emulate(serve, 'serve_')
     for command in contract_commands.add(commands, _contract):
         _add_config(command, 'command_')
-    usage.add(commands)
+    who_uses.add(commands)
     return parser
 
 

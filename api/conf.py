@@ -19,7 +19,7 @@ from oslo_config import cfg
 from vobjects import exceptions
 from vobjects.clustering import history
 from vobjects.microversions import json_body, retirement
-from vobjects.microversions.policy import VersionPolicy
+from vobjects.microversions.version_policy import VersionPolicy
 
 PROJECT = 'vobjects'
 GROUP = 'api'

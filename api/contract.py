@@ -14,8 +14,8 @@ from typing import Any
 
 from api import request_body, routes
 from vobjects.clustering import history, types
-from vobjects.contract import documents, registry, type_schemas
-from vobjects.microversions.policy import VersionPolicy
+from vobjects.contract import registry, standard_schemas, type_schemas
+from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Version
 
 #: The import registers the types.
@@ -105,7 +105,7 @@ def _contract(
     return registry.Contract(
         policy,
         [
-            *documents.discovery_operations(policy),
+            *standard_schemas.discovery_operations(policy),
             *(_operation(route, policy, early) for route in routes.ROUTES),
         ],
         history.HISTORY,
@@ -161,7 +161,7 @@ def _shape(
         body_required=not params.body_optional,
         responses={
             route.status: route.renderer.schema(version, early),
-            **dict.fromkeys(errors, documents.ERROR),
+            **dict.fromkeys(errors, standard_schemas.ERROR),
         },
         headers=headers,
     )

@@ -17,18 +17,22 @@ from typing import TYPE_CHECKING, Any
 import webob
 
 from api import (
-    context,
+    authentication,
     errors,
     handler,
-    messages,
     request_body,
     routes,
+    senlin_messages,
 )
 from vobjects import exceptions, phrases
 from vobjects.controllers import actions
 from vobjects.microversions import discovery
 from vobjects.microversions import errors as api_errors
-from vobjects.microversions.policy import MICROVERSION, ROUTE, VersionPolicy
+from vobjects.microversions.version_policy import (
+    MICROVERSION,
+    ROUTE,
+    VersionPolicy,
+)
 from vobjects.versions import Maximum, Version
 
 if TYPE_CHECKING:
@@ -49,7 +53,7 @@ class Method:
     """
 
     path: str
-    authenticate: context.Authenticate
+    authenticate: authentication.Authenticate
     single: handler.Handler | None = None
     by_key: dict[str, handler.Handler] = dataclasses.field(
         default_factory=dict
@@ -231,11 +235,13 @@ class Dispatcher:
         try:
             key = actions.action_key(body, method.by_key, available)
         except api_errors.ValidationError as error:
-            error.compat_message = messages.not_one_action(method.path, body)
+            error.compat_message = senlin_messages.not_one_action(
+                method.path, body
+            )
             raise
         selected = method.by_key[key]
         content = _map(
-            body[key], f'body.{key}', messages.not_a_map(method.path)
+            body[key], f'body.{key}', senlin_messages.not_a_map(method.path)
         )
         field = selected.route.params.body_field
         return selected, {field: content} if field else content
@@ -266,7 +272,7 @@ class Dispatcher:
             route.method,
             Method(
                 route.path,
-                context.anonymous
+                authentication.anonymous
                 if route.public
                 else self._service.authenticate,
             ),
@@ -317,7 +323,9 @@ def _allowed(
 def _unwrap(body: dict[str, Any], route: routes.Route) -> Any:
     """Return the value of the single key of a body."""
     key = route.params.key
-    message = '' if key in body else messages.missing_key(route.method, key)
+    message = (
+        '' if key in body else senlin_messages.missing_key(route.method, key)
+    )
     for name in body:
         if name != key:
             raise api_errors.ValidationError(
@@ -340,8 +348,8 @@ def _unwrap_field(body: dict[str, Any], route: routes.Route) -> dict[str, Any]:
         raise api_errors.ValidationError(
             'body',
             f'must name one {field}, not {len(body) or "none"}',
-            compat_message=messages.not_one_action(
-                route.path, body, messages.OPERATION
+            compat_message=senlin_messages.not_one_action(
+                route.path, body, senlin_messages.OPERATION
             ),
         )
     ((name, content),) = body.items()

@@ -38,7 +38,7 @@ import oslo_messaging
 from vobjects import exceptions
 from vobjects.clustering import errors as engine_errors
 from vobjects.microversions import errors
-from vobjects.microversions.policy import VersionPolicy
+from vobjects.microversions.version_policy import VersionPolicy
 
 #: Seconds after which a client may retry when no engine answered: roughly the
 #: time until the fleet notices that an engine died or joined.

@@ -17,12 +17,12 @@ from typing import Any, Protocol
 import webob
 
 from api import (
-    context,
-    messages,
+    authentication,
     policy,
     renderers,
     request_body,
     routes,
+    senlin_messages,
     webhooks,
 )
 from vobjects import exceptions, fields, objects
@@ -30,7 +30,7 @@ from vobjects.clustering import errors as engine_errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests.common import ListRequest
 from vobjects.microversions import discovery, errors, query, schema
-from vobjects.microversions.policy import MICROVERSION, VersionPolicy
+from vobjects.microversions.version_policy import MICROVERSION, VersionPolicy
 from vobjects.objects.codec.json_text import dumps
 from vobjects.objects.manifest import Manifest, at_microversion
 from vobjects.versions import Maximum, Version
@@ -69,7 +69,7 @@ class Service:
     versions: VersionPolicy
     client: Client
     maximum: Callable[[], Maximum]
-    authenticate: context.Authenticate
+    authenticate: authentication.Authenticate
     enforcer: policy.Enforcer
     max_body_size: int
     max_json_size: int
@@ -331,7 +331,7 @@ class Handler:
     ) -> None:
         """Set the message of a validation error to Senlin's."""
         if error.fault:
-            error.compat_message = messages.field_message(
+            error.compat_message = senlin_messages.field_message(
                 error.fault, self.route.path, in_query=in_query
             )
 

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 
 from oslo_config import cfg
 
+from api import authentication, errors, middleware, policy
 from api import conf as api_conf
-from api import context, errors, middleware, policy
 from vobjects import exceptions
 from vobjects.versions import Maximum
 
@@ -84,7 +84,7 @@ def page(
 
 def access_check(
     conf: cfg.ConfigOpts,
-    authenticate: context.Authenticate,
+    authenticate: authentication.Authenticate,
     enforcer: policy.Enforcer,
 ) -> Callable[[WSGIEnvironment], None]:
     """Return a function that rejects callers without access to the metrics.

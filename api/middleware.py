@@ -15,7 +15,7 @@ from oslo_context import context as oslo_context
 from api import errors, request_body
 from vobjects.microversions.json_response import send_json
 from vobjects.microversions.middleware import Microversions
-from vobjects.microversions.policy import ERROR_CODE, MICROVERSION
+from vobjects.microversions.version_policy import ERROR_CODE, MICROVERSION
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (

@@ -13,7 +13,7 @@ from api import browsers, errors
 from vobjects import exceptions
 from vobjects.microversions import errors as input_errors
 from vobjects.microversions import json_body
-from vobjects.microversions.policy import ROUTE
+from vobjects.microversions.version_policy import ROUTE
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment

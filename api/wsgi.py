@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from oslo_config import cfg
 from oslo_log import log as oslo_log
 
-from api import app, context
+from api import app, authentication
 from api import conf as api_conf
 from vobjects.clustering import history, topics
 from vobjects.lock import installed_locks
@@ -48,14 +48,14 @@ def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
     :param files: paths; None for those of the environment variable
     :raises oslo_config.cfg.Error: a file is missing or has an invalid value
     :raises vobjects.exceptions.VobjectsError: see :func:`api.conf.check` and
-        :func:`api.context.check`
+        :func:`api.authentication.check`
     """
     conf = cfg.ConfigOpts()
     oslo_log.register_options(conf)
     api_conf.load(conf, files)
     oslo_log.setup(conf, api_conf.PROJECT)
     api_conf.check(conf)
-    context.check(conf)
+    authentication.check(conf)
     return conf
 
 

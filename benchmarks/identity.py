@@ -27,8 +27,8 @@ import bcrypt
 from oslo_config import cfg
 from oslo_middleware import basic_auth
 
+from api import authentication, policy
 from api import conf as api_conf
-from api import context, policy
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -48,7 +48,7 @@ def main() -> int:
             stack.enter_context(tempfile.TemporaryDirectory())
         )
         for name, environ, conf in _cases(directory, options.keystone, stack):
-            authenticate = context.strategy(conf)
+            authenticate = authentication.strategy(conf)
             took = _best(authenticate, environ, options.calls)
             print(f'{name:12} {took:12.1f}')
     took = _best(_rule(_configured('none')), {}, options.calls)
@@ -59,7 +59,7 @@ def main() -> int:
 def _rule(conf: cfg.ConfigOpts) -> Any:
     """Return a function that checks a policy rule."""
     enforcer = policy.Enforcer(conf)
-    caller = context.strategy(conf)({})
+    caller = authentication.strategy(conf)({})
     return lambda _: enforcer.check(caller, 'clusters:get')
 
 

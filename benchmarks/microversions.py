@@ -24,7 +24,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vobjects.controllers import dispatch, validation
-from vobjects.microversions import header, middleware, policy, presets
+from vobjects.microversions import header, middleware, presets, version_policy
 from vobjects.versions import Version
 
 with warnings.catch_warnings():
@@ -253,7 +253,7 @@ def compare_dispatch(seconds: float) -> None:
         versions = [Version(1, minor) for minor in range(count)]
         # The middle is neither the best nor the worst case of a walk.
         version = versions[count // 2]
-        request.environ[policy.MICROVERSION] = version
+        request.environ[version_policy.MICROVERSION] = version
         request.version_request = SenlinVersion(version)
         calls = {
             'ours': our_controller(versions),
@@ -301,7 +301,7 @@ def measure_validation(seconds: float) -> None:
     body = {'name': 'x', 'size': 1}
     for count in (1, 1000):
         create = method_with_schemas(count)
-        environ = {policy.MICROVERSION: Version(1, count // 2)}
+        environ = {version_policy.MICROVERSION: Version(1, count // 2)}
         (took,) = microseconds(
             functools.partial(create, environ, body=body), seconds=seconds
         )

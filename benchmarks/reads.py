@@ -43,7 +43,7 @@ from vobjects.clustering.requests import (
     nodes,
     profiles,
 )
-from vobjects.microversions.policy import Version
+from vobjects.microversions.version_policy import Version
 from vobjects.objects import manifest
 from vobjects.objects.codec import json_text
 from vobjects.rpc import serializer, server

@@ -29,8 +29,8 @@ from oslo_utils import versionutils
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
+from api import authentication, handler, policy, routes
 from api import conf as api_conf
-from api import context, handler, policy, routes
 from vobjects.clustering.requests import clusters
 from vobjects.microversions import errors, json_body
 from vobjects.microversions.presets import SENLIN
@@ -328,7 +328,7 @@ def handler_of(request: type) -> handler.Handler:
         versions=SENLIN,
         client=Nobody(),
         maximum=SENLIN.limit,
-        authenticate=context.strategy(conf),
+        authenticate=authentication.strategy(conf),
         enforcer=policy.Enforcer(conf),
         max_body_size=json_body.MAX_BYTES,
         max_json_size=json_body.MAX_BYTES,

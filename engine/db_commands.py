@@ -13,7 +13,7 @@ from oslo_config import cfg
 
 from engine import cli_options
 from engine.db import database, migrations, purge, schema_phase
-from engine.trusts import manager
+from engine.trusts import receiver_credentials
 from vobjects import exceptions
 
 #: Unit -> seconds.
@@ -197,7 +197,8 @@ def _rotate_keys(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    _print(f'{manager.rotate_keys(conf, target)} credentials encrypted anew')
+    rotated = receiver_credentials.rotate_keys(conf, target)
+    _print(f'{rotated} credentials encrypted anew')
     return 0
 
 

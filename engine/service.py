@@ -31,7 +31,6 @@ from engine.events import recorder
 from engine.handlers import (
     actions,
     adoption,
-    attachments,
     clusters,
     events,
     members,
@@ -39,6 +38,7 @@ from engine.handlers import (
     nodes,
     operations,
     policies,
+    policy_bindings,
     profiles,
     receivers,
 )
@@ -48,7 +48,7 @@ from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
 from engine.providers import base as providers
 from engine.queues import base as queues
-from engine.trusts import manager, revoker
+from engine.trusts import receiver_credentials, revoker
 from vobjects import exceptions
 from vobjects.clustering import context, errors, topics, types
 from vobjects.objects.manifest import Manifest, local
@@ -63,7 +63,7 @@ BINARY = 'vobjects-engine'
 HANDLERS = (
     actions.ActionHandlers,
     adoption.AdoptionHandlers,
-    attachments.AttachmentHandlers,
+    policy_bindings.AttachmentHandlers,
     clusters.ClusterHandlers,
     events.EventHandlers,
     members.MemberHandlers,
@@ -124,7 +124,7 @@ class Engine:
             policy_types=policy_types.Registry.load(),
             events=recorder.load(conf),
             queues=queues.load(conf, self.database),
-            trusts=manager.TrustManager(conf, self.database),
+            trusts=receiver_credentials.TrustManager(conf, self.database),
             cap=self._cap,
             speaks=speaks,
             wake=self._wake,

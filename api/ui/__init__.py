@@ -12,7 +12,7 @@ import importlib.resources
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from api import context, middleware, policy
+from api import authentication, middleware, policy
 from vobjects.objects.codec.json_text import dumps
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def page(
 
 
 def access_check(
-    authenticate: context.Authenticate, enforcer: policy.Enforcer
+    authenticate: authentication.Authenticate, enforcer: policy.Enforcer
 ) -> Callable[[WSGIEnvironment], None]:
     """Return a function that rejects callers who may not see the fleet.
 

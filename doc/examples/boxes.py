@@ -13,7 +13,12 @@ import webob.dec
 import webob.exc
 
 from vobjects.cli import contract as commands
-from vobjects.contract import controllers, documents, registry, type_schemas
+from vobjects.contract import (
+    controllers,
+    registry,
+    standard_schemas,
+    type_schemas,
+)
 from vobjects.controllers.dispatch import api_version, resolve
 from vobjects.controllers.method_spec import success_status
 from vobjects.controllers.responses import (
@@ -86,7 +91,7 @@ HISTORY = {
 CONTRACT = registry.Contract(
     things.POLICY,
     [
-        *documents.discovery_operations(things.POLICY),
+        *standard_schemas.discovery_operations(things.POLICY),
         *controllers.operations(things.POLICY, ROUTES),
     ],
     HISTORY,

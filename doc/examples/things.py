@@ -6,8 +6,8 @@ from wsgiref import simple_server
 
 from vobjects import added, fields, objects
 from vobjects.microversions import errors
-from vobjects.microversions.policy import VersionPolicy
 from vobjects.microversions.retirement import retire
+from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Version
 
 POLICY = VersionPolicy(

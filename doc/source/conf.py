@@ -23,7 +23,7 @@ from sphinx.util.docutils import SphinxDirective
 from api import contract
 from engine import spec_schema
 from engine.profiles import base
-from vobjects.contract import history
+from vobjects.contract import history_check
 from vobjects.lock import rules
 
 project = 'vobjects'
@@ -52,7 +52,7 @@ class Microversions(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the list."""
-        page = history.page(contract.contract())
+        page = history_check.page(contract.contract())
         return self.parse_text_to_nodes(page)
 
 

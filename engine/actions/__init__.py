@@ -11,9 +11,9 @@
                     stages of cluster actions
     nodes, deletion_hooks
                     stages of node actions
-    attachments     stages that attach, detach and update policies
+    policy_bindings  stages that attach, detach and update policies
     policy_checks   calls of the cluster's policies before and after an action
     node_policies   calls of the policies that track each node
-    hosts           nodes that host other nodes
+    container_hosts  nodes that host other nodes
     cancellation    the end of an action outside of its worker
 """

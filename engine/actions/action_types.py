@@ -10,13 +10,13 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine.actions import (
-    attachments,
     clusters,
     deletion_hooks,
     members,
     node_policies,
     nodes,
     operations,
+    policy_bindings,
     policy_checks,
     recovery,
     updating,
@@ -98,7 +98,7 @@ def _checked_step(step: clusters.Step) -> Stage:
 
 def _attachment_action(stage: Stage) -> ActionType:
     return ActionType(
-        {'start': stage}, _cluster_locks, attachments.keep_status
+        {'start': stage}, _cluster_locks, policy_bindings.keep_status
     )
 
 
@@ -158,7 +158,7 @@ ACTION_TYPES: dict[str, ActionType] = {
     ),
     'CLUSTER_DELETE': _with_start(
         _cluster_action(clusters.delete, clusters.deleted),
-        attachments.detach_first,
+        policy_bindings.detach_first,
     ),
     'CLUSTER_RESIZE': _cluster_action(clusters.resize, clusters.resized),
     'CLUSTER_SCALE_IN': _cluster_action(clusters.scale_in, clusters.scaled),
@@ -175,9 +175,9 @@ ACTION_TYPES: dict[str, ActionType] = {
     'CLUSTER_REPLACE_NODES': _cluster_action(
         members.replace, members.refill, members.replaced
     ),
-    'CLUSTER_ATTACH_POLICY': _attachment_action(attachments.attach),
-    'CLUSTER_DETACH_POLICY': _attachment_action(attachments.detach),
-    'CLUSTER_UPDATE_POLICY': _attachment_action(attachments.update),
+    'CLUSTER_ATTACH_POLICY': _attachment_action(policy_bindings.attach),
+    'CLUSTER_DETACH_POLICY': _attachment_action(policy_bindings.detach),
+    'CLUSTER_UPDATE_POLICY': _attachment_action(policy_bindings.update),
     'CLUSTER_OPERATION': _cluster_action(
         operations.operate_all, operations.operated
     ),

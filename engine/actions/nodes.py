@@ -16,7 +16,12 @@ from oslo_utils import strutils
 from sqlalchemy import orm
 
 from engine import sizes, spec_schema
-from engine.actions import action_run, hosts, node_policies, policy_checks
+from engine.actions import (
+    action_run,
+    container_hosts,
+    node_policies,
+    policy_checks,
+)
 from engine.db import actions, clock, clusters, models, nodes, statements
 from engine.profiles import base as profiles
 from engine.providers import base as providers
@@ -124,7 +129,7 @@ def delete(run: action_run.ActionRun) -> None:
             return None
         nodes.set_status(node, 'DELETING', 'Deletion in progress')
         return (
-            hosts.node_view(session, node),
+            container_hosts.node_view(session, node),
             _find_profile(session, node.profile_id),
             _stops_first(run, session, node),
         )
@@ -143,7 +148,7 @@ def delete(run: action_run.ActionRun) -> None:
         node = nodes.get(session, view.id)
         if node is not None:
             cluster_id = node.cluster_id
-            hosts.release(session, node)
+            container_hosts.release(session, node)
             session.delete(node)
             session.flush()
             decided = policy_checks.decisions(run, 'deletion')
@@ -348,8 +353,8 @@ def begin(
             properties = spec_schema.with_defaults(
                 profile_type.properties, properties
             )
-            hosts.assign(session, node, properties)
-        return hosts.node_view(session, node), profile
+            container_hosts.assign(session, node, properties)
+        return container_hosts.node_view(session, node), profile
 
     return run.write(body)
 

@@ -15,7 +15,7 @@ from engine.policies import base as policies
 from engine.profiles import base as profiles
 from engine.providers import base as providers
 from engine.queues import base as queues
-from engine.trusts import manager
+from engine.trusts import receiver_credentials
 from vobjects.clustering.context import RequestContext
 from vobjects.objects.manifest import Manifest
 
@@ -38,7 +38,7 @@ class Runtime:
     policy_types: policies.Registry
     events: recorder.Recorder
     queues: queues.Queues
-    trusts: manager.TrustManager
+    trusts: receiver_credentials.TrustManager
     cap: Callable[[], Manifest | None] = lambda: None
     speaks: Manifest | None = None
     wake: Callable[[], None] = lambda: None

@@ -9,8 +9,7 @@ project; administrators see those of all projects if they request it.
 
     actions      handlers that list, show and cancel actions
     adoption     handlers that create nodes from existing cloud objects
-    attachments  handlers for the policies of a cluster: list, attach, detach,
-                 update
+    policy_bindings  handlers for the policies of a cluster
     clusters     handlers for clusters; all but list and show only queue an
                  action
     common       base class and helpers of the request handlers

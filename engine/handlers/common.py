@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.actions import action_factory, hosts
+from engine.actions import action_factory, container_hosts
 from engine.actions.runtime import Runtime
 from engine.db import (
     actions,
@@ -323,7 +323,7 @@ def cloud_details(
         return {}
     profile_type = runtime.profile_types.get(profile.type)
     with runtime.database.reader() as session:
-        view = hosts.node_view(session, row)
+        view = container_hosts.node_view(session, row)
     properties = runtime.profile_types.properties_of(
         profile.type, profile.spec
     )

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import plugins, spec_schema
-from engine.actions import hosts
+from engine.actions import container_hosts
 from engine.db import clock, clusters, find, models, nodes, quotas, statements
 from engine.handlers import common, views
 from engine.profiles import base as profiles
@@ -103,7 +103,7 @@ class ProfileHandlers(common.Handlers):
             )
             statements.insert(session, [row])
             if profile_type.on_hosts:
-                hosts.add_profile(
+                container_hosts.add_profile(
                     session, row, _properties(profile_type, row.spec)
                 )
             quotas.check(
@@ -124,7 +124,7 @@ class ProfileHandlers(common.Handlers):
         profile_type = self.runtime.profile_types.check_spec(request.spec)
         if profile_type.on_hosts:
             with self.runtime.database.reader() as session:
-                hosts.find_host(
+                container_hosts.find_host(
                     session,
                     context.project_id,
                     _properties(profile_type, request.spec),
@@ -198,7 +198,7 @@ class ProfileHandlers(common.Handlers):
                     f"The profile '{row.id}' cannot be deleted: still"
                     ' referenced by some clusters and/or nodes.'
                 )
-            hosts.remove_profile(session, row)
+            container_hosts.remove_profile(session, row)
             session.delete(row)
 
         self.commit(body)

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.actions.runtime import Runtime
 from engine.db import models
-from engine.handlers import attachments, clusters, members, operations
+from engine.handlers import clusters, members, operations, policy_bindings
 from vobjects import phrases
 from vobjects.clustering import errors, resources
 from vobjects.clustering.context import RequestContext
@@ -52,7 +52,7 @@ def trigger_handlers(
             clusters.ClusterHandlers,
             members.MemberHandlers,
             operations.OperationHandlers,
-            attachments.AttachmentHandlers,
+            policy_bindings.AttachmentHandlers,
         )
     )
 

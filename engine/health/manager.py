@@ -20,7 +20,7 @@ import sqlalchemy
 from oslo_utils import uuidutils
 from sqlalchemy import orm
 
-from engine.actions import action_factory, hosts
+from engine.actions import action_factory, container_hosts
 from engine.actions.runtime import Runtime
 from engine.db import (
     actions,
@@ -34,7 +34,7 @@ from engine.db import (
 )
 from engine.health import probes
 from engine.policies import health as policy
-from engine.providers import lifecycle
+from engine.providers import server_events
 from vobjects import exceptions
 from vobjects.clustering import context
 from vobjects.clustering.requests import nodes as requests
@@ -201,7 +201,7 @@ class Manager:
             profile = profiles[node.profile_id]
             nodes_to_probe.append(
                 probes.ProbedNode(
-                    hosts.node_view(session, node),
+                    container_hosts.node_view(session, node),
                     (cluster.user, cluster.project),
                     node.status,
                     self._runtime.profile_types.get(profile.type),
@@ -249,7 +249,7 @@ class Manager:
             [
                 event.id
                 for event in events
-                if event.type not in lifecycle.FAILURES
+                if event.type not in server_events.FAILURES
                 or self._recover(
                     monitored,
                     by_server[event.server_id],

@@ -4,7 +4,7 @@
 ::
 
     base             the interface, and its errors
-    lifecycle        the interface for events about servers
+    server_events    the interface for events about servers
     load_balancing   the interface for load balancers
     docker           containers on hosts with a Docker daemon
     openstack        the provider for an OpenStack cloud

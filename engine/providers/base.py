@@ -27,7 +27,7 @@ from oslo_config import cfg
 from stevedore import extension
 
 from engine.db import database
-from engine.providers import lifecycle, load_balancing
+from engine.providers import load_balancing, server_events
 from vobjects import exceptions
 
 NAMESPACE = 'vobjects.providers'
@@ -375,7 +375,7 @@ class Provider(Protocol):
     places: Places | None
     hosts: Hosts | None
     load_balancers: load_balancing.LoadBalancers | None
-    lifecycle: lifecycle.Events | None
+    lifecycle: server_events.Events | None
     for_user: Callable[[Authorization], Provider] | None
 
     def in_region(self, name: str) -> Provider:

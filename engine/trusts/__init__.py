@@ -3,8 +3,8 @@
 
 ::
 
-    manager      credentials of receivers, which act for their owners
-    projects     trusts by which engines act in the projects of users
+    receiver_credentials  credentials of receivers, which act for their owners
+    project_trusts  trusts by which engines act in the projects of users
     keystone     trusts in Keystone, used by both
     encryption   encryption of stored credentials
     revoker      revocation of unused credentials

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 
 from engine.db import database
-from engine.trusts import keystone, manager
+from engine.trusts import keystone, receiver_credentials
 
 LOG = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class Revoker:
 
     def __init__(
         self,
-        trusts: manager.TrustManager,
+        trusts: receiver_credentials.TrustManager,
         interval: float,
         is_first: Callable[[], bool],
     ) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.contract import changes, history, openapi
+from vobjects.contract import changes, history_check, openapi
 from vobjects.contract.registry import Contract
 from vobjects.versions import Version
 
@@ -82,11 +82,11 @@ def _history(options: argparse.Namespace, contract: Contract) -> int:
     come back. The exit code is 1 if the history is incomplete; each problem is
     printed.
     """
-    problems = list(history.problems(contract))
+    problems = list(history_check.problems(contract))
     for problem in problems:
         print(problem, file=sys.stderr)
     if not options.check:
-        _write(options.output, history.page(contract))
+        _write(options.output, history_check.page(contract))
     return PROBLEMS if problems else 0
 
 

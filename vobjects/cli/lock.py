@@ -18,10 +18,10 @@ from vobjects.lock import (
     collapse,
     edit,
     golden,
+    lock_names,
     parse,
     registries,
     snapshot,
-    sources,
     text,
 )
 from vobjects.lock.model import Lock, LockError, TypeSchema
@@ -61,7 +61,7 @@ def diff(argv: list[str]) -> int:
         description='Show the changes from A to B and the peers that they'
         ' break. The exit code is 1 if no conversion covers a breaking'
         ' change.',
-        epilog=f'A and B are one of:\n\n{sources.SOURCES_HELP}',
+        epilog=f'A and B are one of:\n\n{lock_names.SOURCES_HELP}',
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument('old', metavar='A')
@@ -69,8 +69,8 @@ def diff(argv: list[str]) -> int:
     _add_file(parser)
     _add_format(parser)
     options = parser.parse_args(argv)
-    old = sources.resolve(options.old, options.file)
-    result = check.diff(old, sources.resolve(options.new, options.file))
+    old = lock_names.resolve(options.old, options.file)
+    result = check.diff(old, lock_names.resolve(options.new, options.file))
     if options.format == 'text':
         for line in text_report.covered(result):
             print(line)
@@ -103,7 +103,7 @@ def _init(options: argparse.Namespace) -> int:
     """Write a lock of the types that are registered now."""
     if options.file.exists():
         raise LockError(f'{options.file} already exists')
-    sources.add_to_import_path(options.file)
+    lock_names.add_to_import_path(options.file)
     snapshot.load(options.imports)
     lock = snapshot.snapshot(options.imports)
     if not lock.schemas:
@@ -193,7 +193,7 @@ def _rules(options: argparse.Namespace) -> int:
 def _load(options: argparse.Namespace) -> tuple[Lock, Lock]:
     """Return the lock, and the code that it describes as a lock."""
     lock = parse.load(options.file)
-    sources.load(lock, options.file)
+    lock_names.load(lock, options.file)
     return lock, snapshot.snapshot(lock.imports, lock)
 
 
@@ -269,7 +269,7 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--file',
         type=pathlib.Path,
-        default=sources.DEFAULT_PATH,
+        default=lock_names.DEFAULT_PATH,
         metavar='FILE',
         help='lock file (default: %(default)s in the working directory)',
     )

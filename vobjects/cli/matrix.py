@@ -9,7 +9,7 @@ import importlib.metadata
 import pathlib
 
 from vobjects import exceptions
-from vobjects.lock import installed_locks, parse, sources
+from vobjects.lock import installed_locks, lock_names, parse
 from vobjects.versions import Version
 
 DEFAULT_SERVICE = 'clustering'
@@ -35,7 +35,7 @@ def main(argv: list[str]) -> int:
         if options.file
         else installed_locks.of_service(options.service)
     )
-    sources.load(lock, options.file or sources.DEFAULT_PATH)
+    lock_names.load(lock, options.file or lock_names.DEFAULT_PATH)
     from vobjects.testing import matrix, matrix_page
 
     cells = list(matrix.matrix(lock, _microversions(options.service)))

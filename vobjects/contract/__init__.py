@@ -12,8 +12,8 @@ An empty schema, ``{}``, marks a part without a declared schema;
 
     changes       compare the contract of two microversions
     controllers   derive the contract from decorated controllers
-    documents     schemas of the errors and of the discovery documents
-    history       check the API history against the contract, and render both
+    standard_schemas  schemas of the errors and of the discovery documents
+    history_check  check the API history against the contract, and render both
                   as a page
     openapi       write the contract of one microversion as an OpenAPI 3.1
                   document

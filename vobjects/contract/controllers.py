@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, TypeAlias
 
-from vobjects.contract import documents, type_schemas
+from vobjects.contract import standard_schemas, type_schemas
 from vobjects.contract.registry import UNDECLARED, Operation, OperationShape
 from vobjects.contract.schema_tree import Schema
 from vobjects.controllers import dispatch
@@ -34,7 +34,7 @@ from vobjects.controllers.method_spec import spec_of, success_status
 from vobjects.controllers.ranges import RangeMap
 from vobjects.controllers.wrapper import ALWAYS_EXPECTED
 from vobjects.microversions import errors
-from vobjects.microversions.policy import VersionPolicy
+from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Version
 
 #: HTTP method; path, in which ``{name}`` stands for a segment; and handler: a
@@ -144,7 +144,9 @@ def _shape(
         ),
         responses={
             status: None if status in _NO_BODY_STATUSES else response_body,
-            **dict.fromkeys(sorted(map(int, error_statuses)), documents.ERROR),
+            **dict.fromkeys(
+                sorted(map(int, error_statuses)), standard_schemas.ERROR
+            ),
         },
     )
 

@@ -22,7 +22,7 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
-from vobjects.contract import documents, schema_tree
+from vobjects.contract import schema_tree, standard_schemas
 from vobjects.contract.registry import (
     Contract,
     Operation,
@@ -31,7 +31,7 @@ from vobjects.contract.registry import (
 )
 from vobjects.contract.schema_tree import Schema
 from vobjects.microversions import retirement
-from vobjects.microversions.policy import HEADER
+from vobjects.microversions.version_policy import HEADER
 from vobjects.versions import Version
 
 OPENAPI = '3.1.0'
@@ -302,7 +302,7 @@ class _Writer:
     ) -> Document:
         headers: Document = {
             name: {'$ref': f'#/components/headers/{name}'}
-            for name in documents.headers(self._policy, self._version)
+            for name in standard_schemas.headers(self._policy, self._version)
         }
         for name, schema in pairs[0][1].headers.get(status, {}).items():
             headers[name] = {
@@ -326,7 +326,7 @@ class _Writer:
         return result
 
     def _headers(self) -> Document:
-        headers = documents.headers(self._policy, self._version)
+        headers = standard_schemas.headers(self._policy, self._version)
         return {
             name: {'required': True, 'schema': schema}
             for name, schema in headers.items()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from vobjects import exceptions
 from vobjects.contract import schema_tree
 from vobjects.contract.schema_tree import Schema
-from vobjects.microversions.policy import VersionPolicy
+from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Version
 
 #: Schema of a part for which no schema is declared.

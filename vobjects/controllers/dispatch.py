@@ -46,7 +46,7 @@ from vobjects.controllers.method_spec import ATTRIBUTE, spec_of
 from vobjects.controllers.ranges import bound
 from vobjects.controllers.version_request import version_of
 from vobjects.microversions import errors
-from vobjects.microversions.policy import VersionPolicy
+from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import NULL, Version
 
 Function = Callable[..., Any]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vobjects.controllers.version_request import environ_of, version_of
 from vobjects.microversions import json_body, schema
-from vobjects.microversions.policy import EARLY
+from vobjects.microversions.version_policy import EARLY
 
 if TYPE_CHECKING:
     # Needed for annotations only: callers have imported the type themselves.

@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from vobjects import _codegen
-from vobjects.microversions.policy import MICROVERSION
+from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version
 
 Function = Callable[..., Any]

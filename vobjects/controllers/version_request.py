@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from vobjects.controllers.ranges import bound
-from vobjects.microversions.policy import MICROVERSION
+from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version
 
 _NO_VERSION = (

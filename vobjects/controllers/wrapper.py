@@ -23,7 +23,10 @@ from vobjects.controllers.method_spec import ATTRIBUTE, MethodSpec, spec_of
 from vobjects.controllers.ranges import RangeMap, bound
 from vobjects.controllers.version_request import environ_of, version_of
 from vobjects.microversions import errors, query
-from vobjects.microversions.policy import EXPERIMENTAL, ExperimentalOptIn
+from vobjects.microversions.version_policy import (
+    EXPERIMENTAL,
+    ExperimentalOptIn,
+)
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)

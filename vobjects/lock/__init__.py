@@ -13,14 +13,14 @@
     changes.py          differences between two locks
     rules.py            the rules for changes, as a table
     check.py            apply the rules to two locks
-    suggestions.py      the code that fixes a finding
+    fixes.py            the code that fixes a finding
     source_location.py  the location of a type or a field in the source
     samples.py          filled instances of any type
     service_quirks.py   how services convert objects by hand, and send them
     report/             findings as text, JSON, SARIF, JUnit, annotations
     edit.py             update, release
     collapse.py         merge unreleased versions in the source
-    sources.py          find a lock: file, release, git, import
+    lock_names.py       find a lock: file, release, git, import
     golden.py           primitives as each release wrote them
     installed_locks.py  the locks of installed services
 

@@ -12,7 +12,7 @@ import datetime
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 
-from vobjects.lock import rules, suggestions
+from vobjects.lock import fixes, rules
 from vobjects.lock.changes import SchemaChange, between
 from vobjects.lock.model import (
     BY_HAND,
@@ -137,7 +137,7 @@ def _finding(
         covered_by=_covering_conversion(last, breaks)
         if rule.scope == 'step'
         else '',
-        fix=tuple(suggestions.fix_lines(rule, last)),
+        fix=tuple(fixes.fix_lines(rule, last)),
     )
 
 

@@ -6,7 +6,7 @@ registry, a subclass with separate classes, because os-vif has types of the
 same names.
 
 This module imports nothing from this package, because
-:mod:`vobjects.testing.transfer` loads it where only a service and
+:mod:`vobjects.testing.transfer_script` loads it where only a service and
 oslo.versionedobjects are installed.
 """
 

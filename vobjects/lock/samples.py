@@ -5,7 +5,7 @@ Values are tried until the field type accepts one, so field types that only
 a service knows get values, too.
 
 This module imports nothing from this package, because
-:mod:`vobjects.testing.transfer` loads it where only a service and
+:mod:`vobjects.testing.transfer_script` loads it where only a service and
 oslo.versionedobjects are installed.
 """
 

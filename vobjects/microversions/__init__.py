@@ -4,7 +4,7 @@
 Import the modules, not names from this package. In the order in which a
 request uses them::
 
-    policy      version policy of one service; immutable values
+    version_policy  version policy of one service; immutable values
         VersionPolicy(service_types, minimum, maximum, help_url, ...)
         policy.limit(maximum=None) -> vobjects.versions.Maximum, within the
         policy

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from vobjects import exceptions
-from vobjects.microversions.policy import HEADER
+from vobjects.microversions.version_policy import HEADER
 from vobjects.versions import Version
 
 #: A version, or the first and last version of a range.

@@ -28,7 +28,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from vobjects.microversions.json_response import send_json
-from vobjects.microversions.policy import MAXIMUM, VersionPolicy
+from vobjects.microversions.version_policy import MAXIMUM, VersionPolicy
 from vobjects.versions import Maximum
 
 if TYPE_CHECKING:

@@ -20,10 +20,10 @@
             ├── MalformedQuery          400  unreadable query string
             └── ValidationError         400  readable, but invalid
 
-A :class:`~vobjects.microversions.policy.VersionPolicy` may set other statuses
-for the negotiation errors. The body (:func:`document`) follows the API-SIG
-errors guideline. Next to ``errors`` it has the properties that the service's
-own clients read; see :mod:`vobjects.microversions.error_formats`.
+A :class:`~vobjects.microversions.version_policy.VersionPolicy` may set other
+statuses for the negotiation errors. The body (:func:`document`) follows the
+API-SIG errors guideline. Next to ``errors`` it has the properties that the
+service's own clients read; see :mod:`vobjects.microversions.error_formats`.
 
 If another version has the missing feature, the error names it: in its detail,
 and in the properties ``available_from`` or ``removed_in`` of its item. If that
@@ -38,7 +38,7 @@ from typing import Any, ClassVar, Literal
 
 from vobjects import exceptions
 from vobjects.microversions import error_formats, version_ranges
-from vobjects.microversions.policy import VersionPolicy
+from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.microversions.version_ranges import (
     InclusiveRange as InclusiveRange,
 )

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 from vobjects import exceptions
 from vobjects.microversions import errors
-from vobjects.microversions.policy import HEADER, VersionPolicy
+from vobjects.microversions.version_policy import HEADER, VersionPolicy
 from vobjects.versions import MAX_DIGITS, NULL, Maximum, Version
 
 #: Maximum length of all version headers of a request together.

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vobjects.microversions import discovery, errors, header, retirement
 from vobjects.microversions.json_response import send_json
-from vobjects.microversions.policy import (
+from vobjects.microversions.version_policy import (
     EARLY,
     ERROR_CODE,
     EXPERIMENTAL,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from vobjects.microversions import error_formats
-from vobjects.microversions.policy import VersionPolicy
+from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Version
 
 #: Compute: its own header, used until 2.27, is still accepted and returned.

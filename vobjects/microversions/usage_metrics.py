@@ -40,7 +40,7 @@ import prometheus_client
 from prometheus_client import multiprocess
 
 from vobjects.microversions import discovery
-from vobjects.microversions.policy import (
+from vobjects.microversions.version_policy import (
     ERROR_CODE,
     MICROVERSION,
     ROUTE,

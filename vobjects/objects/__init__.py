@@ -25,10 +25,10 @@ method.
 
     adoption        add the compiled codec to existing oslo.versionedobjects
                     classes
-    children        downgrade nested objects for an older peer
+    nested_downgrade  downgrade nested objects for an older peer
     codec           compile functions for each versioned class, to convert
                     objects faster
-    decoding        read primitives of any version, with one function per
+    version_readers  read primitives of any version, with one function per
                     version
     history         declare the history of a type's fields, and convert between
                     versions
@@ -49,7 +49,7 @@ method.
 from __future__ import annotations
 
 from vobjects import _threading  # isort: skip  # noqa: F401 - goes first
-from vobjects.objects.children import Manifest
+from vobjects.objects.nested_downgrade import Manifest
 from vobjects.objects.object import (
     AnyField,
     Object,

@@ -19,8 +19,12 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.objects import children, history, representation, unknown_fields
-from vobjects.objects.children import Manifest
+from vobjects.objects import (
+    history,
+    nested_downgrade,
+    representation,
+    unknown_fields,
+)
 from vobjects.objects.codec import (
     downgrade,
     lazy_list,
@@ -29,7 +33,8 @@ from vobjects.objects.codec import (
 )
 from vobjects.objects.codec.class_codec import READERS, class_codec
 from vobjects.objects.codec.override_detection import get_function
-from vobjects.objects.decoding import reader_for, upgrade_data
+from vobjects.objects.nested_downgrade import Manifest
+from vobjects.objects.version_readers import reader_for, upgrade_data
 from vobjects.versions import Version
 
 AnyField = ovo_fields.Field[Any]
@@ -57,8 +62,7 @@ class Object(ovo_base.VersionedObject):
     VERSION_MAP: ClassVar[Mapping[str, str]] = {}
 
     #: As VERSION_MAP, for services that accept fields and types before the
-    #: microversion that documents them; see
-    #: :attr:`vobjects.microversions.policy.VersionPolicy.accepts_early`. For
+    #: microversion that documents them (``VersionPolicy.accepts_early``). For
     #: such services, the newer object version of both maps applies.
     EARLY_VERSION_MAP: ClassVar[Mapping[str, str]] = {}
 
@@ -215,10 +219,10 @@ class Object(ovo_base.VersionedObject):
         :raises vobjects.exceptions.UnsupportedType: the manifest lacks a type
         """
         if target_version is None and version_manifest is not None:
-            target_version = children.version_in(
+            target_version = nested_downgrade.version_in(
                 version_manifest, self.obj_name()
             )
-        outer = children.current_downgrade.get()
+        outer = nested_downgrade.current_downgrade.get()
         refuse_loss = outer.refuse_loss if outer else self.REFUSE_LOSS
         primitive = downgrade.convert(
             self, target_version, version_manifest, refuse_loss
@@ -263,15 +267,15 @@ class Object(ovo_base.VersionedObject):
         The outermost object decides whether to reject a loss: in a response,
         a field that the reader does not know is dropped at any depth.
         """
-        outer = children.current_downgrade.get()
+        outer = nested_downgrade.current_downgrade.get()
         refuse_loss = outer.refuse_loss if outer else self.REFUSE_LOSS
-        token = children.current_downgrade.set(
-            children.DowngradeSettings(version_manifest, refuse_loss)
+        token = nested_downgrade.current_downgrade.set(
+            nested_downgrade.DowngradeSettings(version_manifest, refuse_loss)
         )
         try:
             self.obj_make_compatible(primitive, target_version)
         finally:
-            children.current_downgrade.reset(token)
+            nested_downgrade.current_downgrade.reset(token)
 
     def obj_make_compatible(
         self, primitive: dict[str, Any], target_version: str
@@ -281,13 +285,13 @@ class Object(ovo_base.VersionedObject):
         A class may override this method to convert by hand. It must call this
         one first, with a primitive's data, as in oslo.versionedobjects.
         """
-        conversion = children.current_downgrade.get()
+        conversion = nested_downgrade.current_downgrade.get()
         if conversion is None or conversion.manifest is None:
             super().obj_make_compatible(primitive, target_version)
         else:
             for name, field in self.fields.items():
                 if name in primitive and self.obj_attr_is_set(name):
-                    children.downgrade_value(
+                    nested_downgrade.downgrade_value(
                         field._type,
                         getattr(self, name),
                         primitive[name],
@@ -308,13 +312,13 @@ class Object(ovo_base.VersionedObject):
         if child is None:
             return None
         primitive = child.obj_to_primitive()
-        token = children.current_downgrade.set(
-            children.DowngradeSettings(manifest, refuse_loss)
+        token = nested_downgrade.current_downgrade.set(
+            nested_downgrade.DowngradeSettings(manifest, refuse_loss)
         )
         try:
-            children.downgrade_object(child, primitive, manifest)
+            nested_downgrade.downgrade_object(child, primitive, manifest)
         finally:
-            children.current_downgrade.reset(token)
+            nested_downgrade.current_downgrade.reset(token)
         return primitive
 
     @classmethod

@@ -11,10 +11,10 @@ from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.objects import children
-from vobjects.objects.children import Manifest
+from vobjects.objects import nested_downgrade
 from vobjects.objects.codec import json_text, lazy_list
 from vobjects.objects.history import ConversionPlan, History
+from vobjects.objects.nested_downgrade import Manifest
 from vobjects.objects.object import Object
 from vobjects.objects.registration import registered_type
 from vobjects.versions import Version
@@ -84,7 +84,7 @@ def _lazy_plan(
     codec = lazy_list.codec_of(objects)
     if codec is None or not codec.may_convert() or codec.cls.REFUSE_LOSS:
         return None
-    version = children.version_in(manifest, codec.type_name)
+    version = nested_downgrade.version_in(manifest, codec.type_name)
     if _enveloped_fields(codec.cls._history, codec.cls.VERSION):
         return None
     plan = None

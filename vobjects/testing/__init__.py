@@ -9,7 +9,7 @@
     matrix.py            every microversion with every release
     matrix_page.py       the matrix as an HTML page
     cross_release.py     transfers objects between two installed releases
-    transfer.py          one side of a transfer, in its own environment
+    transfer_script.py   one side of a transfer, in its own environment
     upgrade/             upgrade plans: drawn, run and shrunk
     plugin.py            the pytest plugin: the fixture `vobjects_invariants`
     upgrade_plugin.py    its fixture `vobjects_upgrade`

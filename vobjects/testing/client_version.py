@@ -12,7 +12,7 @@ from typing import Any
 
 from vobjects.microversions import client
 from vobjects.microversions.middleware import Microversions
-from vobjects.microversions.policy import HEADER
+from vobjects.microversions.version_policy import HEADER
 
 _KEY = 'HTTP_' + HEADER.upper().replace('-', '_')
 

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from vobjects import exceptions
 from vobjects.lock import registries, samples, service_quirks
 from vobjects.lock.model import version_key
-from vobjects.testing import transfer
+from vobjects.testing import transfer_script
 
 #: ``lost``: a value did not arrive, and no error was raised. ``mislabelled``:
 #: a field arrived that the stated version does not have. ``refused``: the
@@ -69,7 +69,7 @@ class ReleaseProcess:
                 str(python),
                 '-W',
                 'ignore',
-                str(transfer.__file__),
+                str(transfer_script.__file__),
                 str(registries.__file__),
                 str(samples.__file__),
                 str(service_quirks.__file__),
@@ -86,7 +86,7 @@ class ReleaseProcess:
         """Call a method of the process and return its result.
 
         :param method: name of a method of
-            :class:`vobjects.testing.transfer.TransferEndpoint`
+            :class:`vobjects.testing.transfer_script.TransferEndpoint`
         :raises RemoteError: the service's code raised an error
         :raises vobjects.exceptions.VobjectsError: the process ended
         """

@@ -8,7 +8,7 @@ import os
 import pathlib
 from collections.abc import Iterator
 
-from vobjects.lock import parse, sources
+from vobjects.lock import lock_names, parse
 from vobjects.lock.installed_locks import declared_manifest
 from vobjects.lock.model import Lock
 from vobjects.objects import manifest
@@ -18,7 +18,7 @@ from vobjects.testing.emulated_peer import EmulatedPeer
 
 @contextlib.contextmanager
 def emulate(
-    release: str, lock: Lock | str | os.PathLike[str] = sources.DEFAULT_PATH
+    release: str, lock: Lock | str | os.PathLike[str] = lock_names.DEFAULT_PATH
 ) -> Iterator[EmulatedPeer]:
     """Make this process use exactly the versions of a release.
 

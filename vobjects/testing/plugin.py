@@ -97,14 +97,14 @@ def pytest_terminal_summary(
 def _cases(config: pytest.Config) -> Iterator[tuple[str, Check]]:
     # Imported here: pytest loads the plugin in every project.
     from vobjects import exceptions
-    from vobjects.lock import golden, parse, sources
+    from vobjects.lock import golden, lock_names, parse
     from vobjects.testing import invariants
 
     path = pathlib.Path(config.rootpath, config.getini('vobjects_lock'))
     examples = int(config.getini('vobjects_invariants_examples'))
     try:
         lock = parse.load(path)
-        sources.load(lock, path)
+        lock_names.load(lock, path)
     except exceptions.VobjectsError as error:
         raise pytest.UsageError(f'vobjects_invariants: {error}') from None
 

@@ -35,7 +35,8 @@ class HealthRegistration(Base):
 class ServerEvent:
     """Columns of an event about a server.
 
-    :ivar type: one of the keys of :data:`engine.providers.lifecycle.FAILURES`
+    :ivar type: one of the keys of
+        :data:`engine.providers.server_events.FAILURES`
     """
 
     @orm.declared_attr.directive

@@ -4,7 +4,7 @@
 ::
 
     provider            combines all parts
-    projects            the same for each user that the service acts for
+    user_clouds         the same for each user that the service acts for
     notifications       Nova's notifications about servers
     conf                the options [provider_openstack]
     connection          sessions and API clients
@@ -44,8 +44,8 @@ def load(
     from engine.providers.openstack import (
         connection,
         notifications,
-        projects,
         provider,
+        user_clouds,
     )
 
     cloud = connection.Cloud.configured(conf)
@@ -54,5 +54,5 @@ def load(
         events = notifications.Notifications(conf, target)
     root = provider.OpenStackProvider(conf, cloud, events)
     if conf.provider_openstack.account == 'project':
-        root.for_user = projects.UserClouds(root)
+        root.for_user = user_clouds.UserClouds(root)
     return root

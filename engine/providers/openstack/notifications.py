@@ -19,7 +19,7 @@ from oslo_db import exception as oslo_db_exception
 from oslo_utils import uuidutils
 
 from engine.db import database, health, models
-from engine.providers import lifecycle
+from engine.providers import server_events
 from engine.providers.openstack import conf as openstack_conf
 from vobjects import exceptions
 from vobjects.rpc import transport
@@ -35,8 +35,8 @@ PAUSE = 1.0
 _PREFIX = 'compute.'
 
 
-class Notifications(lifecycle.EventStore):
-    """Nova's events; see :class:`engine.providers.lifecycle.Events`.
+class Notifications(server_events.EventStore):
+    """Nova's events; see :class:`engine.providers.server_events.Events`.
 
     :param conf: the configuration; ``[provider_openstack]`` sets
         ``notification_url``
@@ -82,7 +82,7 @@ class Endpoint:
     ) -> str:
         """Process a notification of priority INFO."""
         type_ = f'{_PREFIX}{event_type}'
-        if type_ not in lifecycle.FAILURES:
+        if type_ not in server_events.FAILURES:
             return str(oslo_messaging.NotificationResult.HANDLED)
         server_id = _server_id(payload)
         if server_id is None:

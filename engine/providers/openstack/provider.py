@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from oslo_config import cfg
 
-from engine.providers import base, docker, lifecycle, load_balancing
+from engine.providers import base, docker, load_balancing, server_events
 from engine.providers.openstack import connection, octavia, servers, stacks
 from engine.providers.openstack.locations import Hosts, Places, ServerGroups
 
@@ -25,7 +25,7 @@ class OpenStackProvider:
         self,
         conf: cfg.ConfigOpts,
         cloud: connection.Cloud,
-        events: lifecycle.Events | None = None,
+        events: server_events.Events | None = None,
         account: connection.Cloud | None = None,
     ) -> None:
         self._conf = conf

@@ -8,11 +8,7 @@ from collections.abc import Callable
 from oslo_config import cfg
 
 from engine.db import database, models
-from engine.providers import (
-    base,
-    lifecycle,
-    load_balancing,
-)
+from engine.providers import base, load_balancing, server_events
 from engine.providers.simulated import containers, servers, stacks, state
 from engine.providers.simulated.load_balancing import LoadBalancers
 from engine.providers.simulated.locations import Hosts, Places, ServerGroups
@@ -44,7 +40,7 @@ class SimulatedProvider:
         self.load_balancers: load_balancing.LoadBalancers | None = (
             LoadBalancers(cloud)
         )
-        self.lifecycle: lifecycle.Events | None = lifecycle.EventStore(
+        self.lifecycle: server_events.Events | None = server_events.EventStore(
             target, models.SimulatedEvent
         )
         self.for_user: Callable[[base.Authorization], base.Provider] | None

@@ -15,7 +15,7 @@ from api import cli, conf, routes
 from api.contract import contract
 from vobjects.cli import main
 from vobjects.clustering.history import POLICY
-from vobjects.contract import history, openapi, registry
+from vobjects.contract import history_check, openapi, registry
 
 CONTRACT = contract()
 
@@ -59,7 +59,7 @@ def test_route_when_it_starts_an_action_declares_location():
 
 
 def test_history_when_compared_has_every_change():
-    assert list(history.problems(CONTRACT)) == []
+    assert list(history_check.problems(CONTRACT)) == []
 
 
 @pytest.mark.parametrize('version', ['1.0', '1.7', '1.14'])
@@ -94,7 +94,7 @@ def test_openapi_document_when_fields_are_early_marks_them():
 
 
 def test_history_page_when_fields_are_early_marks_them():
-    lines = history.page(CONTRACT).splitlines()
+    lines = history_check.page(CONTRACT).splitlines()
 
     marked = [line for line in lines if 'accepted at earlier versions' in line]
     assert any('``GET /v1/services``' in line for line in marked)
@@ -107,7 +107,7 @@ def test_contract_when_versions_are_strict_accepts_what_it_documents():
     strict = contract(dataclasses.replace(POLICY, accepts_early=False))
 
     assert strict.accepted is strict
-    assert 'accepted at earlier versions' not in history.page(strict)
+    assert 'accepted at earlier versions' not in history_check.page(strict)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api import context, dispatcher, handler, policy, routes
+from api import authentication, dispatcher, handler, policy, routes
 from tests.unit.api import conftest, fake_engine
 from tests.unit.vobjects.microversions import samples, wsgi
 from vobjects.microversions import presets
@@ -38,7 +38,7 @@ def app() -> Microversions:
         versions=presets.SENLIN,
         client=fake_engine.FakeEngine(),
         maximum=presets.SENLIN.limit,
-        authenticate=context.strategy(conf),
+        authenticate=authentication.strategy(conf),
         enforcer=policy.Enforcer(conf),
         max_body_size=conf.api.max_body_size,
         max_json_size=conf.api.max_json_size,

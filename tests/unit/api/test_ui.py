@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api import app, context, ui
+from api import app, authentication, ui
 from tests.unit.api import client, conftest, fake_engine
 
 
@@ -58,7 +58,7 @@ def test_fleet_when_the_caller_is_no_admin_is_403(
     assert response.status == 200
     assert response.headers['cache-control'] == 'no-store'
     assert response.content == b'{"max_microversion":"1.14"}'
-    monkeypatch.setattr(context, 'ALL_ROLES', ('reader',))
+    monkeypatch.setattr(authentication, 'ALL_ROLES', ('reader',))
     response = request(build(), '/ui/fleet')
     assert response.status == 403
     assert b'services:index' in response.content

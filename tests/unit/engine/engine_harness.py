@@ -26,7 +26,7 @@ from engine.profiles import base as profile_types
 from engine.providers import base as providers
 from engine.providers.simulated.provider import SimulatedProvider
 from engine.queues import base as queues
-from engine.trusts import manager
+from engine.trusts import receiver_credentials
 from vobjects import objects
 from vobjects.clustering import topics, types
 from vobjects.clustering.context import RequestContext
@@ -158,7 +158,7 @@ class Engine:
             policy_types=policy_types.Registry.load(),
             events=recorder.load(conf),
             queues=queues.load(conf, target),
-            trusts=manager.TrustManager(conf, target),
+            trusts=receiver_credentials.TrustManager(conf, target),
             cap=cap,
             speaks=speaks,
             wake=self._wake,

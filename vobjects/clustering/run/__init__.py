@@ -10,7 +10,7 @@
     logs          read the end of a log, and follow several logs
     terminal      write messages, coloured on a terminal only
     config_check  check configuration files, and log them at start
-    usage         `vobjects api who-uses`: the clients of a microversion
+    who_uses      `vobjects api who-uses`: the clients of a microversion
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ class ClassCodec:
         self.float_attributes: tuple[str, ...] | None = None
         self.downgraders: dict[str, Any] = {}
         self.upgrades: dict[str, Any] = {}
-        # Set by vobjects.objects.decoding: version -> reader.
+        # Set by vobjects.objects.version_readers: version -> reader.
         self.readers: dict[str, Any] = {}
         # Set by vobjects.objects.codec.list_decoding.
         self.list_reader: Any = None

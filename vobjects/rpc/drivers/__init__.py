@@ -6,7 +6,7 @@
     embedded     the driver class and its options, loaded by oslo.messaging
     directory    the directories of listening sockets, and their cleanup
     routing      selects a server for each message, and tries the next one
-    servers      the servers of a topic, and idle connections to them
+    server_connections  the servers of a topic, and idle connections to them
     connection   the sender's end: one message at a time, with a timeout
     listener     the receiver's end: queue, back-pressure, graceful stop
     peer         a connection on the receiver's side, and its messages

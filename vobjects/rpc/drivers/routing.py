@@ -23,7 +23,10 @@ from vobjects.rpc.drivers import errors, framing
 from vobjects.rpc.drivers.connection import Connection, Deadline
 from vobjects.rpc.drivers.directory import Address, Directory
 from vobjects.rpc.drivers.framing import Frame, FrameKind
-from vobjects.rpc.drivers.servers import ConnectionPool, TopicServers
+from vobjects.rpc.drivers.server_connections import (
+    ConnectionPool,
+    TopicServers,
+)
 
 LOG = logging.getLogger(__name__)
 

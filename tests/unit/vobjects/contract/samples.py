@@ -7,9 +7,9 @@ from vobjects.objects import Request, Resource, register  # isort: skip - first
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects import fields
-from vobjects.contract import documents, type_schemas
+from vobjects.contract import standard_schemas, type_schemas
 from vobjects.contract.registry import Contract, Operation, OperationShape
-from vobjects.microversions.policy import VersionPolicy
+from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.objects.history import added, removed
 from vobjects.versions import Version
 
@@ -114,7 +114,7 @@ def make_at(version):
             201: type_schemas.under_keys(
                 'thing', content=type_schemas.resource(SampleThing, version)
             ),
-            400: documents.ERROR,
+            400: standard_schemas.ERROR,
         },
         headers={201: {'Location': {'type': 'string'}}},
     )
@@ -132,7 +132,7 @@ def look_at(version):
             200: type_schemas.under_keys(
                 'thing', content=type_schemas.resource(SampleThing, version)
             ),
-            404: documents.ERROR,
+            404: standard_schemas.ERROR,
         },
     )
 

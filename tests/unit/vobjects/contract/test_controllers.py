@@ -12,7 +12,7 @@ from tests.unit.vobjects.contract import samples
 from vobjects.contract import (
     changes,
     controllers,
-    history,
+    history_check,
     openapi,
     type_schemas,
 )
@@ -203,7 +203,7 @@ def test_comparison_reports_changes_of_decorators():
 
 
 def test_history_must_document_changes_of_decorators():
-    found = list(history.problems(contract()))
+    found = list(history_check.problems(contract()))
 
     assert any('body.size is added' in line for line in found)
     assert any('(run) is added' in line for line in found)

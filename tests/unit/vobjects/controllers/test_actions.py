@@ -10,7 +10,7 @@ from vobjects.controllers.actions import Actions, action
 from vobjects.controllers.dispatch import api_version
 from vobjects.controllers.validation import schema
 from vobjects.microversions import errors
-from vobjects.microversions.policy import MICROVERSION
+from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version
 
 STOP = {

@@ -15,12 +15,12 @@ import pytest
 from vobjects import exceptions
 from vobjects.controllers import dispatch
 from vobjects.controllers.dispatch import api_version
-from vobjects.microversions import errors, policy, presets
+from vobjects.microversions import errors, presets, version_policy
 from vobjects.versions import Version
 
 
 def at(text):
-    return {policy.MICROVERSION: Version.parse(text)}
+    return {version_policy.MICROVERSION: Version.parse(text)}
 
 
 class Controller:

@@ -8,7 +8,7 @@ from oslo_versionedobjects import base as ovo_base
 
 from tests.unit.vobjects.microversions import samples
 from vobjects.controllers import request_parsing
-from vobjects.microversions import errors, policy
+from vobjects.microversions import errors, version_policy
 from vobjects.versions import Version
 
 
@@ -23,7 +23,7 @@ def registered(monkeypatch):
 
 
 def request_at(version):
-    return {policy.MICROVERSION: Version.parse(version)}
+    return {version_policy.MICROVERSION: Version.parse(version)}
 
 
 def parse(version, raw, **options):

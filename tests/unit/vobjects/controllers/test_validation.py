@@ -15,7 +15,7 @@ from vobjects.controllers.validation import (
     schema,
 )
 from vobjects.microversions import errors, presets
-from vobjects.microversions.policy import MICROVERSION
+from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version
 
 TEXT = {'type': 'string'}

@@ -17,7 +17,7 @@ from vobjects.controllers.version_request import (
     APIVersionRequest,
     VersionedRequest,
 )
-from vobjects.microversions.policy import MICROVERSION
+from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version
 
 

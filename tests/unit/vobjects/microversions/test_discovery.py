@@ -12,7 +12,7 @@ from keystoneauth1 import adapter, discover, noauth, session
 from keystoneauth1 import exceptions as keystone_exceptions
 
 from tests.unit.vobjects.microversions import wsgi
-from vobjects.microversions import discovery, policy, presets
+from vobjects.microversions import discovery, presets, version_policy
 from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
@@ -270,7 +270,7 @@ def test_middleware_serves_documents_to_get_and_head_only(path):
 def test_middleware_links_to_the_public_url():
     app = discovery.Discovery(wsgi.echo, presets.SENLIN, 'https://c.org/x/')
 
-    response = wsgi.call(app, '/v1', **{policy.MAXIMUM: MAXIMUM})
+    response = wsgi.call(app, '/v1', **{version_policy.MAXIMUM: MAXIMUM})
 
     (link, *_others) = response.json['version']['links']
     assert link['href'] == 'https://c.org/x/v1/'

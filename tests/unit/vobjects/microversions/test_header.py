@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.vobjects.microversions import samples
-from vobjects.microversions import errors, header, policy, presets
+from vobjects.microversions import errors, header, presets, version_policy
 from vobjects.versions import Maximum, Version
 
 MAXIMUM = Maximum(Version(1, 14))
 SENLIN = header.Negotiator(presets.SENLIN)
-SEVERAL_NAMES = policy.VersionPolicy(
+SEVERAL_NAMES = version_policy.VersionPolicy(
     service_types=('container-infrastructure-management', 'container-infra'),
     minimum=Version(1, 1),
     maximum=Version(1, 14),
     help_url='https://docs.example.org/',
 )
-WITH_LEGACY = policy.VersionPolicy(
+WITH_LEGACY = version_policy.VersionPolicy(
     service_types=('compute',),
     minimum=Version(2, 1),
     maximum=Version(2, 104),

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.unit.vobjects.microversions import wsgi
-from vobjects.microversions import errors, middleware, policy, presets
+from vobjects.microversions import errors, middleware, presets, version_policy
 from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
@@ -145,7 +145,9 @@ def test_exception_of_the_application_propagates(service):
 def test_api_error_of_the_application_becomes_its_document():
     def app(environ, start_response):
         raise errors.MethodNotAtVersion(
-            'show', environ[policy.MICROVERSION], ((Version(1, 9), None),)
+            'show',
+            environ[version_policy.MICROVERSION],
+            ((Version(1, 9), None),),
         )
 
     service = middleware.Microversions(app, presets.SENLIN)
@@ -190,7 +192,7 @@ def test_maximum_is_read_once_per_request():
         return Maximum(Version(1, 99), 'nothing')
 
     def app(environ, start_response):
-        seen.append(environ[policy.MAXIMUM])
+        seen.append(environ[version_policy.MAXIMUM])
         return wsgi.echo(environ, start_response)
 
     wsgi.call(middleware.Microversions(app, presets.SENLIN, maximum))
@@ -263,7 +265,7 @@ def test_second_start_after_an_error_has_the_headers():
     assert response.headers[HEADER] == 'clustering 1.0'
 
 
-LEGACY = policy.VersionPolicy(
+LEGACY = version_policy.VersionPolicy(
     service_types=('compute',),
     minimum=Version(2, 1),
     maximum=Version(2, 104),

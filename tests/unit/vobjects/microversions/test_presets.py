@@ -23,8 +23,8 @@ from vobjects.microversions import (
     discovery,
     errors,
     middleware,
-    policy,
     presets,
+    version_policy,
 )
 from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
@@ -46,7 +46,7 @@ def added_later(request):
 
 def application(environ, start_response):
     request = webob.Request(environ)
-    version = environ[policy.MICROVERSION]
+    version = environ[version_policy.MICROVERSION]
     if request.path_info == '/unknown':
         response = webob.Response('nothing here', 404)
     elif request.path_info == '/young':

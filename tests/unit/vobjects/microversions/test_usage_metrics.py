@@ -15,9 +15,9 @@ from vobjects.microversions import (
     discovery,
     errors,
     middleware,
-    policy,
     presets,
     usage_metrics,
+    version_policy,
 )
 
 HEADER = 'OpenStack-API-Version'
@@ -29,7 +29,7 @@ def routed(environ, start_response):
     if not path.startswith('/v1/things/'):
         start_response('404 Not Found', [('Content-Type', 'text/plain')])
         return [b'']
-    environ[policy.ROUTE] = '/v1/things/{id}'
+    environ[version_policy.ROUTE] = '/v1/things/{id}'
     if path.endswith('/bad'):
         raise errors.ValidationError('body', 'is bad')
     return wsgi.echo(environ, start_response)
@@ -162,7 +162,10 @@ def test_number_of_series_is_bounded(service):
         service.send(f'/v1/things/{number}')
         service.send(f'/made/up/{number}')
         service.send(version=f'1.{number + 50}')
-        environ = {'REQUEST_METHOD': f'MADEUP{number}', policy.ROUTE: '/v1'}
+        environ = {
+            'REQUEST_METHOD': f'MADEUP{number}',
+            version_policy.ROUTE: '/v1',
+        }
         service.usage.record(environ, '405', 0.1)
 
     name = 'vobjects_api_request_duration_seconds_count'
@@ -207,7 +210,7 @@ def test_gauges_have_the_versions_and_the_start(service):
 
 def test_response_when_started_late_is_counted_with_its_status(service):
     def late(environ, start_response):
-        environ[policy.ROUTE] = '/late'
+        environ[version_policy.ROUTE] = '/late'
         start_response('201 Created', [('Content-Type', 'text/plain')])
         yield b'x'
 

@@ -10,7 +10,12 @@ import wsgiref.simple_server
 import wsgiref.util
 import wsgiref.validate
 
-from vobjects.microversions import discovery, middleware, policy, presets
+from vobjects.microversions import (
+    discovery,
+    middleware,
+    presets,
+    version_policy,
+)
 
 
 class Response:
@@ -65,7 +70,7 @@ def echo(environ, start_response):
         return [b'missing']
     headers = [('Content-Type', 'text/plain'), ('X-Own', 'kept')]
     start_response('200 OK', headers)
-    return [str(environ[policy.MICROVERSION]).encode()]
+    return [str(environ[version_policy.MICROVERSION]).encode()]
 
 
 def unversioned(environ, start_response):

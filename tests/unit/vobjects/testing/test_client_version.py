@@ -8,7 +8,7 @@ import requests
 import webtest
 
 from tests.unit.vobjects.microversions import wsgi
-from vobjects.microversions import middleware, policy, presets
+from vobjects.microversions import middleware, presets, version_policy
 from vobjects.testing.client_version import set_version
 
 PATH = '/v1/things'
@@ -24,7 +24,7 @@ def flask_client(app):
 
     @server.get(PATH)
     def things():
-        return str(flask.request.environ[policy.MICROVERSION])
+        return str(flask.request.environ[version_policy.MICROVERSION])
 
     server.wsgi_app = middleware.Microversions(
         server.wsgi_app, presets.BARBICAN

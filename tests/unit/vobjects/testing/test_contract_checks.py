@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.vobjects.contract import samples
-from vobjects.contract import documents
+from vobjects.contract import standard_schemas
 from vobjects.testing.contract_checks import ContractChecker
 
 UUID = '6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'
@@ -42,7 +42,7 @@ def checker(monkeypatch):
             samples.MAKE,
             samples.LOOK,
             samples.fixed('GET /v1/things/named', v1_0=NAMED),
-            *documents.discovery_operations(samples.POLICY),
+            *standard_schemas.discovery_operations(samples.POLICY),
         )
     )
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.unit.vobjects.microversions import wsgi
 from vobjects import exceptions
-from vobjects.clustering.run import usage
-from vobjects.microversions import policy, presets
+from vobjects.clustering.run import who_uses
+from vobjects.microversions import presets, version_policy
 from vobjects.microversions import usage_metrics as counting
 from vobjects.versions import Version
 
@@ -21,7 +21,7 @@ ROUTE = '/v1/clusters/{identity}'
 
 def who(*arguments: str) -> int:
     parser = argparse.ArgumentParser()
-    usage.add(parser.add_subparsers())
+    who_uses.add(parser.add_subparsers())
     options = parser.parse_args(['who-uses', *arguments])
     code: int = options.run(options)
     return code
@@ -35,8 +35,8 @@ def counted(*asked, since=0.0):
             environ = {
                 'REQUEST_METHOD': 'GET',
                 'HTTP_USER_AGENT': agent,
-                policy.MICROVERSION: Version.parse(version),
-                policy.ROUTE: ROUTE,
+                version_policy.MICROVERSION: Version.parse(version),
+                version_policy.ROUTE: ROUTE,
             }
             found.record(environ, '200', 0.1)
 

@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 
 from tests.unit.vobjects.contract import samples
-from vobjects.contract import history, type_schemas
+from vobjects.contract import history_check, type_schemas
 from vobjects.microversions import retirement
 
 
@@ -27,7 +27,7 @@ def problems(**entries):
         for key, value in {**samples.HISTORY, **changed}.items()
         if value is not None
     }
-    return list(history.problems(samples.contract(history=entries)))
+    return list(history_check.problems(samples.contract(history=entries)))
 
 
 def test_complete_history_has_no_problems():
@@ -64,7 +64,7 @@ def test_missing_entry_is_named(entries, expected):
 
 def test_history_when_out_of_order_is_a_problem():
     entries = dict(reversed(samples.HISTORY.items()))
-    found = list(history.problems(samples.contract(history=entries)))
+    found = list(history_check.problems(samples.contract(history=entries)))
 
     assert found == ['the history must be in the order of its versions']
 
@@ -86,7 +86,7 @@ def test_operation_is_documented_by_its_path_or_last_word(
         history={**dict.fromkeys(samples.HISTORY, ()), '1.1': (sentence,)},
     )
 
-    assert (list(history.problems(contract)) == []) is is_documented
+    assert (list(history_check.problems(contract)) == []) is is_documented
 
 
 def test_field_that_returned_is_a_problem_despite_an_entry():
@@ -96,16 +96,16 @@ def test_field_that_returned_is_a_problem_despite_an_entry():
         history=dict.fromkeys(samples.HISTORY, ('Changed a.',)),
     )
 
-    assert list(history.problems(contract)) == [
+    assert list(history_check.problems(contract)) == [
         '1.3: GET /v1/x: response 200.a disappeared at 1.2 and returned at 1.3'
     ]
 
 
 def test_page_has_the_entry_and_the_changes_of_each_version():
-    page = history.page(samples.contract())
+    page = history_check.page(samples.contract())
 
     assert '**1.0**\n\n    The first version.\n' in page
-    assert f'**1.1**\n\n    {history.NO_CHANGES}\n' in page
+    assert f'**1.1**\n\n    {history_check.NO_CHANGES}\n' in page
     assert '    - ``GET /v1/things/{identity}`` is added\n' in page
     assert (
         '    - ``old`` of the response is removed (breaking): ``POST'
@@ -116,7 +116,7 @@ def test_page_has_the_entry_and_the_changes_of_each_version():
 def test_page_marks_retired_versions():
     end = retirement.retire('1.1', '1.2', sunset='2027-06-30', successor='1.4')
     policy = dataclasses.replace(samples.POLICY, retired=(end,))
-    page = history.page(samples.contract(policy=policy))
+    page = history_check.page(samples.contract(policy=policy))
 
     note = f'    *Retired: {end}.*'
     assert 'may be removed from 2027-06-30 on, followed by 1.4.' in note

@@ -21,7 +21,7 @@ from sqlalchemy import orm
 from engine.db import credentials, database, models
 from engine.providers import base as providers
 from engine.trusts import conf as trusts_conf
-from engine.trusts import encryption, keystone, projects
+from engine.trusts import encryption, keystone, project_trusts
 from engine.trusts.conf import GROUP
 from vobjects import exceptions
 from vobjects.clustering import errors
@@ -48,11 +48,11 @@ class TrustManager:
         self._roles = conf[GROUP].trust_roles
         self._trusts: keystone.KeystoneTrusts | None = None
         self._encryptor: encryption.Encryptor | None = None
-        self._projects: projects.ProjectTrusts | None = None
+        self._projects: project_trusts.ProjectTrusts | None = None
         if trusts_conf.has_account(conf):
             self._trusts = keystone.KeystoneTrusts(conf)
             self._encryptor = encryption.Encryptor(conf[GROUP].encryption_keys)
-            self._projects = projects.ProjectTrusts(
+            self._projects = project_trusts.ProjectTrusts(
                 target, self._trusts, self._encryptor, self._roles
             )
 
@@ -83,7 +83,7 @@ class TrustManager:
         try:
             trust = self._trusts.create(context, self._roles)
         except (keystone.TrustRejected, keystone.KeystoneUnavailable) as error:
-            raise projects.client_error(error) from None
+            raise project_trusts.client_error(error) from None
         try:
             yield self._encryptor.encrypt(receiver_id, trust)
         except BaseException:
@@ -142,7 +142,7 @@ class TrustManager:
         try:
             self._projects.ensure_trust(context)
         except (keystone.TrustRejected, keystone.KeystoneUnavailable) as error:
-            raise projects.client_error(error) from None
+            raise project_trusts.client_error(error) from None
 
     def authorization(
         self, user: str | None, project: str | None

@@ -15,7 +15,7 @@ from cryptography.fernet import Fernet
 from oslo_config import cfg
 
 from engine.db import credentials, database, models
-from engine.trusts import encryption, keystone, manager
+from engine.trusts import encryption, keystone, receiver_credentials
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.conftest import configuration, url_of
 from vobjects.clustering import errors
@@ -33,7 +33,7 @@ def with_account(target: database.Database, **options: Any) -> cfg.ConfigOpts:
     The account is given as the API's is.
     """
     conf = configuration(url_of(target))
-    manager.TrustManager(conf, target)
+    receiver_credentials.TrustManager(conf, target)
     values = {
         'auth_type': 'password',
         'auth_url': NOWHERE,
@@ -205,7 +205,7 @@ def test_rotate_keys_reencrypts_all_credentials(
             )
         )
     conf = with_account(target, encryption_keys=[new, KEY])
-    assert manager.rotate_keys(conf, target) == 5
+    assert receiver_credentials.rotate_keys(conf, target) == 5
     encryptor = encryption.Encryptor([new])
     assert [
         encryptor.decrypt(row.receiver_id, row.sealed)
@@ -231,4 +231,4 @@ def test_unusable_account_is_rejected_at_start(
     if 'auth_type' in options:
         conf.set_override('auth_section', None, 'receivers')
     with pytest.raises(error, match=says):
-        manager.TrustManager(conf, harness.database)
+        receiver_credentials.TrustManager(conf, harness.database)

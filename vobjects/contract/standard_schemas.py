@@ -13,7 +13,7 @@ from typing import Any
 
 from vobjects.contract.registry import Operation, OperationShape
 from vobjects.contract.type_schemas import Schema, closed
-from vobjects.microversions.policy import VersionPolicy
+from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import PATTERN, Version
 
 _TEXT: Schema = {'type': 'string', 'minLength': 1}

@@ -7,7 +7,7 @@ import pytest
 from keystoneauth1.identity import v3
 
 from engine.providers import base
-from engine.providers.openstack import connection, projects, provider
+from engine.providers.openstack import connection, provider, user_clouds
 from tests import cloud as fake
 
 pytestmark = fake.IGNORE_SDK_WARNINGS
@@ -40,7 +40,7 @@ def create(found: base.Provider, key: str) -> str:
 def test_projects_see_their_own_servers(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    found = projects.UserClouds(root)
+    found = user_clouds.UserClouds(root)
     web = found(authorization(cloud, 'web'))
     shop = found(authorization(cloud, 'shop'))
     server = create(web, 'key')
@@ -55,7 +55,7 @@ def test_projects_see_their_own_servers(
 def test_only_some_are_remembered(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    found = projects.UserClouds(root, max_cached=2)
+    found = user_clouds.UserClouds(root, max_cached=2)
     one, two, three = (authorization(cloud, name) for name in ('a', 'b', 'c'))
     first, second = found(one), found(two)
     assert found(one) is first
@@ -72,13 +72,13 @@ def test_one_that_is_not_let_in_is_told(
     one = authorization(cloud, 'web')
     cloud.trusts.clear()
     with pytest.raises(base.ProviderError, match='authenticate: 404'):
-        projects.UserClouds(root)(one)
+        user_clouds.UserClouds(root)(one)
 
 
 def test_hypervisor_is_asked_for_by_the_account(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    web = projects.UserClouds(root)(authorization(cloud, 'web'))
+    web = user_clouds.UserClouds(root)(authorization(cloud, 'web'))
     server = create(web, 'key')
     assert web.hosts is not None
     cloud.scopes.clear()

@@ -19,7 +19,7 @@ from engine.db import credentials, models
 from engine.health import manager
 from engine.providers import openstack
 from engine.trusts import encryption, keystone
-from engine.trusts import manager as trust_manager
+from engine.trusts import receiver_credentials as trust_manager
 from tests import cloud as fake
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.conftest import configuration, url_of

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from oslo_config import cfg
 
+from api import authentication, errors
 from api import conf as api_conf
-from api import context, errors
 from tests.unit.api import client, conftest, fake_engine
 
 SPOOFED = {
@@ -63,13 +63,13 @@ def test_host_when_not_loopback_is_rejected_unless_configured() -> None:
 def test_caller_when_unknown_is_401_before_the_body_is_read(
     make_api: Callable[..., client.ApiClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def strategy(conf: cfg.ConfigOpts) -> context.Authenticate:
+    def strategy(conf: cfg.ConfigOpts) -> authentication.Authenticate:
         def reject(environ: object) -> None:
             raise errors.Unauthenticated('Test realm="here"')
 
         return reject
 
-    monkeypatch.setitem(context.STRATEGIES, 'none', strategy)
+    monkeypatch.setitem(authentication.STRATEGIES, 'none', strategy)
     api = make_api()
     for path in ('/v1/profiles', '/v1/clusters/c/actions'):
         response = api('POST', path, raw=b'{"no JSON')
