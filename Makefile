@@ -125,7 +125,8 @@ sample: $(VENV)/.test ## Regenerate etc/vobjects.conf.sample
 
 .PHONY: clean
 clean: ## Remove all generated files and the state of the service
-	rm -rf '$(VENV)' '$(VENV_NEWEST)' '$(STATE)' doc/build build dist *.egg-info \
+	rm -rf '$(VENV)' '$(VENV_NEWEST)' '$(STATE)' doc/build build dist \
+		*.egg-info distributions/*/*.egg-info distributions/*/build \
 		.mypy_cache .pytest_cache .ruff_cache .hypothesis \
 		.import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

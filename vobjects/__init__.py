@@ -20,7 +20,7 @@ Importing this package loads nothing else; each name is imported at its first
 use. These packages are public, too:
 
 =========================  ==================================================
-``vobjects.fields``        field types that oslo.versionedobjects lacks
+``vobjects.fields``        field types of oslo.versionedobjects, and more
 ``vobjects.exceptions``    all errors of this library
 ``vobjects.microversions`` negotiation, schemas, errors, discovery, clients
 ``vobjects.controllers``   decorators for versioned methods of controllers
@@ -32,9 +32,9 @@ use. These packages are public, too:
 
 The remaining modules support them: ``objects`` implements the base classes,
 ``versions`` the version numbers, ``cli`` the command ``vobjects``;
-``sensitive`` hides secrets, ``phrases`` and ``suggestions`` word errors, and
-``mypy_plugin`` types the attributes of fields. ``clustering`` belongs to the
-distribution vobjects-clustering.
+``sensitive`` hides secrets, ``phrases`` and ``suggestions`` build the texts of
+errors, and ``mypy_plugin`` types the attributes of fields. ``clustering``
+belongs to the distribution vobjects-clustering.
 
 Names with a leading underscore, and :mod:`vobjects.objects.codec`, are private
 and may change in any release. Until version 1.0, a minor release may change a

@@ -19,7 +19,7 @@ request uses them::
         choose_version(requested, policy, maximum) -> Version
     middleware  WSGI middleware, for any framework
         Microversions(app, policy, maximum: Callable[[], Maximum] = None)
-        sets environ[policy.MICROVERSION] and environ[policy.MAXIMUM];
+        sets environ[version_policy.MICROVERSION] and [version_policy.MAXIMUM];
         turns an ApiError of the application into a response
     json_response  send_json(environ, start_response, status, document)
     json_body   load_json(raw, max_bytes=1 MiB, max_depth=64) -> Any
@@ -28,9 +28,9 @@ request uses them::
         body_schema(cls, object_version, names) -> dict
         validate(cls, microversion, names, values, where='body') -> None
         request_schema_at(cls, microversion, names) -> RequestSchema
-    fast_validation  fast validation, in about a microsecond
+    fast_validation  quick check of valid values
         compile_schema(schema) -> accepts(value) -> bool
-        False: use jsonschema
+        False: validate with jsonschema, which decides and reports the fault
     query       query strings
         parse_pairs(query_string) -> [(name, value)]
         coerce_query(cls, microversion, names, pairs) -> dict
@@ -41,7 +41,7 @@ request uses them::
         paths(policy); base_url(environ)
     usage_metrics  Prometheus metrics; the only module that needs their client
         UsageMetrics(policy, max_agents=64)     UsageMiddleware(app, usage)
-        reads environ[policy.ROUTE] and environ[policy.ERROR_CODE]
+        reads environ[version_policy.ROUTE] and [version_policy.ERROR_CODE]
     version_ranges  version ranges of a feature, and the message about them
         VersionRange(first, removed); ranges_having(cls, has) -> ranges
         explain(feature, ranges, requested)
@@ -52,9 +52,9 @@ request uses them::
         document(policy, *, status, code, title, detail, ...) -> dict
 
     client      negotiation on the client's side
-        negotiate(server_range, client_ranges) -> Version
-        for_requests(session, url, service_type, client_ranges) -> Version
-        for_keystoneauth(adapter, client_ranges) -> Version
+        negotiate(server, client) -> Version
+        for_requests(session, url, service_type, client) -> Version
+        for_keystoneauth(adapter, client) -> Version
         served_version(headers, service_type) -> Version
         required_version(error document) -> Version
     compat      the functions of microversion-parse, and its middleware

@@ -6,12 +6,13 @@
     application = Microversions(Discovery(app, POLICY), POLICY)
 
 The middleware needs no framework. For each request it reads the maximum once,
-negotiates, and sets ``policy.MICROVERSION`` and ``policy.MAXIMUM`` in the
-environ. It adds ``OpenStack-API-Version``, the policy's other headers and
-``Vary`` to every response, including errors of the application. Without
-``Vary``, caches would serve the response of one version to requests for
-another. Responses at a version that is being retired also get its deprecation
-headers, except discovery, which clients read before they choose a version.
+negotiates, and sets ``version_policy.MICROVERSION`` and
+``version_policy.MAXIMUM`` in the environ. It adds ``OpenStack-API-Version``,
+the policy's other headers and ``Vary`` to every response, including errors of
+the application. Without ``Vary``, caches would serve the response of one
+version to requests for another. Responses at a version that is being retired
+also get its deprecation headers, except discovery, which clients read before
+they choose a version.
 
 If the application raises an :class:`~vobjects.microversions.errors.ApiError`,
 the middleware responds with its document. Controllers raise errors, and

@@ -4,7 +4,7 @@
 A field's declaration lists its changes, with the newest name and type first::
 
     'force': added('1.1', fields.BooleanField(default=False)),
-    'colour': renamed('1.3', 'color', added('1.1', fields.StringField())),
+    'colour': renamed('1.3', 'color', fields.StringField()),
     'count': changed('1.2', fields.StringField(), fields.IntegerField(),
                      up=int, down=str),
     'legacy': removed('1.4', fields.StringField(nullable=True)),
@@ -12,10 +12,10 @@ A field's declaration lists its changes, with the newest name and type first::
 These functions attach data to a copy of the field and return the copy. They
 change neither its ``repr`` nor, therefore, the fingerprint of the type.
 
-From the declarations, :class:`History` derives a :class:`Plan` for each pair
-of versions, and caches it. The plan converts the data of a primitive up (old
-to new) or down (new to old). It composes all steps of a field into one, so
-its cost does not depend on the number of versions in between.
+From the declarations, :class:`History` derives a :class:`ConversionPlan` for
+each pair of versions, and caches it. The plan converts the data of a primitive
+up (old to new) or down (new to old). It composes all steps of a field into
+one, so its cost does not depend on the number of versions in between.
 """
 
 from __future__ import annotations
