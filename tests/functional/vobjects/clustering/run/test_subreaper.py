@@ -16,7 +16,7 @@ from vobjects.clustering.run import subreaper
 #: A supervisor with one child that starts a process of its own.
 SUPERVISOR = """
 import pathlib, sys
-from vobjects.cli import supervisor
+from vobjects.clustering.run import supervisor
 directory = pathlib.Path(sys.argv[1])
 child = supervisor.Child(
     'child', (sys.executable, '-c', sys.argv[2]), directory / 'log'
