@@ -101,7 +101,7 @@ def metrics_of(engine: Process) -> dict[str, float]:
     (url,) = [
         line['args'][0]
         for line in lines(engine)
-        if line['msg'].startswith('Metrics are at')
+        if line['msg'].startswith('Serving metrics at')
     ]
     return metrics_at(url)
 
