@@ -100,13 +100,24 @@ def session(
     :param what: name of the target for messages
     :param limit: maximum bytes of a response; the rest is cut off
     """
-    new_session = requests.Session()
+    new_session = _Session()
     # By default, requests sends credentials from the engine's .netrc.
     new_session.auth = no_credentials
     adapter = Adapter(networks, what, limit=limit)
     for scheme in ('http://', 'https://'):
         new_session.mount(scheme, adapter)
     return new_session
+
+
+class _Session(requests.Session):
+    """A session that does not even parse the target of a redirect.
+
+    requests parses it for ``Response.next`` although redirects are off, and
+    raises ValueError for targets such as ``http://[``.
+    """
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """Return None: there is no redirect to follow."""
 
 
 def no_credentials(
@@ -226,7 +237,12 @@ class Adapter(adapters.HTTPAdapter):
                 request, True, timeout, verify, cert, proxies
             )
             response.raw = io.BytesIO(self._body(response.raw))
-        except (requests.RequestException, urllib3.exceptions.HTTPError) as e:
+        except (
+            requests.RequestException,
+            urllib3.exceptions.HTTPError,
+            # From http.client, for example for a negative chunk size.
+            ValueError,
+        ) as e:
             self._refuse_late(timeout)
             if isinstance(e, requests.RequestException):
                 raise

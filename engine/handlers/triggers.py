@@ -9,7 +9,7 @@ from typing import Any
 from engine.actions.runtime import Runtime
 from engine.db import models
 from engine.handlers import clusters, members, operations, policy_bindings
-from vobjects import phrases
+from vobjects import exceptions, phrases
 from vobjects.clustering import errors, resources
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters as cluster_requests
@@ -73,6 +73,12 @@ def handle_as_owner(
         domain_id=receiver.domain,
         request_id=request_id,
     )
+    try:
+        request.check_complete()
+    except exceptions.FieldsMissing as error:
+        raise errors.BadRequest(
+            f'{phrases.format_path("params", [error.fields[0]])}: is required'
+        ) from None
     handler = handlers[request.obj_name()]
     accepted: resources.Accepted = handler(owner, request)
     return accepted

@@ -130,6 +130,34 @@ def test_response_that_trickles_is_ended_at_the_deadline(
         stop.set()
 
 
+@pytest.mark.parametrize(
+    'location', ['http://[', '/\xff\xfe', 'http://a\u2100b/']
+)
+def test_redirect_to_an_invalid_url_is_a_response(location: str) -> None:
+    with (
+        raw_server.serving(raw_server.redirecting(location)) as port,
+        http_client.session([], 'it', limit=1000) as session,
+    ):
+        response = session.get(
+            f'http://127.0.0.1:{port}/', timeout=60, allow_redirects=False
+        )
+    assert response.status_code == 302
+
+
+def test_response_with_a_negative_chunk_size_is_a_connection_error() -> None:
+    def reply(connection: socket.socket, head: bytes) -> None:
+        connection.sendall(
+            raw_server.OK + b'Transfer-Encoding: chunked\r\n\r\n-5\r\nx\r\n'
+        )
+
+    with (
+        raw_server.serving(reply) as port,
+        http_client.session([], 'it', limit=1000) as session,
+        pytest.raises(requests.RequestException),
+    ):
+        session.get(f'http://127.0.0.1:{port}/', timeout=60)
+
+
 def test_response_that_floods_is_cut_off_in_little_memory() -> None:
     with raw_server.serving(raw_server.flood) as port:
         printed = memory_limit.run(

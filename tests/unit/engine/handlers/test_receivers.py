@@ -204,6 +204,29 @@ def test_trigger_needs_full_id_and_valid_parameters(
         trigger(engine, made.id, params={'colour': 'red'})
 
 
+@pytest.mark.parametrize(
+    ('action', 'field'),
+    [
+        ('CLUSTER_ADD_NODES', 'nodes'),
+        ('CLUSTER_DEL_NODES', 'nodes'),
+        ('CLUSTER_REPLACE_NODES', 'nodes'),
+        ('CLUSTER_ATTACH_POLICY', 'policy_id'),
+        ('CLUSTER_DETACH_POLICY', 'policy_id'),
+        ('CLUSTER_UPDATE_POLICY', 'policy_id'),
+        ('CLUSTER_OPERATION', 'operation'),
+    ],
+)
+def test_trigger_without_a_required_parameter_is_rejected(
+    engine: engine_harness.Engine, action: str, field: str
+) -> None:
+    request_helpers.create_cluster(engine, 0)
+    receiver = create(engine, action=action)
+    with pytest.raises(
+        errors.BadRequest, match=rf'^params\.{field}: is required'
+    ):
+        trigger(engine, receiver.id)
+
+
 def test_trigger_during_another_action_conflicts(
     engine: engine_harness.Engine,
 ) -> None:
