@@ -14,6 +14,8 @@ import contextlib
 import dataclasses
 import fcntl
 import hashlib
+import importlib.metadata
+import json
 import os
 import pathlib
 import shutil
@@ -81,14 +83,16 @@ def environment(
     root = pathlib.Path(cache) if cache is not None else _cache()
     root.mkdir(parents=True, exist_ok=True)
     # It uses the packages of this Python environment, so the name has both.
+    current = _distributions_of(repository)
     parent = hashlib.sha256(
-        '\0'.join([sys.version, sys.prefix]).encode()
+        '\0'.join([sys.version, sys.prefix, *current]).encode()
     ).hexdigest()
     directory = root.resolve() / f'{commit[:16]}-{parent[:8]}'
     with _locked(directory.with_suffix('.lock')):
         if not (directory / _READY).exists():
             shutil.rmtree(directory, ignore_errors=True)
             _install(repository, commit, directory)
+            _hide(current, directory)
             (directory / _READY).touch()
     return Environment(commit, directory)
 
@@ -157,6 +161,41 @@ def _install(
     )
     archive.unlink()
     shutil.rmtree(source)
+
+
+def _distributions_of(repository: str | os.PathLike[str]) -> list[str]:
+    """Return the installed distributions that are built from a repository."""
+    top = _git(repository, 'rev-parse', '--show-toplevel').strip()
+    root = pathlib.Path(top).resolve().as_uri()
+    names = set()
+    for distribution in importlib.metadata.distributions():
+        origin = distribution.read_text('direct_url.json')
+        url = json.loads(origin)['url'] if origin else ''
+        if url == root or url.startswith(f'{root}/'):
+            names.add(distribution.name)
+    return sorted(names)
+
+
+def _hide(names: list[str], directory: pathlib.Path) -> None:
+    """Hide distributions that the old revision does not have.
+
+    Their entry points would name today's modules. An empty distribution of the
+    same name, earlier on the path, replaces each of them.
+    """
+    (site_packages,) = directory.glob('lib/python*/site-packages')
+    installed = {
+        distribution.name
+        for distribution in importlib.metadata.distributions(
+            path=[str(site_packages)]
+        )
+    }
+    for name in set(names) - installed:
+        file_name = name.replace('-', '_')
+        metadata = site_packages / f'{file_name}-0.dist-info' / 'METADATA'
+        metadata.parent.mkdir()
+        metadata.write_text(
+            f'Metadata-Version: 2.1\nName: {name}\nVersion: 0\n'
+        )
 
 
 def _git(repository: str | os.PathLike[str], *arguments: str) -> str:
