@@ -338,6 +338,8 @@ def test_action_of_a_new_engine_is_not_misread_by_an_old_one(
                 fleet, 'old', mixed_fleet.old_manifest(fleet)
             )
 
+            # Until the API knows the old engine, it has none and answers 503.
+            mixed_fleet.wait_for_maximum(rest, '1.7')
             at = rest.at('1.7')
             wait_for(
                 'the old engine has left the unreadable action',
