@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors that a conductor raises to the API."""
+
+from vobjects.exceptions import ServiceError
+
+
+class NotFound(ServiceError):
+    """There is no such resource."""
+
+
+class InUse(ServiceError):
+    """Other resources need this one."""
+
+
+class NotRemovable(ServiceError):
+    """A property must have a value."""

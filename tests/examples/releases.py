@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Build and install the releases of an example, as a third party does.
+
+The directory of an example is its first release. Each patch in its directory
+``releases`` makes the next one, and is named after its version. Nothing here
+reads the history of git.
+
+Each release gets an environment of its own with two wheels: that of the
+library and that of the release. The distributions that both depend on are
+installed once, in a base environment that all releases share; it is cached by
+its requirements. An environment contains nothing of the running one, so that
+an undeclared dependency or a file that is missing in a wheel fails a test.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import venv
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+ROOT = pathlib.Path(__file__).parents[2]
+EXAMPLES = ROOT / 'examples'
+
+#: Timeout of a command in seconds.
+TIMEOUT = 600
+
+#: What a wheel of the library is built from.
+LIBRARY_FILES = ('pyproject.toml', 'README.md', 'LICENSE')
+
+#: Builds the wheels, in the base environment.
+BUILD_REQUIREMENTS = ('setuptools>=77',)
+
+_READY = 'ready'
+_NOT_SOURCE = shutil.ignore_patterns(
+    '__pycache__', '*.egg-info', 'build', 'dist'
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Installation:
+    """An installed release.
+
+    :ivar version: version of the release
+    :ivar directory: its virtual environment
+    :ivar source: its source tree
+    """
+
+    version: str
+    directory: pathlib.Path
+    source: pathlib.Path
+
+    def program(self, name: str) -> str:
+        """Return the path of a program.
+
+        ``python -m`` would search the working directory first.
+        """
+        return str(self.directory / 'bin' / name)
+
+    def run(self, name: str, *arguments: object, **options: Any) -> str:
+        """Run a program in the source tree and return its output.
+
+        :raises AssertionError: it failed
+        """
+        options = {'cwd': self.source, **options}
+        return run(self.program(name), *arguments, **options)
+
+
+def run(*command: object, **options: Any) -> str:
+    """Run a command and return its standard output.
+
+    :raises AssertionError: it failed
+    """
+    words = [str(word) for word in command]
+    completed = subprocess.run(
+        words,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TIMEOUT,
+        **{'env': environment(), **options},
+    )
+    assert completed.returncode == 0, (
+        f'{words} failed:\n{completed.stdout}\n{completed.stderr}'
+    )
+    return completed.stdout
+
+
+def environment() -> dict[str, str]:
+    """Return this process's environment without what affects imports."""
+    dropped = ('GIT_', 'PYTHONPATH', 'VIRTUAL_ENV', 'OS_')
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(dropped)
+    }
+
+
+def sources(example: str, directory: pathlib.Path) -> dict[str, pathlib.Path]:
+    """Copy the source trees of all releases.
+
+    :param example: name of a directory in ``examples``
+    :param directory: an empty directory for the copies
+    :returns: version -> source tree, oldest first
+    """
+    patches = EXAMPLES / example / 'releases'
+    ignored = shutil.ignore_patterns('releases')
+
+    def ignore(path: str, names: list[str]) -> set[str]:
+        return {*_NOT_SOURCE(path, names), *ignored(path, names)}
+
+    source = directory / 'first'
+    shutil.copytree(EXAMPLES / example, source, ignore=ignore)
+    trees = {version_of(source): source}
+    for patch in sorted(patches.glob('*.patch'), key=_version_key):
+        previous, source = source, directory / patch.stem
+        shutil.copytree(previous, source)
+        # In a subdirectory of a repository, git would skip the files.
+        outside = {'GIT_CEILING_DIRECTORIES': str(source.parent.resolve())}
+        run(
+            *('git', 'apply', '--whitespace=nowarn', patch),
+            cwd=source,
+            env={**environment(), **outside},
+        )
+        version = version_of(source)
+        assert version == patch.stem, f'{patch} makes release {version}'
+        trees[version] = source
+    return trees
+
+
+def version_of(source: pathlib.Path) -> str:
+    """Return the version of the distribution in a source tree."""
+    return str(_project(source)['version'])
+
+
+def install(
+    example: str, directory: pathlib.Path, extras: Sequence[str] = ()
+) -> dict[str, Installation]:
+    """Build and install all releases of an example.
+
+    :param example: name of a directory in ``examples``
+    :param directory: an empty directory for sources, wheels and environments
+    :param extras: extras of the example to install
+    :returns: version -> installation, oldest first
+    """
+    trees = sources(example, directory / 'source')
+    base = base_environment(
+        sorted(
+            {
+                requirement
+                for tree in trees.values()
+                for requirement in third_party(tree, extras)
+            }
+        )
+    )
+    library = build(library_source(directory / 'library'), base, directory)
+    installed = {}
+    for version, tree in trees.items():
+        wheel = build(tree, base, directory)
+        target = directory / version
+        _create(target, base)
+        # Without an index, an undeclared or unmet dependency is an error.
+        _pip(target, 'install', '--no-index', library, wheel)
+        installed[version] = Installation(version, target, tree)
+    return installed
+
+
+def library_source(directory: pathlib.Path) -> pathlib.Path:
+    """Copy the source of the library, so that building leaves no files."""
+    shutil.copytree(
+        ROOT / 'vobjects', directory / 'vobjects', ignore=_NOT_SOURCE
+    )
+    for name in LIBRARY_FILES:
+        shutil.copy(ROOT / name, directory / name)
+    return directory
+
+
+def build(
+    source: pathlib.Path, base: pathlib.Path, directory: pathlib.Path
+) -> pathlib.Path:
+    """Build a wheel with the base environment and return its path."""
+    wheels = directory / 'wheels'
+    wheels.mkdir(exist_ok=True)
+    # As pip does; starting pip would take longer than building.
+    hook = 'from setuptools import build_meta; import sys;'
+    hook += 'print(build_meta.build_wheel(sys.argv[1]))'
+    python = base / 'bin' / 'python'
+    output = run(python, '-c', hook, wheels, cwd=source)
+    return wheels / output.split()[-1]
+
+
+def third_party(source: pathlib.Path, extras: Sequence[str]) -> set[str]:
+    """Return the requirements of a release and of the library.
+
+    :param source: source tree of the release
+    :param extras: extras of the release
+    :returns: requirements, without the library itself
+    """
+    project, library = _project(source), _project(ROOT)
+    optional = project.get('optional-dependencies', {})
+    requirements = [
+        *project['dependencies'],
+        *(item for extra in extras for item in optional[extra]),
+    ]
+    result = set(library['dependencies'])
+    for requirement in requirements:
+        match = re.match(r'vobjects(?:\[([\w, -]+)\])?(?![\w.-])', requirement)
+        if match is None:
+            result.add(requirement)
+            continue
+        for extra in filter(None, re.split(r'[, ]+', match[1] or '')):
+            result |= set(library['optional-dependencies'][extra])
+    return result
+
+
+def base_environment(requirements: Sequence[str]) -> pathlib.Path:
+    """Return a virtual environment with some distributions.
+
+    The first call installs them; later ones reuse the environment.
+    """
+    wanted = [*requirements, *BUILD_REQUIREMENTS]
+    identity = '\n'.join([sys.version, sys.base_prefix, *wanted])
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    cache = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
+    directory = pathlib.Path(cache) / 'vobjects' / 'examples' / digest
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(directory.with_suffix('.lock')):
+        if not (directory / _READY).exists():
+            shutil.rmtree(directory, ignore_errors=True)
+            venv.create(directory, with_pip=False)
+            _pip(directory, 'install', *wanted)
+            (directory / _READY).touch()
+    return directory
+
+
+def _create(directory: pathlib.Path, base: pathlib.Path) -> None:
+    """Create an environment that also has the packages of another one."""
+    venv.create(directory, with_pip=False)
+    shared = _site_packages(base)
+    (_site_packages(directory) / 'base.pth').write_text(f'{shared}\n')
+
+
+def _site_packages(directory: pathlib.Path) -> pathlib.Path:
+    (path,) = directory.glob('lib/python*/site-packages')
+    return path
+
+
+def _pip(directory: pathlib.Path, *arguments: object) -> None:
+    """Run this environment's pip for another environment."""
+    run(
+        *(sys.executable, '-m', 'pip', '--disable-pip-version-check'),
+        *('--python', directory / 'bin' / 'python', '--quiet', *arguments),
+    )
+
+
+def _project(source: pathlib.Path) -> dict[str, Any]:
+    text = (source / 'pyproject.toml').read_text()
+    project: dict[str, Any] = tomllib.loads(text)['project']
+    return project
+
+
+def _version_key(path: pathlib.Path) -> list[int]:
+    return [int(part) for part in path.stem.split('.')]
+
+
+@contextlib.contextmanager
+def _locked(path: pathlib.Path) -> Iterator[None]:
+    """Hold an exclusive lock on a file during a block."""
+    with path.open('ab') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,536 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The secret store: three installed releases, side by side."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import pathlib
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import openapi_spec_validator
+import pytest
+import requests
+
+from tests import databases
+from tests.examples import releases
+from tests.functional import brokers
+from tests.functional.processes import (
+    TIMEOUT,
+    Process,
+    ProcessGroup,
+    wait_for,
+)
+from vobjects.testing import upgrade
+
+#: Limit of the lines besides types, handlers, their helpers and imports.
+WIRING_LINES = 60
+
+#: Functions that are wiring; all others are handlers or their helpers.
+WIRING = ('configuration', 'application', 'main', 'read_body')
+
+EXAMPLE = releases.EXAMPLES / 'secret_store'
+
+Installed = dict[str, releases.Installation]
+
+
+@pytest.fixture(scope='session')
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return releases.install(
+        'secret_store', tmp_path_factory.mktemp('releases'), ['postgresql']
+    )
+
+
+class Deployment:
+    """Processes of any releases with one configuration file."""
+
+    def __init__(
+        self, installed: Installed, group: ProcessGroup, file: pathlib.Path
+    ) -> None:
+        self.installed = installed
+        self.group = group
+        self.file = file
+        self.url = ''
+
+    def start_engine(self, release: str, name: str = '') -> Process:
+        """Start an engine, and wait until it is in the fleet."""
+        name = name or f'engine-{release}'
+        engine, _ = self._start('engine', release, name, r'(Serving) ', 1)
+        return engine
+
+    def start_api(self, release: str) -> Process:
+        """Start an API, wait for it, and send later requests to it."""
+        address = r'running on (http://\S+)'
+        api, self.url = self._start('api', release, f'api-{release}', address)
+        return api
+
+    def _start(
+        self, kind: str, release: str, name: str, ready: str, order: int = 0
+    ) -> tuple[Process, str]:
+        """Start a process; return it and what it logs when it is ready."""
+        program = self.installed[release].program(f'secret-store-{kind}')
+        log = self.group.directory / f'{name}.log'
+        offset = log.stat().st_size if log.exists() else 0
+        process = self.group.start(
+            name, program, str(self.file), stop_order=order
+        )
+
+        def logged() -> str:
+            self.group.assert_alive()
+            match = re.search(ready, log.read_bytes()[offset:].decode())
+            return match[1] if match else ''
+
+        return process, wait_for(f'{name} is ready', logged)
+
+    def stop(self, process: Process) -> None:
+        assert process.stop() == 0
+        self.group.remove(process)
+
+    def wait_for_maximum(self, version: str) -> None:
+        """Wait until the API offers exactly this maximum."""
+
+        def maximum() -> bool:
+            response = requests.get(f'{self.url}/v1', timeout=TIMEOUT)
+            if response.status_code != 200:
+                return False
+            return bool(response.json()['version']['max_version'] == version)
+
+        wait_for(f'the maximum is {version}', maximum)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        version: str = '',
+        body: Any = None,
+        project: str = 'p1',
+    ) -> requests.Response:
+        headers = {'X-Project-Id': project}
+        if version:
+            headers['OpenStack-API-Version'] = f'key-manager {version}'
+        url = path if path.startswith('http') else f'{self.url}{path}'
+        return requests.request(
+            method, url, json=body, headers=headers, timeout=TIMEOUT
+        )
+
+    def create(self, version: str, **values: Any) -> str:
+        """Create a secret and return its URL."""
+        body = {'payload': 'hush', **values}
+        response = self.send('POST', '/v1/secrets', version, body)
+        assert response.status_code == 201, response.text
+        return str(response.json()['secret_ref'])
+
+    def show(self, url: str, version: str) -> dict[str, Any]:
+        response = self.send('GET', url, version)
+        assert response.status_code == 200, response.text
+        values: dict[str, Any] = response.json()
+        return values
+
+
+@pytest.fixture(
+    params=['embedded', pytest.param('rabbit', marks=pytest.mark.rabbit)]
+)
+def deployment(
+    request: pytest.FixtureRequest,
+    installed: Installed,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Deployment]:
+    """SQLite with the embedded transport, PostgreSQL with RabbitMQ."""
+    monkeypatch.setenv('NO_PROXY', '*')
+    backend = 'sqlite' if request.param == 'embedded' else 'postgresql'
+    file = tmp_path / 'secret_store.conf'
+    with (
+        brokers.temporary(request.param) as transport,
+        databases.temporary(backend, tmp_path) as database,
+    ):
+        file.write_text(
+            f'[DEFAULT]\ntransport_url = {transport}\n'
+            f'[database]\nconnection = {database}\n'
+            '[api]\nport = 0\n'
+        )
+        group = ProcessGroup(tmp_path, str(tmp_path))
+        try:
+            yield Deployment(installed, group, file)
+        finally:
+            problems = group.close()
+        assert problems == []
+
+
+def error_of(response: requests.Response) -> tuple[int, str, str]:
+    """Return the status, the code and the detail of an error document."""
+    (item,) = response.json()['errors']
+    assert response.json()['message'] == item['detail']
+    assert response.headers['OpenStack-API-Version'].startswith('key-manager ')
+    assert item['status'] == response.status_code
+    return item['status'], item['code'], item['detail']
+
+
+def test_secrets_of_a_project_are_stored_and_isolated(
+    deployment: Deployment,
+) -> None:
+    deployment.start_engine('1.0.0')
+    deployment.start_api('1.0.0')
+    deployment.wait_for_maximum('1.0')
+
+    root = deployment.send('GET', '/')
+    assert root.status_code == 300
+    urls = [
+        deployment.create('1.0', name=name, payload=f'pay {name}')
+        for name in 'abc'
+    ]
+    page = deployment.send('GET', '/v1/secrets?limit=2&offset=1').json()
+    assert [secret['name'] for secret in page['secrets']] == ['b', 'c']
+    assert page['total'] == 3
+    assert page['secrets'][0] == deployment.show(urls[1], '1.0')
+    assert 'payload' not in page['secrets'][0]
+    payload = deployment.send('GET', f'{urls[0]}/payload')
+    assert payload.text == 'pay a'
+    assert payload.headers['Content-Type'].startswith('text/plain')
+
+    for method in ('GET', 'DELETE'):
+        response = deployment.send(method, urls[0], project='p2')
+        assert error_of(response)[:2] == (404, 'key-manager.secret-not-found')
+    empty = deployment.send('GET', '/v1/secrets', project='p2').json()
+    assert empty == {'secrets': [], 'total': 0}
+
+    assert deployment.send('DELETE', urls[0]).status_code == 204
+    assert error_of(deployment.send('GET', urls[0]))[0] == 404
+
+
+@pytest.mark.parametrize('deployment', ['embedded'], indirect=True)
+def test_errors_of_fastapi_and_bad_input_are_error_documents(
+    deployment: Deployment,
+) -> None:
+    deployment.start_api('1.0.0')
+    assert error_of(deployment.send('GET', '/v1/secrets')) == (
+        503,
+        'key-manager.engine-missing',
+        'No engine is alive, or none can be reached.',
+    )
+    deployment.start_engine('1.0.0')
+    deployment.wait_for_maximum('1.0')
+
+    for method, path, body, status, text in (
+        ('GET', '/v1/nothing', None, 404, 'Nothing matches'),
+        ('PUT', '/v1/secrets', {}, 405, 'method is invalid'),
+        ('GET', '/v1/secrets/x', None, 400, 'secret_id: must be a UUID'),
+        ('GET', '/v1/secrets?limit=x', None, 400, 'query.limit'),
+        ('GET', '/v1/secrets?limit=101', None, 400, 'query.limit'),
+        ('POST', '/v1/secrets', [], 400, 'body'),
+        ('POST', '/v1/secrets', {'payload': 5}, 400, 'body.payload'),
+        ('POST', '/v1/secrets', {'payload': '\0'}, 400, 'body'),
+        ('POST', '/v1/secrets', {'payload': 'x' * 20_001}, 400, 'payload'),
+        ('POST', '/v1/secrets', {'payload': 'x' * 99_999}, 413, 'bytes'),
+    ):
+        response = deployment.send(method, path, body=body)
+        assert error_of(response)[0] == status, response.text
+        assert text in response.text
+    missing = requests.get(f'{deployment.url}/v1/secrets', timeout=TIMEOUT)
+    assert error_of(missing)[0] == 400
+    assert 'X-Project-Id' in missing.text
+    put = deployment.send('PUT', '/v1/secrets', body={})
+    assert put.headers['Allow']
+
+
+def test_lock_of_each_release_is_current(installed: Installed) -> None:
+    for release, installation in installed.items():
+        package = installation.source / 'secret_store'
+        checked = installation.run('vobjects', 'lock', 'check', cwd=package)
+        assert 'no findings' in checked
+        assert (
+            f'release {release}\n' in (package / 'vobjects.lock').read_text()
+        )
+
+
+def test_matrix_of_all_releases_has_no_broken_cell(
+    installed: Installed,
+) -> None:
+    *_, newest = installed.values()
+    table = newest.run('vobjects', 'matrix', cwd=newest.directory)
+    assert table.startswith('service secret-store\n')
+    for release in installed:
+        assert release in table
+
+
+DESCRIBE = """
+import json
+from secret_store.contract import CONTRACT
+from vobjects.cli import contract as commands
+from vobjects.contract import openapi
+
+assert list(CONTRACT.undeclared()) == []
+assert commands.main(CONTRACT, ['history', '--check']) == 0
+documents = [openapi.document(CONTRACT, v) for v in CONTRACT.versions]
+print(json.dumps(documents))
+"""
+
+
+def test_contract_is_valid_openapi_with_a_complete_history(
+    installed: Installed,
+) -> None:
+    *_, newest = installed.values()
+    *_, line = newest.run('python', '-c', DESCRIBE).splitlines()
+    documents = json.loads(line)
+    assert len(documents) == len(installed)
+    for document in documents:
+        openapi_spec_validator.validate(document)
+    consumers = '/v1/secrets/{secret_id}/consumers'
+    assert [consumers in document['paths'] for document in documents] == [
+        False,
+        True,
+        True,
+    ]
+
+
+def test_old_engine_when_alive_caps_the_maximum_and_is_the_reason(
+    deployment: Deployment,
+) -> None:
+    old = deployment.start_engine('1.0.0')
+    new = deployment.start_engine('1.1.0')
+    deployment.start_api('1.1.0')
+    deployment.wait_for_maximum('1.0')
+
+    body = {'payload': 'hush', 'description': 'of a database'}
+    status, code, detail = error_of(
+        deployment.send('POST', '/v1/secrets', '1.1', body)
+    )
+    assert (status, code) == (406, 'key-manager.microversion-unsupported')
+    assert "'1.1' is not supported" in detail
+    assert "maximum is '1.0'" in detail
+    assert '1.0.0' in detail
+    latest = deployment.send('GET', '/v1/secrets', 'latest')
+    assert latest.headers['OpenStack-API-Version'] == 'key-manager 1.0'
+    early = deployment.send('POST', '/v1/secrets', '1.0', body)
+    assert error_of(early)[0] == 400
+    assert early.json()['errors'][0]['available_from'] == '1.1'
+    first = deployment.create('1.0', name='first')
+    missing = deployment.send('GET', f'{first}/consumers', '1.0')
+    assert error_of(missing)[0] == 404
+    assert 'needs API version 1.1' in missing.text
+
+    deployment.stop(old)
+    deployment.wait_for_maximum('1.1')
+    second = deployment.create('1.1', description='of a database')
+    consumer = {'service': 'lb', 'resource_type': 'pool', 'resource_id': 'p'}
+    created = deployment.send(
+        'POST', f'{second}/consumers', '1.1', consumer
+    ).json()
+    consumers = f'{second}/consumers'
+    assert deployment.show(consumers, '1.1') == {'consumers': [created]}
+    one = f'{consumers}/{created.pop("consumer_id")}'
+    assert created == consumer
+    assert deployment.send('DELETE', one, '1.1').status_code == 204
+    again = deployment.send('DELETE', one, '1.1')
+    assert error_of(again)[:2] == (404, 'key-manager.consumer-not-found')
+
+    deployment.start_engine('1.0.0', 'rolled-back')
+    deployment.wait_for_maximum('1.0')
+    deployment.stop(new)
+    third = deployment.create('1.0', name='third')
+    assert 'description' not in deployment.show(second, '1.0')
+
+    deployment.start_engine('1.1.0', 'upgraded-again')
+    (old,) = (p for p in deployment.group.processes if p.name == 'rolled-back')
+    deployment.stop(old)
+    deployment.wait_for_maximum('1.1')
+    descriptions = [
+        deployment.show(url, '1.1')['description']
+        for url in (first, second, third)
+    ]
+    assert descriptions == [None, 'of a database', None]
+
+
+def test_renamed_field_is_shown_under_the_name_of_each_version(
+    deployment: Deployment,
+) -> None:
+    old = deployment.start_engine('1.1.0')
+    deployment.start_api('1.2.0')
+    deployment.wait_for_maximum('1.1')
+    times = {number: f'203{number}-01-02T03:04:05Z' for number in range(3)}
+    urls = [deployment.create('1.1', expiration=times[0])]
+    assert deployment.show(urls[0], '1.0')['expiration'] == times[0]
+
+    deployment.start_engine('1.2.0')
+    deployment.stop(old)
+    deployment.wait_for_maximum('1.2')
+    with_offset = times[1].replace('03:04:05Z', '05:04:05+02:00')
+    urls.append(deployment.create('1.0', expiration=with_offset))
+    urls.append(deployment.create('1.2', expires_at=times[2], tags=['a']))
+    for number, url in enumerate(urls):
+        for version in ('1.0', '1.1'):
+            secret = deployment.show(url, version)
+            assert secret['expiration'] == times[number]
+            assert not secret.keys() & {'expires_at', 'tags'}
+        secret = deployment.show(url, '1.2')
+        assert secret['expires_at'] == times[number]
+        assert 'expiration' not in secret
+    assert secret['tags'] == ['a']
+
+    for version, name, newer in (
+        ('1.2', 'expiration', 'expires_at'),
+        ('1.1', 'expires_at', 'expiration'),
+    ):
+        body = {'payload': 'hush', name: times[0]}
+        response = deployment.send('POST', '/v1/secrets', version, body)
+        assert error_of(response)[0] == 400
+        assert newer in response.text
+
+    deployment.start_api('1.1.0')
+    deployment.wait_for_maximum('1.1')
+    assert deployment.show(urls[2], '1.1')['expiration'] == times[2]
+
+
+CALL = """
+import sys
+from secret_store import service, types
+from vobjects import exceptions
+from vobjects.rpc import ClientProcess
+
+with ClientProcess(service.configuration(), service.SERVICE) as process:
+    for values in {}, {'description': 'of a database'}:
+        request = types.SecretCreateRequest(payload='hush', **values)
+        try:
+            process.client.call({'project_id': 'p1'}, request)
+            print('stored')
+        except exceptions.LossyDowngrade as error:
+            print(error)
+"""
+
+
+@pytest.mark.parametrize('deployment', ['embedded'], indirect=True)
+def test_value_that_an_old_engine_would_lose_is_rejected(
+    deployment: Deployment,
+) -> None:
+    deployment.start_engine('1.0.0')
+    script = deployment.file.with_name('call.py')
+    script.write_text(CALL)
+    stored, rejected = (
+        deployment.installed['1.1.0']
+        .run('python', script, deployment.file)
+        .splitlines()
+    )
+    assert stored == 'stored'
+    assert "SecretCreateRequest.description='of a database'" in rejected
+    assert '1.0.0' in rejected
+
+
+class Engines(upgrade.Fleet):
+    """Engines for upgrade plans, and an API of the newest release."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self.deployment = deployment
+        self.engines: dict[str, tuple[Process, str]] = {}
+        self.secrets: dict[str, tuple[str, str]] = {}
+
+    def start(self, process: str, release: str) -> None:
+        started = self.deployment.start_engine(release, process)
+        self.engines[process] = started, release
+
+    def stop(self, process: str) -> None:
+        self.deployment.stop(self.engines.pop(process)[0])
+
+    def kill(self, process: str) -> None:
+        killed, _ = self.engines.pop(process)
+        killed.kill()
+        self.deployment.group.remove(killed)
+
+    def pause(self, process: str, seconds: float) -> None:
+        self.engines[process][0].send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        self.engines[process][0].send_signal(signal.SIGCONT)
+
+    def before(self) -> None:
+        self.mixed()
+
+    def mixed(self) -> None:
+        """Store a secret at the lowest and at the highest microversion."""
+        maximum = self.maximum()
+        self.deployment.wait_for_maximum(maximum)
+        for version in sorted({'1.0', maximum}):
+            number = len(self.secrets)
+            payload = f'payload {number}'
+            expiry = f'20{30 + number}-01-02T03:04:05Z'
+            values = {'payload': payload, expiry_name(version): expiry}
+            url = self.deployment.create(version, **values)
+            self.secrets[url] = payload, expiry
+
+    def invariants(self) -> dict[str, Callable[[], None]]:
+        return {'every stored secret is shown': self.check}
+
+    def check(self) -> None:
+        maximum = self.maximum()
+        for url, (payload, expiry) in self.secrets.items():
+            for version in ('1.0', maximum):
+                secret = self.deployment.show(url, version)
+                assert secret[expiry_name(version)] == expiry
+            stored = self.deployment.send('GET', f'{url}/payload')
+            assert stored.text == payload
+
+    def maximum(self) -> str:
+        """Return the newest microversion of the oldest engine."""
+        oldest = min(release for _, release in self.engines.values())
+        return oldest.removesuffix('.0')
+
+
+def expiry_name(version: str) -> str:
+    return 'expires_at' if version == '1.2' else 'expiration'
+
+
+@pytest.mark.parametrize('deployment', ['embedded'], indirect=True)
+def test_secrets_survive_an_upgrade_plan(
+    deployment: Deployment, vobjects_upgrade: Callable[..., object]
+) -> None:
+    releases = tuple(deployment.installed)
+
+    @contextlib.contextmanager
+    def open_fleet() -> Iterator[Engines]:
+        deployment.start_api(releases[-1])
+        fleet = Engines(deployment)
+        yield fleet
+
+    vobjects_upgrade(
+        upgrade.PlanConfig(
+            processes=(
+                upgrade.Process('engine-1', releases),
+                upgrade.Process('engine-2', releases),
+            )
+        ),
+        open_fleet,
+    )
+
+
+def test_wiring_is_short() -> None:
+    package = EXAMPLE / 'secret_store'
+    lines = [
+        line
+        for name in ('service', 'engine', 'api')
+        for line in wiring_of((package / f'{name}.py').read_text())
+    ]
+    assert len(lines) < WIRING_LINES
+
+
+def wiring_of(source: str) -> Iterator[str]:
+    """Yield the lines besides imports, handlers and their helpers."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    imports = (ast.Import, ast.ImportFrom)
+    skipped = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, functions) and node.name not in WIRING:
+            first = min([node, *node.decorator_list], key=lambda n: n.lineno)
+            skipped |= set(range(first.lineno, (node.end_lineno or 0) + 1))
+        elif isinstance(node, imports):
+            skipped |= set(range(node.lineno, (node.end_lineno or 0) + 1))
+    for number, line in enumerate(source.splitlines(), 1):
+        text = line.strip()
+        if (
+            number not in skipped
+            and text
+            and not text.startswith(('#', '"""'))
+        ):
+            yield text
