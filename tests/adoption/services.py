@@ -14,28 +14,75 @@ class Service(NamedTuple):
 
     :ivar imports: the code that registers them; see
         :func:`vobjects.lock.registries.load`
+    :ivar releases: the newest release of each of the last three major
+        versions, oldest first; all run on Python 3.11
     :ivar recorded: path in its package and variable of the fingerprints that
         its tests record; empty: none
+    :ivar distribution: its name on PyPI, if it is not the service's
     """
 
     imports: str
+    releases: tuple[str, ...]
     recorded: tuple[str, str] = ('', '')
+    distribution: str = ''
 
 
 _TESTS = 'tests/unit/objects/test_objects.py'
 
 SERVICES = {
-    'nova': Service('nova.objects:register_all', (_TESTS, 'object_data')),
+    'nova': Service(
+        'nova.objects:register_all',
+        ('32.2.1', '33.0.2', '34.0.0'),
+        (_TESTS, 'object_data'),
+    ),
     'ironic': Service(
         'ironic.objects:register_all',
+        ('37.0.0', '38.0.0', '39.0.0'),
         (_TESTS, 'expected_object_fingerprints'),
     ),
-    'cinder': Service('cinder.objects:register_all', (_TESTS, 'object_data')),
-    'magnum': Service('magnum.objects', (_TESTS, 'object_data')),
-    'neutron': Service(
-        'neutron.objects:register_objects', (_TESTS, 'object_data')
+    'cinder': Service(
+        'cinder.objects:register_all',
+        ('27.0.0', '28.0.0', '29.0.0'),
+        (_TESTS, 'object_data'),
     ),
-    'heat': Service('heat.objects.*'),
+    'magnum': Service(
+        'magnum.objects',
+        ('21.0.1', '22.0.0', '23.0.0'),
+        (_TESTS, 'object_data'),
+    ),
+    'neutron': Service(
+        'neutron.objects:register_objects',
+        ('27.0.4', '28.0.2', '29.0.0'),
+        (_TESTS, 'object_data'),
+    ),
+    'heat': Service(
+        'heat.objects.*',
+        ('25.0.2', '26.0.2', '27.0.1'),
+        # The package named heat is a different project.
+        distribution='openstack-heat',
+    ),
+    'watcher': Service(
+        'watcher.objects:register_all',
+        ('15.1.2', '16.0.2', '17.0.0'),
+        (_TESTS, 'expected_object_fingerprints'),
+        distribution='python-watcher',
+    ),
+    'masakari': Service(
+        'masakari.objects:register_all',
+        ('20.0.0', '21.0.0', '22.0.0'),
+        (_TESTS, 'object_data'),
+    ),
+    'zun': Service(
+        'zun.objects',
+        ('16.0.0', '17.0.0', '18.0.0'),
+        (_TESTS, 'object_data'),
+    ),
+    'cyborg': Service(
+        'cyborg.objects:register_all',
+        ('15.0.1', '16.0.1', '17.0.0'),
+        distribution='openstack-cyborg',
+    ),
+    'designate': Service('designate.objects', ('21.0.1', '22.0.1', '23.0.0')),
 }
 
 

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Virtual environments with releases of services, in a cache directory."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Collection
+
+from tests.adoption import services
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+#: Seconds after which a command is considered hung.
+TIMEOUT = 3600
+
+
+class CommandFailed(Exception):
+    """A command ended with an error; the message has its last lines."""
+
+
+def default_cache() -> pathlib.Path:
+    """Return the directory that ``make test-adopt`` uses."""
+    cache = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
+    return pathlib.Path(cache, 'vobjects/adopt')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Environment:
+    """The virtual environment of a release.
+
+    :ivar directory: its path; :meth:`install` creates it
+    """
+
+    service: str
+    release: str
+    directory: pathlib.Path
+
+    @property
+    def python(self) -> pathlib.Path:
+        """The interpreter."""
+        return self.directory / 'bin/python'
+
+    @property
+    def packages(self) -> pathlib.Path:
+        """The directory of the installed packages."""
+        return next(self.directory.glob('lib/python*/site-packages'))
+
+    def install(self) -> None:
+        """Install the release, once, and this library as it is now.
+
+        :raises CommandFailed: the installation fails
+        """
+        stamp = self.directory / 'installed'
+        if not stamp.exists():
+            distribution = (
+                services.SERVICES[self.service].distribution or self.service
+            )
+            # Debian's python3 may lack ensurepip.
+            self._create('-m', 'venv', '--clear', '--without-pip')
+            self._pip(
+                f'{distribution}=={self.release}',
+                *('fixtures', 'msgspec', 'orjson', 'setuptools', 'testtools'),
+            )
+            stamp.touch()
+        self._pip('--editable', f'{ROOT}[testing]')
+
+    def _create(self, *words: str) -> None:
+        run([sys.executable, *words, str(self.directory)])
+
+    def _pip(self, *packages: str) -> None:
+        python = str(self.python)
+        uv = shutil.which('uv')
+        command = (
+            [uv, 'pip', 'install', '--quiet', '--python', python]
+            if uv
+            else [
+                *(sys.executable, '-m', 'pip', '--disable-pip-version-check'),
+                *('--quiet', '--python', python, 'install'),
+            ]
+        )
+        run([*command, *packages])
+
+    def run(
+        self,
+        *words: str,
+        cwd: pathlib.Path,
+        exit_codes: Collection[int] = (0,),
+    ) -> str:
+        """Run a command of Python and return its output.
+
+        :raises CommandFailed: the exit code is another, or it runs too long
+        """
+        command = [str(self.python), '-W', 'ignore', *words]
+        return run(command, cwd, exit_codes)
+
+    def version(self, distribution: str) -> str:
+        """Return the version of an installed distribution."""
+        code = (
+            'import importlib.metadata as metadata;'
+            f'print(metadata.version({distribution!r}))'
+        )
+        return self.run('-c', code, cwd=self.directory).strip()
+
+
+def run(
+    command: list[str],
+    cwd: pathlib.Path | None = None,
+    exit_codes: Collection[int] = (0,),
+) -> str:
+    """Run a command and return its output.
+
+    :raises CommandFailed: the exit code is another, or it runs too long
+    """
+    try:
+        result = subprocess.run(
+            command,
+            cwd=cwd,
+            env={**os.environ, 'PYTHONPATH': str(ROOT)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CommandFailed(f'{" ".join(command)}: {error}') from error
+    if result.returncode not in exit_codes:
+        lines = (result.stderr or result.stdout).strip().splitlines()
+        raise CommandFailed('\n'.join([' '.join(command), *lines[-5:]]))
+    return result.stdout

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pytest plugin that adopts the objects of a service before its own tests.
+
+::
+
+    pytest -p tests.adoption.pytest_adopt --adopt magnum \
+        --pyargs magnum.tests.unit.objects
+
+Without ``--adopt``, the tests use the original classes.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.adoption import services
+from vobjects.lock import registries
+from vobjects.objects.adoption import adopt
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option."""
+    parser.addoption(
+        '--adopt',
+        choices=sorted(services.SERVICES),
+        help='adopt the objects of a service before the tests are imported',
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Adopt all registered classes."""
+    name = config.getoption('--adopt')
+    if name:
+        registries.load(services.SERVICES[name].imports)
+        adopt(
+            cls
+            for versions in registries.registered().values()
+            for cls in versions
+        )
