@@ -15,6 +15,9 @@ BIN := $(VENV)/bin
 SERVICE := ./distributions/clustering
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# Tests start many processes, and each would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Extra arguments, for example: make up ARGS='--engines 3 --logs'
 ARGS ?=
 
@@ -34,7 +37,7 @@ up: $(VENV)/.up ## Run the service; ARGS='--help' shows its options
 .PHONY: test
 test: ## Run all checks, quick ones first
 	@$(MAKE) --no-print-directory lint types docs services
-	@$(MAKE) --no-print-directory unit unit-newest servers functional upgrade
+	@$(MAKE) --no-print-directory unit unit-newest servers functional examples upgrade
 	@$(MAKE) --no-print-directory test-clients \
 		ARGS="--suite 'openstacksdk-*' --suite 'senlin-tempest-plugin'"
 
@@ -87,13 +90,21 @@ servers: $(VENV)/.test ## Run unit tests on PostgreSQL, MariaDB and RabbitMQ
 	$(BIN)/pytest -q --numprocesses auto -m '$(NEED_SERVERS)' \
 		tests/unit $(ARGS)
 
+# These tests often wait for processes, so there are two workers even on one
+# core.
+PYTEST_PROCESSES := $(BIN)/pytest -q --numprocesses 2
+
 .PHONY: functional
 functional: $(VENV)/.test ## Run functional tests with real processes
-	$(BIN)/pytest -q tests/functional $(ARGS)
+	$(PYTEST_PROCESSES) tests/functional $(ARGS)
+
+.PHONY: examples
+examples: $(VENV)/.test ## Install the services in examples and upgrade them
+	$(PYTEST_PROCESSES) --dist loadfile tests/examples $(ARGS)
 
 .PHONY: upgrade
 upgrade: $(VENV)/.test ## Run upgrade tests with mixed releases
-	$(BIN)/pytest -q tests/upgrade $(ARGS)
+	$(PYTEST_PROCESSES) tests/upgrade $(ARGS)
 
 .PHONY: test-clients
 test-clients: $(VENV)/.test ## Run test suites of Senlin's clients; ARGS='--help'
@@ -106,6 +117,12 @@ ADOPT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vobjects/adopt
 .PHONY: test-adopt
 test-adopt: $(BIN)/python ## Compare objects of Nova and others when adopted
 	@tools/adopt '$(BIN)/python' '$(ADOPT_CACHE)' $(ADOPT)
+
+# Not part of `make test`: it installs three releases of each service.
+.PHONY: test-releases
+test-releases: $(BIN)/python ## Compare the last releases of OpenStack services
+	@$(BIN)/python tools/state-of-versioned-objects \
+		--cache '$(ADOPT_CACHE)' $(ARGS)
 
 .PHONY: bench
 bench: $(VENV)/.test ## Run the benchmarks

@@ -49,7 +49,7 @@ from vobjects.microversions.middleware import Microversions
 from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
+    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
 
 #: The import registers the types that microversions are mapped to.
 TYPES = types
@@ -85,7 +85,6 @@ def build(
     :raises vobjects.exceptions.DeclarationError: routes and types disagree
     """
     versions = api_conf.version_policy(conf)
-    public_url = (conf.api.public_endpoint or '').rstrip('/')
     service = handler.Service(
         versions=versions,
         client=client,
@@ -96,13 +95,9 @@ def build(
         strict_requests=conf.api.strict_requests,
         max_json_size=conf.api.max_json_size,
         max_limit=conf.api.max_limit,
-        public_url=public_url,
+        public_url=(conf.api.public_endpoint or '').rstrip('/'),
     )
-    discovery_pages = dispatcher.discovery_pages(
-        versions, fleet.maximum, public_url
-    )
-    innermost = dispatcher.Dispatcher(routes.ROUTES, discovery_pages, service)
-
+    innermost = dispatcher.Dispatcher(routes.ROUTES, service)
     negotiating = Microversions(innermost, versions, fleet.maximum)
     app: WSGIApplication = negotiating
     if conf.api.auth_strategy in browsers.AMBIENT_AUTH:
@@ -127,8 +122,11 @@ def build(
             metrics.page(usage, fleet.maximum, check_access), conf
         )
     if conf.api.ui:
-        check_access = ui.access_check(service.authenticate, service.enforcer)
-        page = ui.page(fleet.fleet_data, check_access)
+
+        def check_fleet_access(environ: WSGIEnvironment) -> None:
+            service.enforcer.check(service.authenticate(environ), ui.RULE)
+
+        page = ui.page(fleet.fleet_data, check_fleet_access)
         page = _with_trusted_hosts(page, conf)
         pages |= dict.fromkeys(ui.PATHS, page)
 

@@ -60,7 +60,7 @@ def _serve(options: argparse.Namespace) -> int:
     release = options.serve_emulate or options.emulate
     if release:
         # Check the name here, so that the user sees the error at once.
-        installed_locks.at_release(release)
+        installed_locks.at_release('clustering', release)
         os.environ[wsgi.EMULATE] = release
     loaded = wsgi.configuration()
     config_check.announce(

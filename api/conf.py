@@ -105,7 +105,8 @@ API_OPTS = [
         ' contains the next page.',
     ),
     cfg.IntOpt(
-        'method_not_found_status',
+        'method_missing_status',
+        deprecated_name='method_not_found_status',
         default=404,
         choices=[
             (404, 'as documented for OpenStack services'),
@@ -338,7 +339,7 @@ def version_policy(conf: cfg.ConfigOpts) -> VersionPolicy:
     return dataclasses.replace(
         history.POLICY,
         accepts_early=not conf.api.strict_versions,
-        method_missing_status=conf.api.method_not_found_status,
+        method_missing_status=conf.api.method_missing_status,
         history_url=conf.api.history_url,
         retired=_retired(conf),
     )

@@ -13,50 +13,27 @@ from http import HTTPStatus
 from typing import Any
 
 from api import request_body, routes
-from vobjects.clustering import history, types
+from vobjects.clustering import history
+from vobjects.clustering.service import SERVICE
 from vobjects.contract import registry, standard_schemas, type_schemas
 from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Version
 
-#: The import registers the types.
-TYPES = types
-
-Applies = Callable[[routes.Route], bool]
-
-
-def _always(route: routes.Route) -> bool:
-    return True
-
-
-def _has_body(route: routes.Route) -> bool:
-    return route.params.body
-
-
-def _names_resource(route: routes.Route) -> bool:
-    # A spec names its type.
-    return '{' in route.path or 'spec' in route.request.fields
-
-
-def _is_write(route: routes.Route) -> bool:
-    return route.method != routes.GET
-
-
-def _is_authenticated(route: routes.Route) -> bool:
-    return not route.public
-
-
 #: Error status -> predicate of the routes that may return it.
-ERRORS: Mapping[int, Applies] = {
-    HTTPStatus.BAD_REQUEST: _always,
-    HTTPStatus.UNAUTHORIZED: _is_authenticated,
-    HTTPStatus.FORBIDDEN: _always,
-    HTTPStatus.NOT_FOUND: _names_resource,
-    HTTPStatus.NOT_ACCEPTABLE: _always,
-    HTTPStatus.CONFLICT: _is_write,
-    HTTPStatus.LENGTH_REQUIRED: _has_body,
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _has_body,
-    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: _has_body,
-    HTTPStatus.SERVICE_UNAVAILABLE: _always,
+ERRORS: Mapping[int, Callable[[routes.Route], bool]] = {
+    HTTPStatus.BAD_REQUEST: lambda route: True,
+    HTTPStatus.UNAUTHORIZED: lambda route: not route.public,
+    HTTPStatus.FORBIDDEN: lambda route: True,
+    HTTPStatus.NOT_FOUND: lambda route: (
+        # A spec names its type.
+        '{' in route.path or 'spec' in route.request.fields
+    ),
+    HTTPStatus.NOT_ACCEPTABLE: lambda route: True,
+    HTTPStatus.CONFLICT: lambda route: route.method != routes.GET,
+    HTTPStatus.LENGTH_REQUIRED: lambda route: route.params.body,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: lambda route: route.params.body,
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: lambda route: route.params.body,
+    HTTPStatus.SERVICE_UNAVAILABLE: lambda route: True,
 }
 
 _IDENTITY = {
@@ -108,8 +85,9 @@ def _contract(
             *standard_schemas.discovery_operations(policy),
             *(_operation(route, policy, early) for route in routes.ROUTES),
         ],
-        history.HISTORY,
+        SERVICE.history,
         accepted,
+        SERVICE.registered_types(),
     )
 
 

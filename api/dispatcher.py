@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -31,15 +31,11 @@ from vobjects.microversions import errors as api_errors
 from vobjects.microversions.version_policy import (
     MICROVERSION,
     ROUTE,
-    VersionPolicy,
 )
-from vobjects.versions import Maximum, Version
+from vobjects.versions import Version
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
-
-#: A page of version discovery: returns a status and a JSON object.
-Page = Callable[['WSGIEnvironment'], tuple[int, dict[str, Any]]]
 
 HEAD = 'HEAD'
 OPTIONS = 'OPTIONS'
@@ -96,43 +92,21 @@ class Node:
             yield from self.named.walk(rest, (*values, first))
 
 
-def discovery_pages(
-    policy: VersionPolicy, maximum: Callable[[], Maximum], public_url: str
-) -> Mapping[str, Page]:
-    """Return the public pages ``/`` and ``/v1`` by path.
-
-    :param maximum: raises vobjects.exceptions.NoLivePeer without engines
-    :param public_url: root URL for links; if empty, the URL of the request
-    """
-
-    def versions(environ: WSGIEnvironment) -> tuple[int, dict[str, Any]]:
-        return policy.versions_status, discovery.versions_document(
-            environ, policy, maximum(), public_url
-        )
-
-    def version(environ: WSGIEnvironment) -> tuple[int, dict[str, Any]]:
-        return 200, discovery.version_document(
-            environ, policy, maximum(), public_url
-        )
-
-    major = f'/{policy.major}'
-    return {'': versions, '/': versions, major: version, f'{major}/': version}
-
-
 class Dispatcher:
     """The innermost WSGI application.
 
-    :param pages: public pages by path
     :raises vobjects.exceptions.DeclarationError: two routes are the same
     """
 
     def __init__(
         self,
         table: Sequence[routes.Route],
-        pages: Mapping[str, Page],
         service: handler.Service,
     ) -> None:
-        self._pages = pages
+        self._pages = discovery.paths(service.versions)
+        self._documents = discovery.Documents(
+            service.versions, service.public_url
+        )
         self._service = service
         self._root = Node()
         for route in table:
@@ -154,9 +128,10 @@ class Dispatcher:
         version: Version = request.environ[MICROVERSION]
         if request.method == OPTIONS:
             return self._options(request, path, version)
-        page = self._pages.get(path)
-        if page is not None:
-            return _show(page, request, path)
+        if path in self._pages:
+            request_body.require_read(request.environ, path)
+        if page := self._documents.find(request.environ):
+            return _show(*page)
         method, names = self._find(request.method, path, version)
         request.environ[ROUTE] = method.path
         # Authenticate first, so that strangers cannot send large bodies.
@@ -290,9 +265,7 @@ class Dispatcher:
             )
 
 
-def _show(page: Page, request: webob.Request, path: str) -> webob.Response:
-    request_body.require_read(request.environ, path)
-    status, document = page(request.environ)
+def _show(status: int, document: dict[str, Any]) -> webob.Response:
     body = json.dumps(document).encode()
     headers = [
         ('Content-Type', 'application/json'),

@@ -17,6 +17,7 @@
     ├── LengthRequired         411   the server cannot read chunked bodies
     ├── UnsupportedMediaType   415   the body is not JSON
     ├── UnknownHost            421   Host is not a name of this API
+    ├── ConvertedError               an exception of another package
     └── Unavailable            503   try again later
         ├── TooManyUploads           too many requests wait for their bodies
         ├── TooManyChecks            too many password checks wait
@@ -31,7 +32,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 import oslo_messaging
 
@@ -323,54 +323,33 @@ class InternalError(Exception):
     """Name under which clients see unexpected exceptions."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ErrorResponse:
-    """An error as a response: status, headers and document."""
-
-    status: int
-    code: str
-    document: dict[str, Any]
-    headers: tuple[tuple[str, str], ...] = ()
-
-
-def error_response(
-    error: Exception, policy: VersionPolicy, request_id: str
-) -> ErrorResponse:
-    """Convert an exception to an error response.
-
-    The version middleware answers ApiErrors of the application itself, so
-    those that arrive here come from the middleware around it.
+class ConvertedError(errors.ApiError):
+    """An exception of another package, as an error of the API.
 
     :param request_id: ID of the request, for finding it in the log
     """
-    if isinstance(error, errors.ApiError):
-        return ErrorResponse(
-            error.status_for(policy),
-            error.code,
-            error.document(policy, request_id),
-            error.headers,
-        )
-    cls, error_type = _error_type_of(type(error))
-    if error_type is _INTERNAL:
-        detail = (
-            'The server failed to process this request. Its log has the'
-            f' reason under {request_id or "the time of the request"}.'
-        )
-    else:
-        detail = error_type.detail or message_of(error) or error_type.title
-    document = errors.document(
-        policy,
-        status=error_type.status,
-        code=error_type.code,
-        title=error_type.title,
-        detail=detail,
-        type_name=cls.__name__,
-        message=getattr(error, 'compat_message', ''),
-        request_id=request_id,
-    )
-    retry = (('Retry-After', str(RETRY_AFTER)),)
-    headers = retry if error_type.status == 503 else ()
-    return ErrorResponse(error_type.status, error_type.code, document, headers)
+
+    def __init__(self, error: Exception, request_id: str) -> None:
+        cls, error_type = _error_type_of(type(error))
+        self.status = error_type.status
+        self.code = error_type.code
+        self.title = error_type.title
+        self.type_name = cls.__name__
+        self.compat_message: str = getattr(error, 'compat_message', '')
+        if self.status == Unavailable.status:
+            self.headers = Unavailable.headers
+        if error_type is _INTERNAL:
+            detail = (
+                'The server failed to process this request. Its log has the'
+                f' reason under {request_id or "the time of the request"}.'
+            )
+        else:
+            detail = error_type.detail or message_of(error) or self.title
+        super().__init__(detail)
+
+    def message_for(self, policy: VersionPolicy, detail: str) -> str:
+        """Return Senlin's message, if the engine has sent one."""
+        return self.compat_message or detail
 
 
 def message_of(error: BaseException) -> str:

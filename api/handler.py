@@ -77,14 +77,6 @@ class Service:
     strict_requests: bool = False
     public_url: str = ''
 
-    def every_version(self) -> list[Version]:
-        """Return all microversions of this build."""
-        lowest, highest = self.versions.minimum, self.versions.maximum
-        return [
-            Version(lowest.major, minor)
-            for minor in range(lowest.minor, highest.minor + 1)
-        ]
-
 
 class Handler:
     """Serves one route.
@@ -113,7 +105,7 @@ class Handler:
         self._early = service.versions.accepts_early
         self._envelopes: dict[Version, Mapping[str, str]] = {}
         self._implied: dict[Version, Mapping[str, Any]] = {}
-        for version in service.every_version():
+        for version in service.versions.versions:
             object_version = self._version_at(version)
             if object_version is not None:
                 schema.request_schema_at(
@@ -339,13 +331,17 @@ class Handler:
         self, version: Version, values: dict[str, Any]
     ) -> objects.Request:
         """Build the request at its microversion, and fill in the defaults."""
-        request: objects.Request = self._type.obj_from_primitive(
-            {
-                **self._envelopes[version],
-                self._data_key: values,
-                self._changes_key: list(values),
-            }
-        )
+        primitive = {
+            **self._envelopes[version],
+            self._data_key: values,
+            self._changes_key: list(values),
+        }
+        try:
+            request: objects.Request = self._type.obj_from_primitive(primitive)
+        except exceptions.LossyDowngrade as error:
+            raise schema.conversion_error(
+                self._type, version, error
+            ) from error
         for name, default in self._defaults.items():
             if name not in request:
                 setattr(request, name, copy.copy(default))
@@ -384,14 +380,21 @@ class Handler:
             name, needs = self._name(), cls.introduced()
             if isinstance(error, exceptions.LossyDowngrade):
                 name = repr(error.field)
-                needs = cls.first_microversion_of(error.field)
+                if error.field in cls.fields:
+                    needs = cls.first_microversion_of(error.field)
             limits = (lowest, limit.version)
             return errors.NotServedEarly(
                 name, version, needs, limits, str(error)
             )
         if limit.version >= version:
             # The error already knows a limit that the fleet has not reported.
-            limit = Maximum(_next_lower(error, version, lowest), str(error))
+            supported = [
+                lower
+                for lower in self._service.versions.versions
+                if lower < version
+                and _is_supported(cls.version_at(lower), error)
+            ]
+            limit = Maximum(max(supported, default=lowest), str(error))
         return errors.UnsupportedVersion(str(version), lowest, limit)
 
     def _respond(
@@ -483,22 +486,6 @@ def _check_given_once(
                 f'{where}.{name}',
                 'must be in the query or in the body, not in both',
             )
-
-
-def _next_lower(
-    error: exceptions.LossyDowngrade | exceptions.UnsupportedType,
-    version: Version,
-    lowest: Version,
-) -> Version:
-    """Return the highest microversion that the error does not rule out."""
-    cls = objects.registered_type(error.type_name)
-    below = [
-        candidate
-        for minor in range(lowest.minor, version.minor)
-        if (candidate := Version(lowest.major, minor))
-        and _is_supported(cls.version_at(candidate), error)
-    ]
-    return below[-1] if below else lowest
 
 
 def _is_supported(

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+import webob
 from oslo_config import cfg
 from oslo_middleware import healthcheck
 from oslo_middleware.healthcheck import opts, pluginbase
 
+from api import errors
 from vobjects import exceptions
 
 if TYPE_CHECKING:
@@ -57,6 +59,17 @@ class FleetCheck(pluginbase.HealthcheckBaseExtension):
         )
 
 
+class HealthPage(healthcheck.Healthcheck):
+    """oslo.middleware's page, which also tells clients when to retry."""
+
+    def process_request(self, req: webob.Request) -> webob.Response | None:
+        """Return the response; None for clients that it does not serve."""
+        response: webob.Response | None = super().process_request(req)
+        if response is not None and response.status_int == 503:
+            response.retry_after = errors.RETRY_AFTER
+        return response
+
+
 def page(
     app: WSGIApplication, conf: cfg.ConfigOpts, fleet: Fleet
 ) -> WSGIApplication:
@@ -66,7 +79,7 @@ def page(
     :param conf: the options of ``[healthcheck]`` are registered in it
     """
     register_options(conf)
-    checks: Any = healthcheck.Healthcheck(app, conf)
+    checks: Any = HealthPage(app, conf)
     # oslo.middleware passes this dict to each check.
     checks.conf['fleet'] = fleet
     return cast('WSGIApplication', checks)

@@ -16,9 +16,10 @@ import collections
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import webob
 from keystoneauth1 import exceptions as keystone_errors
 from keystoneauth1 import loading
 from keystonemiddleware import auth_token
@@ -29,7 +30,7 @@ from vobjects import exceptions
 from vobjects.clustering.context import RequestContext
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+    from _typeshed.wsgi import WSGIEnvironment
 
 LOG = logging.getLogger(__name__)
 
@@ -107,8 +108,10 @@ class Authenticator:
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         check(conf)
+        # The response to authenticated callers, in place of the application.
+        accept = webob.Response()
         self._protocol = auth_token.AuthProtocol(
-            _accept, {'oslo_config_config': conf, **_OVERRIDES}
+            accept, {'oslo_config_config': conf, **_OVERRIDES}
         )
         shared = conf[GROUP].memcached_servers
         self._cache = None if shared else TokenCache()
@@ -121,25 +124,17 @@ class Authenticator:
         """
         if self._cache is not None:
             environ[CACHE] = self._cache
-        status, headers = 0, {}
-
-        def start_response(
-            line: str,
-            header_list: list[tuple[str, str]],
-            exc_info: Any = None,
-        ) -> Any:
-            nonlocal status, headers
-            status, headers = int(line[:3]), dict(header_list)
-
         try:
-            # Its response body is discarded: api.errors has better ones.
-            list(self._protocol(environ, start_response))
+            # Its response body is not used: api.errors has better ones.
+            response = webob.Request(environ).get_response(self._protocol)
         except keystone_errors.ClientException as error:
             LOG.error('Keystone is unavailable: %s', error)
             raise errors.KeystoneUnavailable from None
-        if status == 401:
-            raise errors.Unauthenticated(headers.get('WWW-Authenticate', ''))
-        if status != 200:
+        if response.status_int == 401:
+            raise errors.Unauthenticated(
+                response.headers.get('WWW-Authenticate', '')
+            )
+        if response.status_int != 200:
             raise errors.KeystoneUnavailable
         context: RequestContext = RequestContext.from_environ(
             environ,
@@ -148,14 +143,6 @@ class Authenticator:
             global_request_id=environ.get(middleware.GLOBAL_REQUEST_ID),
         )
         return context
-
-
-def _accept(
-    environ: WSGIEnvironment, start_response: StartResponse
-) -> Iterable[bytes]:
-    """Respond to authenticated callers, in place of the application."""
-    start_response('200 OK', [])
-    return []
 
 
 def check(conf: cfg.ConfigOpts) -> None:

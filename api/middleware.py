@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from oslo_context import context as oslo_context
 
 from api import errors, request_body
-from vobjects.microversions.json_response import send_json
+from vobjects.microversions.errors import ApiError
 from vobjects.microversions.middleware import Microversions
-from vobjects.microversions.version_policy import ERROR_CODE, MICROVERSION
+from vobjects.microversions.version_policy import MICROVERSION
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -112,10 +112,8 @@ def _is_poll(environ: WSGIEnvironment, status: str) -> bool:
 class FaultWrapper:
     """Turn exceptions of the application into error documents.
 
-    Exceptions bypass the version middleware inside, so this class asks it for
-    its headers.
-
-    :param versions: the version middleware
+    :param versions: the version middleware, which exceptions bypass: it
+        responds with its headers
     """
 
     def __init__(self, app: WSGIApplication, versions: Microversions) -> None:
@@ -128,29 +126,20 @@ class FaultWrapper:
         try:
             return self.app(environ, start_response)
         except Exception as error:  # noqa: BLE001 - last resort
-            response = errors.error_response(
-                error, self.versions.policy, environ.get(REQUEST_ID, '')
+            api_error = (
+                error
+                if isinstance(error, ApiError)
+                else errors.ConvertedError(error, environ.get(REQUEST_ID, ''))
             )
-            if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                _log_error(error, response)
-        environ[ERROR_CODE] = response.code
-        headers = self.versions.with_version_headers(
-            list(response.headers), environ
-        )
-        return send_json(
-            environ,
-            start_response,
-            response.status,
-            response.document,
-            headers,
-        )
+            _log_error(error, api_error.status)
+        return self.versions.respond(api_error, environ, start_response)
 
 
-def _log_error(error: Exception, response: errors.ErrorResponse) -> None:
+def _log_error(error: Exception, status: int) -> None:
     """Log details that the response does not contain."""
-    if response.status == HTTPStatus.SERVICE_UNAVAILABLE:
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
         LOG.warning('%s: %s', type(error).__name__, errors.message_of(error))
-    else:
+    elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         LOG.error('A request failed', exc_info=error)
 
 

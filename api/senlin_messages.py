@@ -17,6 +17,7 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, fields
+from vobjects.clustering.fields import Name
 from vobjects.microversions import errors, query
 
 #: Fields with the size of a cluster; Senlin's message for other numbers
@@ -244,7 +245,7 @@ _MESSAGE_BY_TYPE: Mapping[type, Callable[[Any, str, Any, Any], str]] = {
     fields.IdentityList: _identities,
     fields.Json: _map,
     fields.List: _list,
-    fields.Name: _name,
+    Name: _name,
     fields.Sort: _sort,
     fields.UUID: _uuid,
 }

@@ -10,10 +10,8 @@ connects each worker process when it starts.
 
 from __future__ import annotations
 
-import importlib.metadata
 import logging
 import os
-import socket
 import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +21,7 @@ from oslo_log import log as oslo_log
 
 from api import app, authentication
 from api import conf as api_conf
-from vobjects.clustering import history, topics
+from vobjects.clustering.service import SERVICE
 from vobjects.lock import installed_locks
 from vobjects.objects import manifest
 from vobjects.rpc import client_process, server
@@ -39,7 +37,6 @@ LOG = logging.getLogger(__name__)
 
 #: Environment variable with the release to emulate.
 EMULATE = 'VOBJECTS_EMULATE'
-BINARY = 'vobjects-api'
 
 
 def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
@@ -107,14 +104,8 @@ class Application:
 def _client_process(conf: cfg.ConfigOpts) -> client_process.ClientProcess:
     return client_process.ClientProcess(
         conf,
-        exchange=topics.EXCHANGE,
-        server_topic=topics.ENGINE,
-        topic=topics.API,
-        binary=BINARY,
-        host=socket.gethostname(),
-        release=_emulated_release() or importlib.metadata.version('vobjects'),
-        newest=history.MAXIMUM,
-        error_modules=topics.ERROR_MODULES,
+        SERVICE,
+        release=_emulated_release(),
         max_calls=conf.api.threads,
     )
 
@@ -127,7 +118,7 @@ def _emulated_release() -> str:
     release = os.environ.get(EMULATE, '')
     if release:
         versions = installed_locks.declared_manifest(
-            installed_locks.at_release(release)
+            installed_locks.at_release('clustering', release)
         )
         manifest.emulate(server.emulated_manifest(versions))
     return release

@@ -117,9 +117,11 @@ def run(
     with selectors.DefaultSelector() as selector:
         began = time.perf_counter()
         until = began + seconds
-        for one in connections:
-            selector.register(one.socket, selectors.EVENT_READ, one)
-            one.send(make(sent))
+        for connection in connections:
+            selector.register(
+                connection.socket, selectors.EVENT_READ, connection
+            )
+            connection.send(make(sent))
             sent += 1
         waiting = concurrency
         while waiting:
@@ -127,20 +129,20 @@ def run(
             if not ready:
                 raise RuntimeError(f'no answer within {TIMEOUT} s')
             for key, _events in ready:
-                one = key.data
-                answer = one.answer()
+                connection = key.data
+                answer = connection.answer()
                 if answer is None:
                     continue
                 now = time.perf_counter()
-                times.append((now - one.began) * 1000)
+                times.append((now - connection.began) * 1000)
                 if answer[0] not in good:
                     raise RuntimeError(f'{answer[0]}: {answer[1][:300]!r}')
                 if now < until:
-                    one.send(make(sent))
+                    connection.send(make(sent))
                     sent += 1
                 else:
                     waiting -= 1
         took = time.perf_counter() - began
-    for one in connections:
-        one.socket.close()
+    for connection in connections:
+        connection.socket.close()
     return Outcome(took, sorted(times))

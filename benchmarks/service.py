@@ -109,7 +109,7 @@ def main() -> int:
         service_process.service(chosen) as ours,
         senlin_process.service(chosen) as theirs,
     ):
-        services = [one for one in (ours, theirs) if one]
+        services = [service for service in (ours, theirs) if service]
         cases = list(zip(*map(_prepare, services), strict=True))
         table = Rst(chosen) if chosen.rst else Text(chosen)
         for same in cases:
@@ -239,10 +239,11 @@ def _conditions(chosen: argparse.Namespace) -> str:
     )
 
 
-def _line(one: Sample) -> str:
+def _line(sample: Sample) -> str:
     return (
-        f'{one.rate:6.0f} {one.p50:7.2f} {one.p99:7.2f}         '
-        f' {one.api:5.2f} {one.engine:6.2f} {one.rpc:5.2f} {one.database:5.2f}'
+        f'{sample.rate:6.0f} {sample.p50:7.2f} {sample.p99:7.2f}         '
+        f' {sample.api:5.2f} {sample.engine:6.2f} {sample.rpc:5.2f}'
+        f' {sample.database:5.2f}'
     )
 
 

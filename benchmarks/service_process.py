@@ -137,13 +137,13 @@ class Service:
         :param timeout: timeout in seconds
         :raises OSError: if there is no response, or the status is an error
         """
-        asked = urllib.request.Request(
+        request = urllib.request.Request(
             f'http://127.0.0.1:{self.address[1]}{path}',
             method=verb,
             data=None if body is None else json.dumps(body).encode(),
             headers={'Content-Type': 'application/json', **self._headers},
         )
-        with urllib.request.urlopen(asked, timeout=timeout) as answer:
+        with urllib.request.urlopen(request, timeout=timeout) as answer:
             return json.loads(answer.read() or b'null')
 
     def begin(self) -> None:
@@ -247,8 +247,12 @@ def service(chosen: argparse.Namespace) -> Iterator[Service]:
         port = free_port()
         config = pathlib.Path(state) / 'bench.conf'
         config.write_text(
-            '[engine]\nmax_clusters_per_project = 1000000\n'
-            'max_nodes_per_cluster = 20000\n[simulated]\nlatency = 0\n'
+            '[engine]\n'
+            + ''.join(
+                f'max_{resources}_per_project = 1000000\n'
+                for resources in ('clusters', 'nodes', 'profiles')
+            )
+            + 'max_nodes_per_cluster = 20000\n[simulated]\nlatency = 0\n'
         )
         process = psutil.Popen(
             (

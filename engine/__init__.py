@@ -48,7 +48,6 @@
     sizes             compute cluster sizes, their limits, and the resulting
                       health status
     spec_schema       schemas for the properties of specs
-    suspend_detector  delay failure detection after this process was suspended
     trusts            act for users, and store the credentials for it
     work_notifier     notify other engines of new work, with one notice for
                       many actions

@@ -178,7 +178,7 @@ def _speaks(options: argparse.Namespace) -> Manifest | None:
     if path is None:
         return server.emulated_manifest(
             installed_locks.declared_manifest(
-                installed_locks.at_release(options.emulate)
+                installed_locks.at_release('clustering', options.emulate)
             )
         )
     try:

@@ -62,6 +62,13 @@ ENGINE_OPTIONS = [
         help='Maximum number of policies in a project.',
     ),
     cfg.IntOpt(
+        'max_policies_per_cluster',
+        default=50,
+        min=0,
+        help='Maximum number of policies that are attached to a cluster. Each'
+        ' action on the cluster reads all of them.',
+    ),
+    cfg.IntOpt(
         'max_receivers_per_project',
         default=1000,
         min=0,
@@ -72,8 +79,8 @@ ENGINE_OPTIONS = [
         default=10000,
         min=0,
         help='Maximum number of nodes in a project, including those in'
-        ' clusters, that users can reach by creating or adopting nodes.'
-        ' Clusters can grow beyond it.',
+        ' clusters. The API rejects a further node and a larger cluster. An'
+        ' action that would add more nodes to a cluster fails.',
     ),
     cfg.FloatOpt(
         'poll_interval',
@@ -333,7 +340,9 @@ HEALTH_OPTIONS = [
         min=0,
         max=1024,
         help='Maximum number of clusters that an engine process checks at the'
-        ' same time. With 0, it leaves health checks to other engines.',
+        ' same time. With 0, it leaves health checks to other engines.'
+        ' Clusters of one project occupy all but one of them, so that slow'
+        ' checks do not delay those of other projects.',
     ),
     cfg.IntOpt(
         'probes',

@@ -116,7 +116,7 @@ class DatabaseCollector(registry.Collector):
         try:
             with self._database.reader() as session:
                 backlog = measure_backlog(session)
-                view = ledger.view(session)
+                view = ledger.STATEMENTS.view(session)
         except Exception as error:  # noqa: BLE001 - reported
             database.log_failure(LOG, error, 'Could not measure')
             is_up.add_metric([], 0)

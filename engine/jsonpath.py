@@ -9,6 +9,7 @@ exponentially with the length. :class:`Path` yields matches one at a time.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -23,6 +24,13 @@ MAX_LENGTH = 400
 
 #: Maximum number of values that a path visits, in all documents together.
 MAX_STEPS = 500_000
+
+
+#: A message of the parser: with a column and a token, or without.
+_PARSE_ERROR = re.compile(
+    r'Parse error (?:at \d+:(\d+) near token (.*) \(.*\)|near the end.*)',
+    re.DOTALL,
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -77,7 +85,7 @@ class Path:
                     raise _invalid(f'{token.value} is not supported.')
             self._path = parser.JsonPathParser().parse(self._text)
         except (jsonpath_exceptions.JSONPathError, ValueError) as error:
-            raise _invalid(exceptions.cut(str(error))) from None
+            raise _invalid(_reason(str(error))) from None
 
     def mentions(self, name: str) -> bool:
         """Return whether a name occurs in the path."""
@@ -156,6 +164,18 @@ class Path:
                 break
             else:
                 below.pop()
+
+
+def _reason(message: str) -> str:
+    """Return a message of the parser without names of its tokens."""
+    match = _PARSE_ERROR.fullmatch(message)
+    if match is None:
+        return exceptions.cut(message)
+    column, token = match.groups()
+    if token is None:
+        return 'it ends too early.'
+    position = int(column) + 1
+    return f'{exceptions.cut(token)} is not expected at character {position}.'
 
 
 def _invalid(reason: str) -> errors.BadRequest:

@@ -22,8 +22,6 @@ UNKNOWN_REQUEST = '(other)'
 _REQUEST_BUCKETS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30)
 _ACTION_BUCKETS = (0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600)
 
-_Labels = tuple[str, ...]
-
 
 class Metrics:
     """The counters of one process, in a separate registry."""

@@ -15,8 +15,9 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
-from vobjects import exceptions, fields
+from vobjects import exceptions
 from vobjects.clustering import errors
+from vobjects.clustering.fields import NAME_PATTERN
 
 #: Key in a cluster's config.
 FORMAT_KEY = 'node.name.format'
@@ -64,7 +65,7 @@ def member_name(config: Mapping[str, Any], index: int) -> str:
             f' {exceptions.cut(name_format)}.'
         )
     name = node_name(name_format, index)
-    if not re.fullmatch(fields.NAME_PATTERN, name):
+    if not re.fullmatch(NAME_PATTERN, name):
         raise errors.BadRequest(
             f'config: {FORMAT_KEY} must result in names of letters, digits and'
             f' "_.~-" only, not {exceptions.cut(name_format)}.'

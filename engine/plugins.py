@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
@@ -150,10 +151,12 @@ def type_name(kind: SpecType) -> str:
 
 def _version(value: Any) -> Any:
     # YAML and JSON parse an unquoted 1.0 as a number.
-    is_number = isinstance(value, float | int)
-    if isinstance(value, bool) or not (is_number or isinstance(value, str)):
-        raise errors.InvalidSpec(
-            'spec.version: must be a version such as "1.0", not'
-            f' {exceptions.cut(value)}'
-        )
-    return float(value) if isinstance(value, int) else value
+    if isinstance(value, float | str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            return float(value)
+    raise errors.InvalidSpec(
+        'spec.version: must be a version such as "1.0", not'
+        f' {exceptions.cut(value)}'
+    )

@@ -10,15 +10,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
 
 from sqlalchemy import orm
 
-from engine import log_context, scheduler, suspend_detector
+from engine import log_context, scheduler
 from engine.actions import cancellation
 from engine.actions.runtime import Runtime
 from engine.db import actions, database, dependencies, idempotency, models
-from engine.db.ledger import DatabaseLedger
 from vobjects.rpc import fleet
 
 LOG = logging.getLogger(__name__)
@@ -32,31 +30,21 @@ class Reaper:
 
     :param own_scheduler: the scheduler of this process; None if it has none
     :param period: heartbeat interval in seconds
-    :param heartbeat_age: returns the seconds since this process's last
-        heartbeat
-    :param announce: called after a sweep removed members from the ledger
     """
 
     def __init__(
         self,
         runtime: Runtime,
-        ledger: DatabaseLedger,
         *,
         own_scheduler: scheduler.Scheduler | None = None,
         period: float,
-        heartbeat_age: Callable[[], float] = lambda: 0.0,
-        announce: Callable[[], None] = lambda: None,
     ) -> None:
         self._runtime = runtime
-        self._ledger = ledger
         self._own_scheduler = own_scheduler
-        self._dead_after = period * fleet.DEAD_AFTER_PERIODS
         self._interval = period / fleet.BEATS_PER_PERIOD
-        self._heartbeat_age = heartbeat_age
-        self._suspend_detector = suspend_detector.SuspendDetector(
-            longest_pause=period, memory=period
-        )
-        self._announce = announce
+        #: ID -> description of the engines that died since the last sweep.
+        self._dead: dict[str, str] = {}
+        self._wake = threading.Event()
         self._next_cleanup = float('-inf')
         self._stopping = threading.Event()
         self._thread = threading.Thread(
@@ -70,25 +58,19 @@ class Reaper:
     def stop(self) -> None:
         """Stop after the current sweep."""
         self._stopping.set()
+        self._wake.set()
         if self._thread.is_alive():
             self._thread.join()
 
-    def sweep(self) -> list[fleet.Member]:
-        """Sweep once.
+    def expect_orphans(self, members: list[fleet.Member]) -> None:
+        """Sweep soon, because the ledger no longer has these members."""
+        self._dead |= {member.id: member.label for member in members}
+        self._wake.set()
 
-        :returns: the processes that were found dead
-        """
-        allowance = self._suspend_detector.allowed_silence(
-            self._heartbeat_age()
-        )
-        dead = self._ledger.expire(self._dead_after + allowance)
-        for member in dead:
-            LOG.warning('%s died: no heartbeat', member.label)
-        if dead:
-            self._announce()
-        is_any_ready = self._take_over_all(
-            {member.id: member for member in dead}
-        )
+    def sweep(self) -> None:
+        """Sweep once."""
+        dead, self._dead = self._dead, {}
+        is_any_ready = self._take_over_all(dead)
         is_any_ready |= self._end_overdue()
         is_any_ready |= self._resume_waiting()
         self._delete_call_records()
@@ -96,23 +78,25 @@ class Reaper:
             self._own_scheduler.give_back()
         if is_any_ready:
             self._runtime.wake()
-        return dead
 
     def _loop(self) -> None:
-        while not self._stopping.wait(self._interval):
+        while True:
+            self._wake.wait(self._interval)
+            self._wake.clear()
+            if self._stopping.is_set():
+                return
             try:
                 self.sweep()
             except Exception as error:  # noqa: BLE001 - reported
                 database.log_failure(LOG, error, 'The sweep failed')
 
-    def _take_over_all(self, dead: dict[str, fleet.Member]) -> bool:
+    def _take_over_all(self, dead: dict[str, str]) -> bool:
         with self._runtime.database.reader() as session:
             orphans = actions.orphans(session)
         is_any_ready = False
         for orphan in orphans:
             owner = orphan.owner or ''
-            member = dead.get(owner)
-            label = member.label if member else f'engine {owner[:8]}'
+            label = dead.get(owner, f'engine {owner[:8]}')
 
             def body(
                 session: orm.Session,
@@ -133,8 +117,12 @@ class Reaper:
         """
         claim = actions.Claim(orphan.id, orphan.owner or '', orphan.claims)
         if orphan.deaths + 1 >= self._runtime.conf.engine.max_attempts:
-            if not actions.update(session, claim.condition()):
+            # No worker must keep the claim if the action is reverted first.
+            if not actions.update(
+                session, claim.condition(), status='READY', owner=None
+            ):
                 return False
+            orphan.status = 'READY'
             attempts = orphan.deaths + 1
             return cancellation.end_action(
                 self._runtime,

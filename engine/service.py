@@ -9,9 +9,7 @@ the ledger. Other engines take over unfinished actions.
 
 from __future__ import annotations
 
-import importlib.metadata
 import logging
-import socket
 
 from oslo_config import cfg
 
@@ -26,7 +24,7 @@ from engine import (
 )
 from engine.actions.runtime import Runtime
 from engine.db import database, idempotency, migrations, schema_phase
-from engine.db.ledger import DatabaseLedger
+from engine.db.ledger import open_ledger
 from engine.events import recorder
 from engine.handlers import (
     actions,
@@ -50,14 +48,13 @@ from engine.providers import base as providers
 from engine.queues import base as queues
 from engine.trusts import receiver_credentials, revoker
 from vobjects import exceptions
-from vobjects.clustering import context, errors, topics, types
-from vobjects.objects.manifest import Manifest, local
+from vobjects.clustering import context, topics, types
+from vobjects.clustering.service import SERVICE
+from vobjects.objects.manifest import Manifest
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import fleet_types, server_process, wakeups
 
 LOG = logging.getLogger(__name__)
-
-BINARY = 'vobjects-engine'
 
 #: Request handler classes.
 HANDLERS = (
@@ -129,24 +126,19 @@ class Engine:
             speaks=speaks,
             wake=self._wake,
         )
-        ledger = DatabaseLedger(self.database)
         self.worker = server_process.ServerProcess(
             conf,
-            exchange=topics.EXCHANGE,
-            topic=topics.ENGINE,
-            notified_topics=(topics.API,),
-            binary=BINARY,
-            host=host or socket.gethostname(),
-            release=release or importlib.metadata.version('vobjects'),
-            manifest=speaks or local(),
-            ledger=ledger,
-            services=[handlers(self.runtime) for handlers in HANDLERS],
-            expected=(errors.ClusteringError,),
+            SERVICE,
+            host=host or '',
+            release=release or '',
+            manifest=speaks,
+            ledger=open_ledger(self.database),
+            handlers=[handlers(self.runtime) for handlers in HANDLERS],
             context_from=context.from_dict,
             prepare=self.runtime.admit,
             find_response=self._find_response,
-            error_modules=topics.ERROR_MODULES,
             listeners={wakeups.WORK: self._hear},
+            on_expired=lambda dead: self.reaper.expect_orphans(dead),
             observer=self.runtime.metrics,
         )
         self.work_notifier = work_notifier.WorkNotifier(self._notify_engines)
@@ -154,11 +146,8 @@ class Engine:
         self.health = health.Manager(self.runtime, self.worker.id)
         self.reaper = reaper.Reaper(
             self.runtime,
-            ledger,
             own_scheduler=self.scheduler,
             period=conf.fleet.heartbeat_interval,
-            heartbeat_age=lambda: self.worker.membership.age,
-            announce=self.worker.announce_fleet,
         )
 
         self.exporter = exporter.Exporter(

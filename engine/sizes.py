@@ -7,6 +7,7 @@ import dataclasses
 import math
 import sys
 
+from vobjects import exceptions
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters
 
@@ -86,7 +87,7 @@ class Bounds:
         if problem:
             raise errors.BadRequest(
                 f'The specified {problem} than the current desired_capacity'
-                f' ({size}) of the cluster.'
+                f' ({exceptions.cut(size)}) of the cluster.'
             )
         self.check_size(size)
 
@@ -97,8 +98,8 @@ class Bounds:
         """
         if size > self.limit:
             raise errors.BadRequest(
-                f'The target capacity ({size}) is greater than the maximum'
-                f' number of nodes allowed per cluster ({self.limit}).'
+                f'{_target_text(size)} is greater than the maximum number of'
+                f' nodes allowed per cluster ({self.limit}).'
             )
 
     def check_size(self, size: int) -> None:
@@ -109,12 +110,12 @@ class Bounds:
         self.check_limit(size)
         if size < self.minimum:
             raise errors.BadRequest(
-                f'The target capacity ({size}) is less than the'
+                f'{_target_text(size)} is less than the'
                 f' {self._minimum_text()}.'
             )
         if 0 <= self.maximum < size:
             raise errors.BadRequest(
-                f'The target capacity ({size}) is greater than the'
+                f'{_target_text(size)} is greater than the'
                 f' {self._maximum_text()}.'
             )
 
@@ -142,6 +143,10 @@ class Bounds:
 
     def _origin(self, name: str) -> str:
         return 'specified' if name in self.specified else "cluster's"
+
+
+def _target_text(size: int) -> str:
+    return f'The target capacity ({exceptions.cut(size)})'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ use. These packages are public, too:
 =========================  ==================================================
 
 The remaining modules support them: ``objects`` implements the base classes,
+``service`` the declaration of a service,
 ``versions`` the version numbers, ``cli`` the command ``vobjects``;
 ``sensitive`` hides secrets, ``phrases`` and ``suggestions`` build the texts of
 errors, and ``mypy_plugin`` types the attributes of fields. ``clustering``
@@ -53,7 +54,7 @@ from vobjects import _lazy
 if TYPE_CHECKING:
     from vobjects import exceptions, fields
     from vobjects.objects.adoption import adopt
-    from vobjects.objects.history import added, changed, removed, renamed
+    from vobjects.objects.field_changes import added, changed, removed, renamed
     from vobjects.objects.object import (
         Object,
         ObjectListBase,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
         registered_type,
         registered_types,
     )
+    from vobjects.service import Service
     from vobjects.versions import Version
 
 __version__: str
@@ -75,6 +77,7 @@ __all__ = [
     'ObjectListBase',
     'Request',
     'Resource',
+    'Service',
     'Version',
     '__version__',
     'added',
@@ -108,6 +111,7 @@ _lazy_attribute = _lazy.attributes(
             'registered_type',
             'registered_types',
         ],
+        'vobjects.service': ['Service'],
         'vobjects.versions': ['Version'],
     },
 )

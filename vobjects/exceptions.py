@@ -24,6 +24,7 @@ Each message states the problem, its location and the fix.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -31,6 +32,12 @@ from vobjects import suggestions
 
 #: Maximum length of a caller's value in an error message, in characters.
 MAX_VALUE_LENGTH = 60
+
+#: Maximum length of an error message that a client receives, in characters.
+MAX_MESSAGE_LENGTH = 1000
+
+#: Control characters except line feeds, and lone surrogates.
+_UNPRINTABLE = re.compile(r'[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]')
 
 
 def cut(value: Any) -> str:
@@ -43,6 +50,32 @@ def cut_text(text: str) -> str:
     if len(text) <= MAX_VALUE_LENGTH:
         return text
     return text[: MAX_VALUE_LENGTH - 1] + '…'
+
+
+def message_text(text: str) -> str:
+    """Return an error message as clients receive it.
+
+    It has at most :data:`MAX_MESSAGE_LENGTH` characters. Control characters
+    and lone surrogates become question marks, except line feeds, which
+    separate the problems in some of Senlin's messages.
+    """
+    if len(text) > MAX_MESSAGE_LENGTH:
+        text = text[: MAX_MESSAGE_LENGTH - 1] + '…'
+    if text.isprintable():
+        return text
+    return _UNPRINTABLE.sub('?', text)
+
+
+def storable_text(text: str) -> str:
+    """Replace NUL characters and lone surrogates by question marks.
+
+    PostgreSQL cannot store the former, and UTF-8 cannot encode the latter.
+    """
+    return text.replace('\0', '?').encode(errors='replace').decode()
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split('.') if part.isdecimal()]
 
 
 class VobjectsError(Exception):
@@ -163,6 +196,12 @@ class LossyDowngrade(ConversionError):
 
     def __str__(self) -> str:
         because = f' because {self.peer}' if self.peer else ''
+        if _numbers(self.from_version) < _numbers(self.to_version):
+            return (
+                f'{self.type_name} {self.to_version} cannot hold'
+                f' {self.field}={self.value} of {self.type_name}'
+                f' {self.from_version}{because}'
+            )
         return (
             f'{self.type_name}.{self.field}={self.value} needs'
             f' {self.type_name} {self.from_version}, but the peer supports'
@@ -232,6 +271,28 @@ class Unreachable(VobjectsError):
 
 class DeadlinePassed(VobjectsError):
     """A request arrived after its caller had given up."""
+
+
+class ServiceError(Exception):
+    """Base class of the errors that a service's server raises to its callers.
+
+    The class gives the kind of error, the message the problem. Derive classes
+    from it in a module that the service declares in ``error_modules``. Callers
+    then receive the same class, and a text without the server's traceback.
+
+    All arguments are positional strings: the receiver rebuilds the error from
+    them, and a newer release may send more than this one knows.
+
+    :ivar message: the problem, its place and the fix; see
+        :func:`message_text`
+    """
+
+    def __init__(self, message: str, *details: str) -> None:
+        self.message = message_text(message)
+        super().__init__(self.message, *details)
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class FleetError(VobjectsError):

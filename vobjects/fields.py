@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from oslo_versionedobjects import fields as _ovo
 from oslo_versionedobjects.fields import *  # noqa: F403 - see the docstring
@@ -19,10 +19,6 @@ from oslo_versionedobjects.fields import UnspecifiedDefault
 
 from vobjects import exceptions, phrases
 from vobjects.sensitive import sensitive
-
-#: Characters that Senlin accepts in a name: ASCII letters and digits, CJK, and
-#: ``-._~``.
-NAME_PATTERN = r'^[a-zA-Z0-9_.~\u4e00-\u9fa5-]+$'
 
 #: Largest integer that the supported databases store in an INTEGER column.
 MAX_INTEGER = 2**31 - 1
@@ -58,11 +54,21 @@ class LimitedField(_ovo.Field[Value]):
 
 
 class Name(Limited[str]):
-    """A resource name.
+    """A resource name; a subclass may accept fewer characters.
 
     :param minimum: minimum length, in characters
     :param maximum: maximum length, in characters
+    :cvar PATTERN: regular expression that the whole name must match
+    :cvar REQUIREMENT: the same in words, for error messages
     """
+
+    PATTERN: ClassVar[str] = (
+        r'^([^\s\x00-\x1f\x7f-\x9f]'
+        r'([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?)?$'
+    )
+    REQUIREMENT: ClassVar[str] = (
+        'must have no control characters, and no white space at either end'
+    )
 
     def __init__(self, minimum: int = 1, maximum: int = 255) -> None:
         super().__init__()
@@ -79,10 +85,9 @@ class Name(Limited[str]):
                 f'{attr} must have {self.minimum} to {self.maximum}'
                 f' characters, not {len(value)}'
             )
-        if not re.fullmatch(NAME_PATTERN, value):
+        if not re.fullmatch(self.PATTERN, value):
             raise ValueError(
-                f'{attr} {exceptions.cut(value)} may hold letters, digits'
-                ' and "_.~-" only'
+                f'{attr} {self.REQUIREMENT}, not {exceptions.cut(value)}'
             )
         return value
 
@@ -91,7 +96,7 @@ class Name(Limited[str]):
             'type': ['string'],
             'minLength': self.minimum,
             'maxLength': self.maximum,
-            'pattern': NAME_PATTERN,
+            'pattern': self.PATTERN,
         }
 
 
@@ -110,7 +115,7 @@ class Capacity(Limited[int]):
         if not self.minimum <= number <= self.maximum:
             raise ValueError(
                 f'{attr} must be from {self.minimum} to {self.maximum},'
-                f' not {number}'
+                f' not {exceptions.cut(number)}'
             )
         return number
 

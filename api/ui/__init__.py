@@ -12,7 +12,7 @@ import importlib.resources
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from api import authentication, middleware, policy
+from api import middleware
 from vobjects.objects.codec.json_text import dumps
 
 if TYPE_CHECKING:
@@ -95,13 +95,3 @@ def page(
         )
 
     return serve
-
-
-def access_check(
-    authenticate: authentication.Authenticate, enforcer: policy.Enforcer
-) -> Callable[[WSGIEnvironment], None]:
-    """Return a function that rejects callers who may not see the fleet.
-
-    It raises api.errors.Forbidden, or any error of ``authenticate``.
-    """
-    return lambda environ: enforcer.check(authenticate(environ), RULE)

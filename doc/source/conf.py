@@ -37,6 +37,7 @@ extensions = [
     'oslo_config.sphinxext',
     'oslo_policy.sphinxext',
     'sphinx.ext.autodoc',
+    'state_of_objects',
     'sphinx_copybutton',
 ]
 html_theme = 'furo'
@@ -45,6 +46,13 @@ copybutton_prompt_text = r'\$ |>>> |\.\.\. '
 copybutton_prompt_is_regexp = True
 html_copy_source = False
 nitpicky = True
+# Types of other packages in signatures: their documentation is elsewhere.
+nitpick_ignore_regex = [
+    ('py:(class|exc|data)', r'(?!vobjects\.).*'),
+    # Type variables.
+    ('py:class', r'vobjects\..*\.(Method|ObjectType|FieldT|T)'),
+]
+autodoc_member_order = 'bysource'
 
 
 class Microversions(SphinxDirective):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from engine.actions.runtime import Runtime
@@ -87,6 +88,15 @@ def read(runtime: Runtime, action: models.Action) -> objects.Request:
         action.inputs, supported=runtime.speaks
     )
     return request
+
+
+def request_fields(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields of the request in an action's inputs.
+
+    They are not decoded, since their version may be newer than this engine.
+    """
+    fields = inputs.get(f'{objects.Object.OBJ_SERIAL_NAMESPACE}.data')
+    return fields or {}
 
 
 def _new(

@@ -47,6 +47,9 @@ USER_ERRORS = (
 #: Errors that are not the action's fault: it is run again.
 TRANSIENT_ERRORS = (exceptions.FleetError, exceptions.Unreachable)
 
+#: Key in an action's data: the final status and reason after an undo.
+OUTCOME = 'outcome'
+
 Stage = Callable[['ActionRun'], None]
 
 #: Sets the target's status after an action ended for the given reason.
@@ -61,6 +64,9 @@ class ActionType:
     :ivar lock_requests: returns the needed locks for an action and its request
     :ivar on_failure: sets the target's status when the action ends without
         having done its work
+    :ivar undo: returns the stage that reverts a begun action, before it ends
+        without having done its work; None: it can end at once
+    :ivar is_cancellable: returns whether a user can cancel an action
     """
 
     stages: Mapping[str, Stage]
@@ -68,6 +74,8 @@ class ActionType:
         [models.Action, objects.Request], list[locks.LockRequest]
     ]
     on_failure: FailureHandler
+    undo: Callable[[models.Action], str | None] = lambda action: None
+    is_cancellable: Callable[[models.Action], bool] = lambda action: True
 
 
 class ActionRun:
@@ -103,7 +111,11 @@ class ActionRun:
         log_context.enter(self.action)
         LOG.debug('Stage %s', self.action.stage)
         try:
-            self._perform()
+            try:
+                self._perform()
+            except actions.UndoRequestedError:
+                LOG.info('The action is reverted')
+                self._release()
         except actions.ClaimLostError:
             LOG.info('The action was taken away')
         except Exception as error:  # noqa: BLE001 - it is logged
@@ -119,13 +131,23 @@ class ActionRun:
                     f'stage {self.action.stage} of {self.action.action} did'
                     ' not end'
                 )
-        except (actions.ClaimLostError, *TRANSIENT_ERRORS):
+        except (
+            actions.ClaimLostError,
+            actions.UndoRequestedError,
+            *TRANSIENT_ERRORS,
+        ):
             raise
         except USER_ERRORS as error:
             self._fail_target(str(error))
         except Exception as error:
             LOG.exception('The action failed')
             self._fail_target(f'internal error: {type(error).__name__}')
+
+    def _release(self) -> None:
+        if self.runtime.database.write(
+            lambda session: actions.release_claim(session, self.claim)
+        ):
+            self.runtime.wake()
 
     # Within a stage
 
@@ -138,11 +160,14 @@ class ActionRun:
             database
         :raises engine.db.actions.ClaimLostError: another worker owns the
             action
+        :raises engine.db.actions.UndoRequestedError: the action must be undone
         """
 
         def attempt(session: orm.Session) -> Result:
             self._stage_ended = self._wake_needed = False
-            self._now = actions.lock_claimed(session, self.claim)
+            self._now = actions.lock_claimed(
+                session, self.claim, self.action.stage
+            )
             return body(session)
 
         result = self.runtime.database.write(attempt)
@@ -246,6 +271,16 @@ class ActionRun:
     def fail(self, session: orm.Session, reason: str) -> None:
         """End the action with status FAILED; the caller sets the target's."""
         self._end(session, 'FAILED', reason)
+
+    def end_undone(self, session: orm.Session, problem: str = '') -> None:
+        """End the action after its stage ``undo``, as was requested.
+
+        :param problem: what could not be reverted, if anything
+        """
+        status, reason = self.action.data[OUTCOME]
+        if problem:
+            reason = f'{reason}; {problem}'
+        self._end(session, status, reason)
 
     def _end(
         self,

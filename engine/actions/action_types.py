@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlalchemy import orm
@@ -96,9 +96,9 @@ def _checked_step(step: clusters.Step) -> Stage:
     return check_and_run
 
 
-def _attachment_action(stage: Stage) -> ActionType:
+def _binding_action(stages: Mapping[str, Stage], **options: Any) -> ActionType:
     return ActionType(
-        {'start': stage}, _cluster_locks, policy_bindings.keep_status
+        stages, _cluster_locks, policy_bindings.keep_status, **options
     )
 
 
@@ -156,9 +156,14 @@ ACTION_TYPES: dict[str, ActionType] = {
     'CLUSTER_UPDATE': _cluster_action(
         updating.update, updating.go_on, updating.batch, updating.updated
     ),
-    'CLUSTER_DELETE': _with_start(
-        _cluster_action(clusters.delete, clusters.deleted),
-        policy_bindings.detach_first,
+    'CLUSTER_DELETE': dataclasses.replace(
+        _with_start(
+            _cluster_action(clusters.delete, clusters.deleted),
+            policy_bindings.detach_first,
+        ),
+        is_cancellable=lambda action: (
+            action.start_time is None or action.stage != 'start'
+        ),
     ),
     'CLUSTER_RESIZE': _cluster_action(clusters.resize, clusters.resized),
     'CLUSTER_SCALE_IN': _cluster_action(clusters.scale_in, clusters.scaled),
@@ -175,9 +180,24 @@ ACTION_TYPES: dict[str, ActionType] = {
     'CLUSTER_REPLACE_NODES': _cluster_action(
         members.replace, members.refill, members.replaced
     ),
-    'CLUSTER_ATTACH_POLICY': _attachment_action(policy_bindings.attach),
-    'CLUSTER_DETACH_POLICY': _attachment_action(policy_bindings.detach),
-    'CLUSTER_UPDATE_POLICY': _attachment_action(policy_bindings.update),
+    'CLUSTER_ATTACH_POLICY': _binding_action(
+        {
+            'start': policy_bindings.attach,
+            policy_bindings.UNDO: policy_bindings.undo_attach,
+        },
+        undo=policy_bindings.undo_attach_stage,
+    ),
+    'CLUSTER_DETACH_POLICY': _binding_action(
+        {'start': policy_bindings.detach},
+        is_cancellable=lambda action: action.start_time is None,
+    ),
+    'CLUSTER_UPDATE_POLICY': _binding_action(
+        {
+            'start': policy_bindings.update,
+            policy_bindings.UNDO: policy_bindings.undo_update,
+        },
+        undo=policy_bindings.undo_update_stage,
+    ),
     'CLUSTER_OPERATION': _cluster_action(
         operations.operate_all, operations.operated
     ),

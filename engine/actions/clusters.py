@@ -16,7 +16,7 @@ from sqlalchemy import orm
 from engine import distribution, names, sizes
 from engine.actions import action_run, deletion_hooks, policy_checks
 from engine.actions import nodes as node_actions
-from engine.db import clusters, models, nodes
+from engine.db import clusters, models, nodes, quotas
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes as requests
 
@@ -137,7 +137,8 @@ def _resize(
     )
     try:
         size, bounds = change.apply(len(members), bounds)
-    except errors.BadRequest as error:
+        _check_quota(run, session, cluster, size - len(members))
+    except (errors.BadRequest, errors.OverQuota) as error:
         run.fail(session, str(error))  # the cluster has not changed
         return
     clusters.set_status(cluster, 'RESIZING', 'Cluster resize started.')
@@ -255,7 +256,12 @@ def grow(
     count: int,
     then: Step,
 ) -> None:
-    """Add nodes to a cluster, and derive the actions that create them."""
+    """Add nodes to a cluster, and derive the actions that create them.
+
+    :raises vobjects.clustering.errors.OverQuota: the project cannot have as
+        many nodes
+    """
+    _check_quota(run, session, cluster, count)
     children = []
     decided = run.action.data.get(policy_checks.DECISIONS) or {}
     for placement in distribution.new_placements(decided, count):
@@ -278,6 +284,21 @@ def grow(
             )
         )
     wait(run, session, children, then)
+
+
+def _check_quota(
+    run: action_run.ActionRun,
+    session: orm.Session,
+    cluster: models.Cluster,
+    more: int,
+) -> None:
+    quotas.check_growth(
+        session,
+        models.Node,
+        cluster.project,
+        more,
+        run.runtime.conf.engine.max_nodes_per_project,
+    )
 
 
 def add_node(

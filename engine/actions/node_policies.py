@@ -169,22 +169,32 @@ def apply_changes(
     return {key: value for key, value in merged.items() if value is not None}
 
 
+def changed_nodes(
+    members: Iterable[models.Node], changes: Changes
+) -> list[models.Node]:
+    """Return the changed ones of some nodes, with their new data."""
+    changed = [node for node in members if changes.get(node.id)]
+    for node in changed:
+        node.data = apply_changes(node.data, changes[node.id])
+    return changed
+
+
 def add_nodes(
     cloud: providers.Provider,
     policy_type: base.PolicyType,
     attached: base.AttachedPolicy,
     members: Iterable[models.Node],
-) -> Changes:
+    changes: Changes,
+) -> None:
     """Add existing nodes to a policy.
 
+    :param changes: receives the changes of the nodes added so far, also if the
+        next one cannot be added
     :raises engine.providers.base.ProviderError: a node cannot be added
     """
-    if not policy_type.tracks_nodes:
-        return {}
-    return {
-        node.id: policy_type.add_node(cloud, attached, node)
-        for node in members
-    }
+    if policy_type.tracks_nodes:
+        for node in members:
+            changes[node.id] = policy_type.add_node(cloud, attached, node)
 
 
 def remove_nodes(

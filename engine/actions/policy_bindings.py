@@ -5,13 +5,17 @@ Each of these is an action, because it locks the cluster. Cloud resources that
 a policy needs are created before the policy is bound to the cluster, and
 deleted before it is unbound. If an engine dies in between, another engine
 starts the action again.
+
+An attachment or an update that is cancelled, superseded or overdue is
+reverted. Once a detachment has begun, it cannot be cancelled. If it fails, the
+binding stays, so that the user can repeat the request.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import orm
@@ -25,8 +29,12 @@ from vobjects.clustering import consts, errors
 
 LOG = logging.getLogger(__name__)
 
-#: Key in an action's data: the plan made by the first attempt.
+#: Key in an action's data: the plan made by the first attempt. It is stored
+#: before any cloud resource is created.
 PLAN = 'planned'
+
+#: Name of the stage that reverts an attachment.
+UNDO = 'undo'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,21 +66,11 @@ def attach(run: action_run.ActionRun) -> None:
     if attachment is None:
         return
     policy_type, attached = attachment.policy_type, attachment.attached
-    is_created = False
+    changes: node_policies.Changes = {}
     try:
-        plan = _stored_plan(run, attachment)
-        attachment.binding.data = policy_type.attach(attachment.target, plan)
-        is_created = True
-        changes = (
-            node_policies.add_nodes(
-                cloud, policy_type, attached, attachment.members
-            )
-            if attachment.binding.enabled
-            else {}
-        )
+        _create_resources(attachment, _stored_plan(run, attachment), changes)
     except node_policies.ERRORS as error:
-        if is_created:
-            _delete_resources(attachment)
+        _clean_up(attachment, lambda: _delete_resources(attachment, changes))
         reason = str(error)
         run.write(lambda session: run.fail(session, reason))
         return
@@ -88,8 +86,42 @@ def attach(run: action_run.ActionRun) -> None:
     try:
         run.write(done)
     except actions.ClaimLostError:
-        _delete_resources_if_ended(run, attachment)
+        if _is_over(run):
+            # The members may be those of the next attachment, whose load
+            # balancer can be the same existing one.
+            _clean_up(attachment, lambda: _delete_resources(attachment, {}))
         raise
+
+
+def undo_attach_stage(action: models.Action) -> str | None:
+    """Return the stage that deletes the resources, if there may be any."""
+    return UNDO if PLAN in action.data else None
+
+
+def undo_attach(run: action_run.ActionRun) -> None:
+    """Delete the resources of an attachment that is ended from outside."""
+    cloud = run.cloud
+    attachment = run.write(
+        lambda session: _load_new(
+            run,
+            session,
+            cloud,
+            cluster_actions.lock_cluster(run, session),
+            _get_policy(run, session),
+        )
+    )
+    changes: node_policies.Changes = {}
+    # Only the creation can find resources that an engine created before its
+    # death.
+    problem = _clean_up(
+        attachment,
+        lambda: _create_resources(attachment, run.action.data[PLAN], changes),
+    )
+    problem = (
+        _clean_up(attachment, lambda: _delete_resources(attachment, changes))
+        or problem
+    )
+    run.write(lambda session: run.end_undone(session, problem))
 
 
 def _prepare(
@@ -100,16 +132,7 @@ def _prepare(
     if clusters.get_binding(session, cluster.id, policy.id) is not None:
         run.succeed(session, 'Policy already attached.')
         return None
-    policy_type = run.runtime.policy_types.get(policy.type)
-    binding = models.ClusterPolicy(
-        id=models.new_id(),
-        cluster_id=cluster.id,
-        policy_id=policy.id,
-        priority=policy_type.priority,
-        enabled=run.request.get('enabled') is not False,
-        data={},
-    )
-    attachment = _load(run, session, cloud, cluster, policy, binding)
+    attachment = _load_new(run, session, cloud, cluster, policy)
     try:
         _check_attachable(run, session, attachment)
     except base.PolicyCheckError as refusal:
@@ -127,42 +150,88 @@ def _stored_plan(
         found: Mapping[str, Any] = data[PLAN]
         return found
     plan = attachment.policy_type.plan(attachment.target)
-    if plan:
-        run.write(
-            lambda session: actions.update(
-                session,
-                run.claim.condition(),
-                data={**data, PLAN: plan},
-            )
+    run.write(
+        lambda session: actions.update(
+            session, run.claim.condition(), data={**data, PLAN: plan}
         )
+    )
     return plan
 
 
-def _delete_resources(attachment: _Attachment) -> None:
-    """Delete the resources of an attachment that failed."""
+def _create_resources(
+    attachment: _Attachment,
+    plan: Mapping[str, Any],
+    changes: node_policies.Changes,
+) -> None:
+    """Create a policy's resources, or find them, and add the nodes.
+
+    :param changes: receives the changes of the nodes' data
+    :raises engine.providers.base.ProviderError: the creation failed; after the
+        first part of it, the binding has data
+    :raises engine.policies.base.PolicyCheckError: the cloud lacks a service
+    """
+    attachment.binding.data = attachment.policy_type.attach(
+        attachment.target, plan
+    )
+    if attachment.binding.enabled:
+        _add_nodes(attachment, changes)
+
+
+def _add_nodes(
+    attachment: _Attachment, changes: node_policies.Changes
+) -> None:
+    node_policies.add_nodes(
+        attachment.target.cloud,
+        attachment.policy_type,
+        attachment.attached,
+        attachment.members,
+        changes,
+    )
+
+
+def _delete_resources(
+    attachment: _Attachment, changes: node_policies.Changes
+) -> None:
+    """Delete the resources of an attachment that failed.
+
+    :param changes: from :func:`_create_resources`
+    :raises engine.providers.base.ProviderError: the deletion failed
+    """
+    if not attachment.binding.data:
+        return  # none was created
+    node_policies.remove_nodes(
+        attachment.target.cloud,
+        attachment.policy_type,
+        attachment.attached,
+        node_policies.changed_nodes(attachment.members, changes),
+    )
+    attachment.policy_type.detach(attachment.target, attachment.binding.data)
+
+
+def _clean_up(attachment: _Attachment, step: Callable[[], None]) -> str:
+    """Try to find or delete resources.
+
+    :returns: why some resources may be left; empty if none is
+    """
     try:
-        attachment.policy_type.detach(
-            attachment.target, attachment.binding.data
-        )
+        step()
     except node_policies.ERRORS as error:
         LOG.warning(
-            'Policy %s is not attached to cluster %s; some of its cloud'
-            ' resources could not be deleted: %s',
+            'Some cloud resources of policy %s for cluster %s could not be'
+            ' deleted: %s',
             attachment.target.policy.id,
             attachment.target.cluster.id,
             error,
         )
+        return f'some cloud resources may be left: {error}'
+    return ''
 
 
-def _delete_resources_if_ended(
-    run: action_run.ActionRun, attachment: _Attachment
-) -> None:
-    """Delete the resources, unless another engine continues the action."""
+def _is_over(run: action_run.ActionRun) -> bool:
+    """Tell whether an action has ended, so that no engine continues it."""
     with run.runtime.database.reader() as session:
         action = actions.get(session, run.action.id)
-        is_over = action is None or action.status in consts.ACTION_ENDS
-    if is_over:
-        _delete_resources(attachment)
+        return action is None or action.status in consts.ACTION_ENDS
 
 
 # CLUSTER_DETACH_POLICY
@@ -246,23 +315,20 @@ def update(run: action_run.ActionRun) -> None:
         run.write(lambda session: run.succeed(session, 'No update is needed.'))
         return
     changes: node_policies.Changes = {}
+    failure = ''
     if enabled:
         try:
-            changes = node_policies.add_nodes(
-                cloud,
-                attachment.policy_type,
-                attachment.attached,
-                attachment.members,
-            )
+            _add_nodes(attachment, changes)
         except node_policies.ERRORS as error:
-            reason = str(error)
-            run.write(lambda session: run.fail(session, reason))
-            return
+            failure = str(error)
 
     def done(session: orm.Session) -> None:
+        node_policies.save_changes(session, changes)
+        if failure:
+            run.fail(session, failure)
+            return
         binding = session.get_one(models.ClusterPolicy, attachment.binding.id)
         binding.enabled = enabled
-        node_policies.save_changes(session, changes)
         attachment.policy_type.after_bind(
             session,
             dataclasses.replace(attachment.attached, binding=binding),
@@ -271,6 +337,41 @@ def update(run: action_run.ActionRun) -> None:
         run.succeed(session, 'Policy updated.')
 
     run.write(done)
+
+
+def undo_update_stage(action: models.Action) -> str | None:
+    """Return the stage that reverts an update, if it has begun."""
+    return None if action.start_time is None else UNDO
+
+
+def undo_update(run: action_run.ActionRun) -> None:
+    """Remove the nodes that an enabling added before it was ended."""
+    cloud = run.cloud
+    attachment = run.write(lambda session: _load_existing(run, session, cloud))
+    if attachment is None:
+        return
+    changes: node_policies.Changes = {}
+    problem = ''
+    if run.request.get('enabled'):
+        problem = _clean_up(
+            attachment, lambda: _add_nodes(attachment, changes)
+        )
+        problem = (
+            _clean_up(
+                attachment, lambda: _remove_added_nodes(attachment, changes)
+            )
+            or problem
+        )
+    run.write(lambda session: run.end_undone(session, problem))
+
+
+def _remove_added_nodes(
+    attachment: _Attachment, changes: node_policies.Changes
+) -> None:
+    for node in node_policies.changed_nodes(attachment.members, changes):
+        attachment.policy_type.remove_node(
+            attachment.target.cloud, attachment.attached, node
+        )
 
 
 # CLUSTER_DELETE
@@ -334,6 +435,28 @@ def keep_status(
     """Leave the cluster's status, because its nodes did not change."""
 
 
+def _load_new(
+    run: action_run.ActionRun,
+    session: orm.Session,
+    cloud: providers.Provider,
+    cluster: models.Cluster,
+    policy: models.Policy,
+) -> _Attachment:
+    """Return an attachment with a new binding.
+
+    The ID of the action is the ID of the binding, so all attempts agree on it.
+    """
+    binding = models.ClusterPolicy(
+        id=run.action.id,
+        cluster_id=cluster.id,
+        policy_id=policy.id,
+        priority=run.runtime.policy_types.get(policy.type).priority,
+        enabled=run.request.get('enabled') is not False,
+        data={},
+    )
+    return _load(run, session, cloud, cluster, policy, binding)
+
+
 def _load(
     run: action_run.ActionRun,
     session: orm.Session,
@@ -346,6 +469,7 @@ def _load(
     target = base.AttachmentTarget(
         conf=run.runtime.conf,
         cloud=cloud,
+        key=binding.id,
         cluster=cluster,
         profile=session.get_one(models.Profile, cluster.profile_id),
         policy=policy,

@@ -45,8 +45,12 @@ class ClaimLostError(Exception):
     """Raised when another worker owns the action: stop working on it."""
 
 
+class UndoRequestedError(Exception):
+    """Raised when the action must be undone: leave it to that stage."""
+
+
 _ACTION = statements.table(models.Action)
-_SERVICE = statements.table(models.Service)
+_SERVICE = models.LEDGER.members
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -81,8 +85,7 @@ _IS_CLAIMED = sqlalchemy.and_(
 _CHANGE_CLAIMED = _change(_IS_CLAIMED)
 
 _HOLD = (
-    sqlalchemy.select(clock.utcnow())
-    .select_from(_ACTION)
+    sqlalchemy.select(clock.utcnow(), _ACTION.c.stage)
     .where(_IS_CLAIMED)
     .with_for_update()
 )
@@ -253,16 +256,24 @@ def later(time: datetime.datetime, seconds: float) -> datetime.datetime:
 # With a claim
 
 
-def lock_claimed(session: orm.Session, claimed: Claim) -> datetime.datetime:
+def lock_claimed(
+    session: orm.Session, claimed: Claim, stage: str
+) -> datetime.datetime:
     """Lock a claimed action until the transaction ends.
 
+    :param stage: the stage that the worker runs
     :returns: the current time
     :raises ClaimLostError: another worker owns the action
+    :raises UndoRequestedError: :func:`request_undo` changed the stage
     """
-    now: datetime.datetime | None = session.scalar(_HOLD, claimed.values())
-    if now is None:
+    row = session.execute(_HOLD, claimed.values()).one_or_none()
+    if row is None:
         raise ClaimLostError(claimed.action_id)
-    return now
+    now, current_stage = row
+    if current_stage != stage:
+        raise UndoRequestedError(claimed.action_id)
+    time: datetime.datetime = now
+    return time
 
 
 def release_claim(
@@ -376,6 +387,39 @@ def wait_for(
 # Ending an action
 
 
+def request_undo(
+    session: orm.Session,
+    action: models.Action,
+    stage: str,
+    reason: str,
+    data: Mapping[str, Any],
+) -> bool:
+    """Let an unfinished action continue with the stage that reverts it.
+
+    A worker that runs the action keeps its claim until its next transaction,
+    so that the two stages never run at the same time. The action keeps its
+    locks, and gets a new deadline.
+
+    :param reason: the status reason meanwhile
+    :param data: the new ``data`` of the action
+    :returns: whether the action became ready
+    """
+    values: dict[str, Any] = {}
+    if action.status != 'RUNNING':
+        values = {'status': 'READY', 'not_before': None}
+    is_changed = update(
+        session,
+        is_unfinished(action.id),
+        stage=stage,
+        status_reason=reason,
+        data=dict(data),
+        deadline=later(clock.now(session), action.timeout),
+        deaths=0,
+        **values,
+    )
+    return is_changed and bool(values)
+
+
 def end(
     session: orm.Session,
     action: models.Action,
@@ -445,6 +489,18 @@ def blockers(
     ).all()
 
 
+def unfinished_of(
+    session: orm.Session, action_name: str
+) -> Sequence[models.Action]:
+    """Return the unfinished actions with a name, on any target."""
+    return session.scalars(
+        sqlalchemy.select(models.Action).where(
+            models.Action.action == action_name,
+            models.Action.status.in_(UNFINISHED),
+        )
+    ).all()
+
+
 def claims_of(session: orm.Session, owner: str) -> list[Claim]:
     """Return the claims of a service."""
     rows = session.execute(
@@ -472,7 +528,7 @@ def delete_ended(session: orm.Session, target: str, kind: str) -> None:
 
 def orphans(session: orm.Session) -> Sequence[models.Action]:
     """Return running actions whose owner is not in the ledger."""
-    owners = sqlalchemy.select(models.Service.id)
+    owners = sqlalchemy.select(models.LEDGER.members.c.id)
     return session.scalars(
         sqlalchemy.select(models.Action).where(
             models.Action.status == 'RUNNING',

@@ -8,45 +8,13 @@ the clocks of the engines may differ.
 from __future__ import annotations
 
 import datetime
-from typing import Any
 
 import sqlalchemy
 from sqlalchemy import orm
-from sqlalchemy.ext import compiler
-from sqlalchemy.sql import expression
 
-from engine.db import types
+from vobjects.rpc.sql.columns import utcnow
 
-
-class utcnow(expression.FunctionElement[datetime.datetime]):  # noqa: N801
-    """SQL function: the UTC time at which the statement runs."""
-
-    type = types.UtcDateTime()
-    inherit_cache = True
-
-
-@compiler.compiles(utcnow)
-def _standard(element: utcnow, compiler: Any, **options: Any) -> str:
-    return 'CURRENT_TIMESTAMP'
-
-
-@compiler.compiles(utcnow, 'postgresql')
-def _postgresql(element: utcnow, compiler: Any, **options: Any) -> str:
-    # now() would return the start of the transaction, which may have waited.
-    return "(clock_timestamp() AT TIME ZONE 'UTC')"
-
-
-@compiler.compiles(utcnow, 'mysql')
-@compiler.compiles(utcnow, 'mariadb')
-def _mysql(element: utcnow, compiler: Any, **options: Any) -> str:
-    return 'UTC_TIMESTAMP(6)'
-
-
-@compiler.compiles(utcnow, 'sqlite')
-def _sqlite(element: utcnow, compiler: Any, **options: Any) -> str:
-    # SQLite compares times as text, so all need the same number of digits.
-    return "(strftime('%Y-%m-%d %H:%M:%f', 'now') || '000')"
-
+__all__ = ['now', 'utcnow']
 
 _NOW = sqlalchemy.select(utcnow())
 

@@ -66,12 +66,34 @@ def get(
     )
 
 
-def due(session: orm.Session) -> str | None:
-    """Return the ID of the cluster that has been due for longest."""
+def due(session: orm.Session, owner: str, most: int) -> str | None:
+    """Return the ID of a cluster that is due for a check by a service.
+
+    Of the projects, the one with the fewest claims of the service comes first,
+    so that slow checks of one project do not delay those of others. Of its
+    clusters, the one that has been due for longest comes first.
+
+    :param owner: the ID of the service
+    :param most: the maximum number of its claims for a project
+    """
+    row, cluster = models.HealthRegistration, models.Cluster
+    claimed_row, claimed_cluster = orm.aliased(row), orm.aliased(cluster)
+    claims = (
+        sqlalchemy.select(sqlalchemy.func.count())
+        .select_from(claimed_row)
+        .join(claimed_cluster, claimed_cluster.id == claimed_row.cluster_id)
+        .where(
+            claimed_row.owner == owner,
+            claimed_cluster.project.is_not_distinct_from(cluster.project),
+        )
+        .correlate(cluster)
+        .scalar_subquery()
+    )
     return session.scalar(
-        sqlalchemy.select(models.HealthRegistration.cluster_id)
-        .where(_is_free())
-        .order_by(models.HealthRegistration.due)
+        sqlalchemy.select(row.cluster_id)
+        .join(cluster, cluster.id == row.cluster_id)
+        .where(_is_free(), claims < most)
+        .order_by(claims, row.due)
         .limit(1)
     )
 
@@ -101,7 +123,7 @@ def claim(session: orm.Session, cluster_id: str, owner: str) -> bool:
     row = get(session, cluster_id)
     if row is None:
         return False
-    alive = sqlalchemy.exists().where(models.Service.id == owner)
+    alive = sqlalchemy.exists().where(models.LEDGER.members.c.id == owner)
     next_ = actions.later(clock.now(session), row.interval)
     claimed = statements.change(
         session,
@@ -138,7 +160,7 @@ def release(
 
 
 def _is_free() -> sqlalchemy.ColumnElement[bool]:
-    living = sqlalchemy.select(models.Service.id)
+    living = sqlalchemy.select(models.LEDGER.members.c.id)
     return sqlalchemy.and_(
         models.HealthRegistration.enabled.is_(True),
         models.HealthRegistration.due <= clock.utcnow(),

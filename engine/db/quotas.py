@@ -49,6 +49,37 @@ def check(
         )
 
 
+def check_growth(
+    session: orm.Session,
+    model: type[models.Base],
+    project: str | None,
+    more: int,
+    limit: int,
+) -> None:
+    """Enforce a quota before adding several resources.
+
+    Until the end of the transaction, other such transactions of the project
+    wait.
+
+    :param more: the number of new rows; if it is not positive, nothing is
+        checked
+    :raises vobjects.clustering.errors.OverQuota: the quota would be exceeded;
+        the message states all three numbers
+    """
+    if more <= 0:
+        return
+    _lock(session, project)
+    session.flush()
+    query = _count(model, is_none=project is None)
+    present = session.scalar(query, {'project': project}) or 0
+    if present + more > limit:
+        raise errors.OverQuota(
+            'Quota exceeded for resources. The project has'
+            f' {present} {model.__tablename__}, and needs {more} more; it may'
+            f' have {limit}.'
+        )
+
+
 @functools.cache
 def _count(
     model: type[models.Base], *, is_none: bool

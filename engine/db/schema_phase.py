@@ -23,7 +23,7 @@ from oslo_config import cfg
 from packaging import version
 from sqlalchemy import orm
 
-from engine.db import database, ledger, migrations, models
+from engine.db import database, ledger, migrations
 from vobjects import exceptions
 from vobjects.clustering import topics
 from vobjects.rpc import fleet
@@ -123,12 +123,12 @@ def _exclude_older_engines(
         connection, join_transaction_mode='rollback_only'
     ) as session:
         # Until the transaction ends, no engine can join the fleet.
-        session.get(models.LedgerState, ledger.STATE_ID, with_for_update=True)
+        ledger.STATEMENTS.lock(session)
         living, silent = _split_older_engines(session, conf)
         if living:
             raise OlderEnginesError(living)
         # An engine that was only frozen must join again, and is rejected.
-        ledger.remove_members(session, [member.id for member in silent])
+        ledger.STATEMENTS.remove(session, [member.id for member in silent])
 
 
 def older_engines(
@@ -151,7 +151,7 @@ def _split_older_engines(
     release = importlib.metadata.version('vobjects')
     older = [
         member
-        for member in ledger.view(session).servers(topics.ENGINE)
+        for member in ledger.STATEMENTS.view(session).servers(topics.ENGINE)
         if not _is_as_new(member.release, release)
     ]
     return (

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Column types that behave alike on SQLite, PostgreSQL and MariaDB."""
+"""Column types that behave alike on SQLite, PostgreSQL and MariaDB.
+
+Two of them are those of the library's ledger.
+"""
 
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -12,59 +14,18 @@ import sqlalchemy
 from sqlalchemy import types
 from sqlalchemy.dialects import mysql
 
+from vobjects import exceptions
 from vobjects.objects.codec import json_text
+from vobjects.rpc.sql.columns import Json, UtcDateTime
 
-
-class UtcDateTime(types.TypeDecorator[datetime.datetime]):
-    """A UTC time with microseconds.
-
-    Accepts aware datetimes in any zone, and returns aware datetimes in UTC.
-    """
-
-    impl = sqlalchemy.DateTime().with_variant(
-        mysql.DATETIME(fsp=6), 'mysql', 'mariadb'
-    )
-    cache_ok = True
-
-    def process_bind_param(
-        self, value: datetime.datetime | None, dialect: Any
-    ) -> datetime.datetime | None:
-        """Convert a time to UTC and drop its zone."""
-        if value is None:
-            return None
-        return value.astimezone(datetime.UTC).replace(tzinfo=None)
-
-    def process_result_value(
-        self, value: datetime.datetime | None, dialect: Any
-    ) -> datetime.datetime | None:
-        """Set the zone of a time to UTC."""
-        return value and value.replace(tzinfo=datetime.UTC)
-
-
-class Json(types.TypeDecorator[Any]):
-    """Any JSON value, stored as ASCII text.
-
-    The databases' own JSON types reject different values: users' data may
-    contain ``\\u0000`` and lone surrogates.
-    """
-
-    impl = sqlalchemy.Text().with_variant(
-        mysql.MEDIUMTEXT(), 'mysql', 'mariadb'
-    )
-    cache_ok = True
-
-    def process_bind_param(self, value: Any, dialect: Any) -> str | None:
-        """Serialize a value; None is stored as NULL."""
-        if value is None:
-            return None
-        return json.dumps(value, separators=(',', ':'))
-
-    def process_result_value(self, value: str | None, dialect: Any) -> Any:
-        """Parse a text; NULL becomes None."""
-        if value is None:
-            return None
-        # Most rows hold an empty object; don't parse it.
-        return {} if value == '{}' else json_text.loads(value.encode())
+__all__ = [
+    'Json',
+    'JsonText',
+    'LongText',
+    'Seconds',
+    'TimeText',
+    'UtcDateTime',
+]
 
 
 class TimeText(types.UserDefinedType[str]):
@@ -113,10 +74,23 @@ def _written(value: str | None) -> Any:
     return _EMPTY if value == '{}' else json_text.RawJson(value)
 
 
-#: Long text, such as a status reason.
-LongText = sqlalchemy.Text().with_variant(
-    mysql.MEDIUMTEXT(), 'mysql', 'mariadb'
-)
+class LongText(types.TypeDecorator[str]):
+    """Long text, such as a status reason, which may quote other services.
+
+    Characters that not every database can store are replaced.
+    """
+
+    impl = sqlalchemy.Text().with_variant(
+        mysql.MEDIUMTEXT(), 'mysql', 'mariadb'
+    )
+    cache_ok = True
+
+    def process_bind_param(
+        self, value: str | None, dialect: Any
+    ) -> str | None:
+        """Replace NUL characters and lone surrogates."""
+        return value and exceptions.storable_text(value)
+
 
 #: Seconds since the epoch; a single-precision float would be minutes off.
 Seconds: sqlalchemy.Double[float] = sqlalchemy.Double()

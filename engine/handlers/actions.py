@@ -8,10 +8,10 @@ from typing import Any
 from oslo_utils import strutils
 from sqlalchemy import orm
 
-from engine.actions import cancellation, policy_checks
+from engine.actions import action_factory, cancellation, policy_checks
 from engine.db import actions, find, models, related
 from engine.handlers import common, views
-from vobjects import exceptions, objects
+from vobjects import exceptions
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import actions as requests
 from vobjects.rpc.server import handles
@@ -54,7 +54,9 @@ class ActionHandlers(common.Handlers):
         """Cancel an action and every action that it waits for.
 
         Operations already started in the cloud are not reverted; their outcome
-        is ignored. ``force`` therefore has no effect.
+        is ignored. ``force`` therefore has no effect. Attaching and enabling
+        a policy are reverted instead; detaching it completes once it has
+        begun.
         """
         if request.status != 'CANCELLED':
             raise errors.BadRequest.advised(
@@ -76,6 +78,7 @@ class ActionHandlers(common.Handlers):
                     ' while expected status must be one of'
                     f' ({", ".join(actions.UNFINISHED)}).'
                 )
+            cancellation.check_cancellable(current)
             cancellation.end_tree(self.runtime, session, row.id, 'CANCEL')
             return resources.Accepted(action=row.id, cluster=None, node=None)
 
@@ -85,14 +88,10 @@ class ActionHandlers(common.Handlers):
 
 
 def _request_fields(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of an action's request, without the envelope.
-
-    The data is not decoded, since its version may be newer than this engine.
-    """
-    data = inputs.get(f'{objects.Object.OBJ_SERIAL_NAMESPACE}.data') or {}
+    """Return the fields of an action's request to show."""
     values = {
         name: value
-        for name, value in data.items()
+        for name, value in action_factory.request_fields(inputs).items()
         if value is not None and name not in ('identity', 'refuse_conflict')
     }
     # The inputs of an operation may include a password.

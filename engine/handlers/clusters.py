@@ -12,6 +12,7 @@ from engine import names, sizes
 from engine.actions import deletion_hooks, policy_checks
 from engine.db import actions, clock, find, models, nodes, quotas, statements
 from engine.handlers import common
+from engine.policies import base as policy_base
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import clusters as requests
 from vobjects.rpc.server import handles
@@ -20,6 +21,10 @@ CLUSTER = models.Cluster
 
 #: Raises an error, in the queueing transaction, if the action is impossible.
 Precondition = Callable[[orm.Session, models.Cluster], None]
+
+#: Returns the number of nodes that the action will add, or 0 if the action
+#: decides that; raises an error if the action is impossible.
+Growth = Callable[[orm.Session, models.Cluster], int]
 
 
 class ClusterActionHandlers(common.Handlers):
@@ -37,20 +42,45 @@ class ClusterActionHandlers(common.Handlers):
         action_name: str,
         request: Any,
         check: Precondition = lambda session, cluster: None,
+        growth: Growth = lambda session, cluster: 0,
     ) -> resources.Accepted:
         """Queue an action on the cluster that a request names.
 
         :param check: raises an error if the action is impossible
+        :param growth: called after ``check``
         """
 
         def body(session: orm.Session) -> resources.Accepted:
             cluster = common.lock_cluster(session, context, request.identity)
             check(session, cluster)
-            return self.accepted(
+            more = growth(session, cluster)
+            accepted = self.accepted(
                 session, context, action_name, cluster, request
             )
+            # Last, because the check blocks other transactions.
+            self.check_node_quota(session, cluster.project, more)
+            return accepted
 
         return self.write(body)
+
+    def check_node_quota(
+        self, session: orm.Session, project: str | None, more: int
+    ) -> None:
+        """Reject an action that would add too many nodes to a project.
+
+        The action checks this again, because other actions may add nodes
+        before it runs.
+
+        :param more: the number of nodes that the action adds
+        :raises vobjects.clustering.errors.OverQuota: states the numbers
+        """
+        quotas.check_growth(
+            session,
+            models.Node,
+            project,
+            more,
+            self.runtime.conf.engine.max_nodes_per_project,
+        )
 
     def accepted(
         self,
@@ -154,6 +184,7 @@ class ClusterHandlers(ClusterActionHandlers):
                 context.project_id,
                 self.runtime.conf.engine.max_clusters_per_project,
             )
+            self.check_node_quota(session, context.project_id, desired)
             resource = common.cluster_resource(cluster, profile.name, [], [])
             return resources.Accepted(
                 action=action.id, cluster=resource, node=None
@@ -223,11 +254,14 @@ class ClusterHandlers(ClusterActionHandlers):
         change = sizes.Resize.from_request(request)
         change.check()
 
-        def check(session: orm.Session, cluster: models.Cluster) -> None:
+        def growth(session: orm.Session, cluster: models.Cluster) -> int:
             present = nodes.count_of_cluster(session, cluster.id)
-            change.apply(present, self.bounds(cluster))
+            size, _ = change.apply(present, self.bounds(cluster))
+            return size - present
 
-        return self.queue_action(context, 'CLUSTER_RESIZE', request, check)
+        return self.queue_action(
+            context, 'CLUSTER_RESIZE', request, growth=growth
+        )
 
     @handles(requests.ClusterScaleInRequest)
     def scale_in(
@@ -266,7 +300,27 @@ class ClusterHandlers(ClusterActionHandlers):
                 common.reject_conflict(session, action_name, cluster)
                 self._reject_in_cooldown(session, cluster, action_name)
 
-        return self.queue_action(context, action_name, request, check)
+        def growth(session: orm.Session, cluster: models.Cluster) -> int:
+            if sign < 0 or self._has_policy_before(
+                session, cluster, action_name
+            ):
+                return 0
+            return 1 if count is None else count
+
+        return self.queue_action(context, action_name, request, check, growth)
+
+    def _has_policy_before(
+        self, session: orm.Session, cluster: models.Cluster, action_name: str
+    ) -> bool:
+        """Tell whether a policy may change or refuse an action."""
+        return any(
+            policy_type.checks_action(
+                policy_base.BEFORE, attached, action_name
+            )
+            for policy_type, attached in policy_checks.attached_policies(
+                self.runtime, session, cluster.id
+            )
+        )
 
     def _reject_in_cooldown(
         self, session: orm.Session, cluster: models.Cluster, action_name: str

@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import plugins, spec_schema
-from engine.db import clock, clusters, find, models, quotas
+from engine.actions import action_factory
+from engine.db import actions, clock, clusters, find, models, quotas
 from engine.handlers import common, views
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import policies as requests
@@ -144,9 +145,24 @@ class PolicyHandlers(common.Handlers):
                     f"The policy '{row.id}' cannot be deleted: still attached"
                     ' to some clusters.'
                 )
+            _reject_if_attaching(session, row)
             session.delete(row)
 
         self.commit(body)
+
+
+def _reject_if_attaching(session: orm.Session, row: models.Policy) -> None:
+    """Reject the deletion of a policy while an action attaches it.
+
+    :raises vobjects.clustering.errors.ResourceInUse: names the action
+    """
+    for action in actions.unfinished_of(session, 'CLUSTER_ATTACH_POLICY'):
+        fields = action_factory.request_fields(action.inputs)
+        if fields.get('policy_id') == row.id:
+            raise errors.ResourceInUse(
+                f"The policy '{row.id}' cannot be deleted: action"
+                f' {action.id} attaches it to a cluster.'
+            )
 
 
 def _resource(row: models.Policy) -> resources.Policy:

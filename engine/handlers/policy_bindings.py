@@ -89,8 +89,13 @@ class AttachmentHandlers(ClusterActionHandlers):
         """Attach a policy to a cluster."""
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
-            policy = _find_policy(session, context, request.policy_id)
+            # The lock keeps others from deleting the policy before the action
+            # can be seen.
+            policy = _find_policy(
+                session, context, request.policy_id, for_share=True
+            )
             request.policy_id = policy.id
+            self._check_quota(session, cluster, policy)
 
         return self.queue_action(
             context, 'CLUSTER_ATTACH_POLICY', request, check
@@ -105,6 +110,26 @@ class AttachmentHandlers(ClusterActionHandlers):
     def update(self, context: Any, request: Any) -> resources.Accepted:
         """Enable or disable a policy of a cluster."""
         return self._queue_change(context, 'CLUSTER_UPDATE_POLICY', request)
+
+    def _check_quota(
+        self,
+        session: orm.Session,
+        cluster: models.Cluster,
+        policy: models.Policy,
+    ) -> None:
+        """Reject a further policy of a cluster that has as many as it may.
+
+        :raises vobjects.clustering.errors.OverQuota: states both numbers
+        """
+        limit = self.runtime.conf.engine.max_policies_per_cluster
+        attached = [
+            row.id for _, row in clusters.bindings(session, cluster.id)
+        ]
+        if len(attached) >= limit and policy.id not in attached:
+            raise errors.OverQuota(
+                f'Quota exceeded for resources. The cluster has'
+                f' {len(attached)} policies; it may have {limit}.'
+            )
 
     def _queue_change(
         self, context: Any, action_name: str, request: Any
@@ -123,10 +148,20 @@ class AttachmentHandlers(ClusterActionHandlers):
 
 
 def _find_policy(
-    session: orm.Session, context: Any, identity: str
+    session: orm.Session,
+    context: Any,
+    identity: str,
+    *,
+    for_share: bool = False,
 ) -> models.Policy:
     try:
-        return find.find(session, POLICY, identity, context.project_id)
+        return find.find(
+            session,
+            POLICY,
+            identity,
+            context.project_id,
+            for_share=for_share,
+        )
     except errors.ResourceNotFound:
         raise errors.BadRequest(
             f'The specified policy {exceptions.cut(identity)} could not be'

@@ -223,9 +223,27 @@ def _check_webhook(row: models.Receiver) -> None:
 
 
 def _url(endpoint: str, receiver_id: str, params: Mapping[str, Any]) -> str:
-    """Return the URL of a webhook, in Senlin's form."""
-    query = urllib.parse.urlencode([('V', '2'), *sorted(params.items())])
+    """Return the URL of a webhook, in Senlin's form.
+
+    Parameters that a query cannot express are left out. A call applies them
+    anyway, as it applies all parameters of the receiver.
+    """
+    query = urllib.parse.urlencode(
+        [
+            ('V', '2'),
+            *(
+                (name, _query_value(value))
+                for name, value in sorted(params.items())
+                if value is not None and not isinstance(value, (dict, list))
+            ),
+        ]
+    )
     return f'{endpoint}/v1/webhooks/{receiver_id}/trigger?{query}'
+
+
+def _query_value(value: Any) -> Any:
+    is_integral = isinstance(value, float) and value.is_integer()
+    return int(value) if is_integral else value
 
 
 def _find_cluster(

@@ -6,11 +6,22 @@ from __future__ import annotations
 import importlib.metadata
 from typing import Any
 
-from engine.db import ledger
+import sqlalchemy
+
+from engine.db import models
 from engine.handlers import common
 from vobjects.clustering import resources, topics
 from vobjects.clustering.requests import services as requests
 from vobjects.rpc.server import handles
+
+_MEMBER = models.LEDGER.members.c
+
+#: The engine processes.
+ENGINES = (
+    sqlalchemy.select(models.LEDGER.members)
+    .where(_MEMBER.topic == topics.ENGINE)
+    .order_by(_MEMBER.created_at, _MEMBER.id)
+)
 
 
 class ServiceHandlers(common.Handlers):
@@ -22,7 +33,7 @@ class ServiceHandlers(common.Handlers):
     ) -> list[resources.Service]:
         """Return the engine processes."""
         with self.runtime.database.reader() as session:
-            rows = ledger.rows(session)
+            rows = session.execute(ENGINES).all()
         return [
             resources.Service(
                 id=row.id,
@@ -34,8 +45,7 @@ class ServiceHandlers(common.Handlers):
                 disabled_reason=row.disabled_reason,
                 updated_at=row.heartbeat,
             )
-            for row, _ in rows
-            if row.topic == topics.ENGINE
+            for row in rows
         ]
 
     @handles(requests.BuildInfoRequest)

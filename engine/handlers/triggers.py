@@ -123,6 +123,6 @@ def build_request(
     for name, value in {**params, **body_params}.items():
         try:
             setattr(request, name, value)
-        except (ValueError, TypeError) as error:
+        except (ArithmeticError, ValueError, TypeError) as error:
             raise errors.BadRequest(f'params.{name}: {error}') from None
     return request

@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy
 
 from engine.db import find, models, paging, statements, types
-from vobjects import objects
+from vobjects import exceptions, objects
 from vobjects.clustering import errors
 from vobjects.objects.codec import list_decoding
 
@@ -102,6 +102,12 @@ class ResourceView:
 
     def _column(self, field: str, name: str) -> Any:
         """Return the expression to select for a field."""
+        if not hasattr(self.model, name):
+            raise exceptions.DeclarationError(
+                f'{self.resource_type.obj_name()}.{field}: the model'
+                f' {self.model.__name__} has no attribute {name!r}; add a'
+                f' column to engine/db/models, or list the field in the view'
+            )
         column = getattr(self.model, name).property.columns[0]
         resource_type = _PRIMITIVE_TYPES.get(type(column.type))
         if resource_type is not None and field not in self._computed:

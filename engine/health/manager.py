@@ -66,6 +66,10 @@ class Manager:
         self._runtime = runtime
         self._owner = owner
         self._stopping = threading.Event()
+        #: One worker stays free for other projects.
+        self._most_per_project = max(
+            1, runtime.conf.health_manager.workers - 1
+        )
         #: Held by the thread that searches for clusters.
         self._search_lock = threading.Lock()
         self._threads = [
@@ -139,7 +143,9 @@ class Manager:
 
     def _claim(self) -> str | None:
         with self._runtime.database.reader() as session:
-            cluster_id = health.due(session)
+            cluster_id = health.due(
+                session, self._owner, self._most_per_project
+            )
         if cluster_id is None:
             return None
         claimed = self._runtime.database.write(

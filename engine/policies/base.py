@@ -112,6 +112,8 @@ class AttachedPolicy:
 class AttachmentTarget:
     """The cluster to attach a policy to or to detach it from.
 
+    :ivar key: the ID of the binding, for names in the cloud; it stays the same
+        for all attempts, and no other attachment has it
     :ivar cluster: the cluster, as it was at the beginning
     :ivar profile: the profile of the cluster
     :ivar properties: the properties of the policy's spec, with all defaults
@@ -119,15 +121,11 @@ class AttachmentTarget:
 
     conf: cfg.ConfigOpts
     cloud: providers.Provider
+    key: str
     cluster: models.Cluster
     profile: models.Profile
     policy: models.Policy
     properties: Mapping[str, Any]
-
-    @property
-    def key(self) -> str:
-        """The key of this policy and cluster for names in the cloud."""
-        return f'{self.cluster.id}-{self.policy.id}'
 
 
 class PolicyType:
@@ -173,10 +171,10 @@ class PolicyType:
     def attach(
         self, target: AttachmentTarget, plan: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Create the policy's cloud resources.
+        """Create the policy's cloud resources, or find the existing ones.
 
         :param plan: the result of :meth:`plan`
-        :returns: the data of the binding
+        :returns: the data of the binding; empty without cloud resources
         :raises engine.providers.base.ProviderError: the creation failed
         """
         return {}

@@ -38,7 +38,14 @@ class UnknownProviderError(exceptions.VobjectsError):
 
 
 class ProviderError(Exception):
-    """Raised when an operation of the cloud failed."""
+    """Raised when an operation of the cloud failed.
+
+    :param message: for users; characters that a database or UTF-8 cannot hold
+        are replaced, because it may quote the cloud
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(exceptions.storable_text(message))
 
 
 class NotAuthorized(ProviderError):

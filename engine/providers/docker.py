@@ -48,11 +48,14 @@ _BAD_SHAPE = (
 )
 
 _Id = Annotated[str, msgspec.Meta(pattern='^[0-9a-zA-Z]{1,128}$')]
-_Text = Annotated[str, msgspec.Meta(max_length=255)]
+#: Excludes characters that a database or UTF-8 cannot hold.
+_STORABLE = '^[^\\x00\\ud800-\\udfff]*$'
+_Text = Annotated[str, msgspec.Meta(max_length=255, pattern=_STORABLE)]
 _Command = Annotated[
-    list[Annotated[str, msgspec.Meta(max_length=4096)]],
+    list[Annotated[str, msgspec.Meta(max_length=4096, pattern=_STORABLE)]],
     msgspec.Meta(max_length=256),
 ]
+_ExitCode = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**32 - 1)]
 
 
 # https://docs.docker.com/reference/api/engine/ defines these names.
@@ -64,7 +67,7 @@ class _ContainerId(msgspec.Struct):
 
 class _State(msgspec.Struct):
     Status: _Text
-    ExitCode: int | None = None
+    ExitCode: _ExitCode | None = None
 
 
 class _Config(msgspec.Struct):

@@ -132,7 +132,10 @@ def main() -> int:
     chosen = [
         suite
         for suite in known
-        if any(fnmatch.fnmatchcase(suite.name, one) for one in options.suite)
+        if any(
+            fnmatch.fnmatchcase(suite.name, pattern)
+            for pattern in options.suite
+        )
     ]
     runs = [Run(suite) for suite in chosen]
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -196,13 +199,13 @@ def _options(names: list[str]) -> argparse.Namespace:
 
 def _install(runs: list[Run]) -> dict[str, pathlib.Path]:
     say(f'installing suites below {suites.cache()} (minutes, once)')
-    found = {}
+    environments = {}
     for run in runs:
         try:
-            found[run.suite.name] = suites.install(run.suite)
+            environments[run.suite.name] = suites.install(run.suite)
         except (RuntimeError, subprocess.SubprocessError, OSError) as error:
             run.error = f'it cannot be installed: {error}'
-    return found
+    return environments
 
 
 def _run_all(
@@ -271,9 +274,9 @@ def _command(
     excluded.write_text(
         ''.join(
             fnmatch.translate(pattern).removesuffix(r'\Z') + '\n'
-            for one in results.of_suite(suite.name)
-            for pattern in one.tests
-            if not one.run
+            for expectation in results.of_suite(suite.name)
+            for pattern in expectation.tests
+            if not expectation.run
         )
     )
     return [
@@ -374,7 +377,7 @@ def _report_one(run: Run) -> None:
         say(f'\n{name}, skipped by the suite: {result.test}: {result.details}')
     for result in verdict.failed:
         say(f'\n{name}, FAILED: {result.test} ({result.status})')
-        say('\n'.join(f'    {one}' for one in result.details.splitlines()))
+        say('\n'.join(f'    {line}' for line in result.details.splitlines()))
     for result in verdict.fixed:
         say(
             f'\n{name}, PASSED: {result.test}, which expectations.toml lists:'

@@ -83,7 +83,7 @@ def expectations() -> list[Expectation]:
 
 def of_suite(name: str) -> list[Expectation]:
     """Return the entries for a suite."""
-    return [one for one in expectations() if one.concerns(name)]
+    return [entry for entry in expectations() if entry.concerns(name)]
 
 
 def read(stream: IO[bytes], report: Callable[[Result], None]) -> None:
@@ -95,8 +95,8 @@ def read(stream: IO[bytes], report: Callable[[Result], None]) -> None:
         name = _ATTRIBUTES.sub('', str(test['id']))
         details: dict[str, testtools.content.Content] = test['details']
         text = '\n'.join(
-            one.as_text().strip()
-            for key, one in details.items()
+            content.as_text().strip()
+            for key, content in details.items()
             if key.startswith(('traceback', 'reason'))
         )
         report(Result(name, str(test['status']), text))
@@ -135,7 +135,11 @@ def judge(
     used: collections.Counter[str] = collections.Counter()
     for result in results:
         pattern = next(
-            (one for one in reasons if fnmatch.fnmatchcase(result.test, one)),
+            (
+                known
+                for known in reasons
+                if fnmatch.fnmatchcase(result.test, known)
+            ),
             None,
         )
         if pattern is not None:
@@ -151,5 +155,5 @@ def judge(
         else:
             verdict.failed.append(result)
     if is_complete:
-        verdict.stale = [one for one in reasons if not used[one]]
+        verdict.stale = [pattern for pattern in reasons if not used[pattern]]
     return verdict

@@ -91,5 +91,5 @@ def _pip(environment: pathlib.Path, *words: str) -> None:
 
 def site_packages(environment: pathlib.Path) -> pathlib.Path:
     """Return the folder with the packages of an environment."""
-    (found,) = environment.glob('lib/python*/site-packages')
-    return found
+    (directory,) = environment.glob('lib/python*/site-packages')
+    return directory

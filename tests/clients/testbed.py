@@ -37,7 +37,7 @@ ABSENT = ('cinder', 'glance', 'neutron', 'nova', 'swift', 'zaqar')
 
 #: Options that make the service behave like Senlin in its own CI.
 SETTINGS = {
-    'api': {'method_not_found_status': 400},
+    'api': {'method_missing_status': 400},
     # A test of health policies serves the URL that it has polled.
     'health_manager': {'interval_min': 10, 'forbidden_networks': ''},
 }
@@ -126,7 +126,9 @@ class Testbed:
         files = {
             'clouds.yaml': {'clouds': clouds, **extra},
             'accounts.yaml': [
-                one.tempest() for some in accounts.values() for one in some
+                account.tempest()
+                for some in accounts.values()
+                for account in some
             ],
         }
         for name, content in files.items():

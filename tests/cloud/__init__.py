@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 import re
 import ssl
@@ -24,9 +25,15 @@ from typing import Any
 
 import flask
 import pytest
+from werkzeug import local as werkzeug_local
 from werkzeug import serving as werkzeug_serving
 
 Json = dict[str, Any]
+
+_WSGIApplication = Callable[[Json, Any], Any]
+
+#: Key in the environment of a request: the state of its server.
+_STATE = 'tests.cloud'
 
 USER, PASSWORD, PROJECT = 'vobjects', 'secret', 'service'
 
@@ -95,7 +102,16 @@ class Cloud:
         self.floating_ips: dict[str, Json] = {}
         self.server_groups: dict[str, Json] = {}
         self.keypairs: set[tuple[str, str]] = set()
-        self.balancing: dict[str, dict[str, Json]] = {}
+        self.balancing: dict[str, dict[str, Json]] = {
+            kind: {}
+            for kind in (
+                'loadbalancers',
+                'listeners',
+                'pools',
+                'healthmonitors',
+                'members',
+            )
+        }
         self.flavors = {'1': 'm1.small', '2': 'm1.big'}
         self.images = {new_id(): 'cirros', new_id(): 'debian'}
         self.networks = {new_id(): 'private', new_id(): 'public'}
@@ -195,8 +211,29 @@ def get_or_404(resources: dict[str, Any], id_: str, kind: str) -> Any:
     return resources[id_]
 
 
-def application(cloud: Cloud) -> flask.Flask:
-    """Return the cloud's APIs."""
+def bound(app: flask.Flask, state: object) -> _WSGIApplication:
+    """Return an application whose requests are for one state.
+
+    :param state: what :func:`state_of_request` refers to
+    """
+
+    def bound_app(environ: Json, start_response: Any) -> Any:
+        return app(environ | {_STATE: state}, start_response)
+
+    return bound_app
+
+
+def state_of_request() -> Any:
+    """Return a proxy for the state that the current request is for."""
+    return werkzeug_local.LocalProxy(lambda: flask.request.environ[_STATE])
+
+
+@functools.cache
+def application() -> flask.Flask:
+    """Return the APIs of all clouds.
+
+    They share it because building it takes longer than most tests.
+    """
     from tests.cloud import (
         compute,
         identity,
@@ -206,6 +243,7 @@ def application(cloud: Cloud) -> flask.Flask:
         orchestration,
     )
 
+    cloud: Cloud = state_of_request()
     app = flask.Flask('cloud')
     app.url_map.strict_slashes = False
     # Needed to close a connection without a response: see _failed().
@@ -278,7 +316,7 @@ class _Handler(werkzeug_serving.WSGIRequestHandler):
 
 @contextlib.contextmanager
 def listening(
-    app: flask.Flask, tls: ssl.SSLContext | None = None
+    app: _WSGIApplication, tls: ssl.SSLContext | None = None
 ) -> Iterator[int]:
     """Serve an application on 127.0.0.1 and yield its port."""
     server = werkzeug_serving.make_server(
@@ -305,6 +343,6 @@ def listening(
 def serving() -> Iterator[Cloud]:
     """Serve a new cloud."""
     cloud = Cloud()
-    with listening(application(cloud)) as port:
+    with listening(bound(application(), cloud)) as port:
         cloud.url = f'http://127.0.0.1:{port}'
         yield cloud

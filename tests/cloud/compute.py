@@ -375,13 +375,13 @@ def _join(cloud: fake.Cloud, server: fake.Json, networks: Any) -> None:
 
     if networks == 'auto':
         networks = [{'uuid': cloud.id_of('networks', 'private')}]
-    for one in networks:
-        if 'port' in one:
-            port = fake.get_or_404(cloud.ports, one['port'], 'Port')
+    for requested in networks:
+        if 'port' in requested:
+            port = fake.get_or_404(cloud.ports, requested['port'], 'Port')
             if port['device_id']:
                 fake.abort(409, f'Port {port["id"]} is still in use.')
         else:
-            port = network.new_port(cloud, {'network_id': one['uuid']})
+            port = network.new_port(cloud, {'network_id': requested['uuid']})
             port['by_nova'] = True
         port['device_id'] = server['id']
         name = cloud.networks[port['network_id']]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import ssl
 import uuid
@@ -40,13 +41,16 @@ def serving(tls: ssl.SSLContext | None = None) -> Iterator[Daemon]:
     :param tls: None: plain HTTP
     """
     daemon = Daemon()
-    with fake.listening(application(daemon), tls) as port:
+    app = fake.bound(application(), daemon)
+    with fake.listening(app, tls) as port:
         daemon.port = port
         yield daemon
 
 
-def application(daemon: Daemon) -> flask.Flask:
-    """Return the daemon's API."""
+@functools.cache
+def application() -> flask.Flask:
+    """Return the API of all daemons."""
+    daemon: Daemon = fake.state_of_request()
     app = flask.Flask('docker')
     root = f'/v{VERSION}'
 
@@ -80,8 +84,8 @@ def application(daemon: Daemon) -> flask.Flask:
         return flask.jsonify(
             [
                 {'Id': id_}
-                for id_, one in daemon.containers.items()
-                if labels.items() <= one['Config']['Labels'].items()
+                for id_, container in daemon.containers.items()
+                if labels.items() <= container['Config']['Labels'].items()
             ]
         )
 
@@ -91,7 +95,9 @@ def application(daemon: Daemon) -> flask.Flask:
         name = f'/{flask.request.args["name"]}'
         if body['Image'] not in daemon.images:
             return abort(404, f'No such image: {body["Image"]}')
-        if name in [one['Name'] for one in daemon.containers.values()]:
+        if name in [
+            container['Name'] for container in daemon.containers.values()
+        ]:
             return abort(409, f'Conflict. The name {name} is in use')
         id_ = uuid.uuid4().hex * 2
         daemon.containers[id_] = {

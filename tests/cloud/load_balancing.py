@@ -18,10 +18,6 @@ ZONES = ('lb-zone',)
 
 def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     """Add the API to an application."""
-    resources = cloud.balancing
-    for kind in ('loadbalancers', 'listeners', 'pools', 'healthmonitors'):
-        resources[kind] = {}
-    resources['members'] = {}
 
     @app.get('/balancing')
     def balancing_versions() -> Any:
@@ -34,7 +30,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         requested = flask.request.args
         matches = [
             resource
-            for resource in resources[kind].values()
+            for resource in cloud.balancing[kind].values()
             if all(
                 resource.get(key) == value for key, value in requested.items()
             )
@@ -45,21 +41,23 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     def balancer(id_: str) -> Any:
         with cloud.lock:
             balancer = fake.get_or_404(
-                resources['loadbalancers'], id_, 'Balancer'
+                cloud.balancing['loadbalancers'], id_, 'Balancer'
             )
             step(cloud, balancer)
-            fake.get_or_404(resources['loadbalancers'], id_, 'Balancer')
+            fake.get_or_404(cloud.balancing['loadbalancers'], id_, 'Balancer')
             return {'loadbalancer': balancer}
 
     @app.get(f'{ROOT}/pools/<id_>')
     def pool(id_: str) -> Any:
-        return {'pool': fake.get_or_404(resources['pools'], id_, 'Pool')}
+        return {'pool': fake.get_or_404(cloud.balancing['pools'], id_, 'Pool')}
 
     @app.get(f'{ROOT}/pools/<id_>/members')
     def members(id_: str) -> Any:
-        fake.get_or_404(resources['pools'], id_, 'Pool')
+        fake.get_or_404(cloud.balancing['pools'], id_, 'Pool')
         matches = [
-            m for m in resources['members'].values() if m['pool_id'] == id_
+            m
+            for m in cloud.balancing['members'].values()
+            if m['pool_id'] == id_
         ]
         return {'members': matches}
 
@@ -79,17 +77,15 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
 
 def _serve_changes(app: flask.Flask, cloud: fake.Cloud) -> None:
-    resources = cloud.balancing
-
     def added(kind: str, owner: fake.Json, values: fake.Json) -> fake.Json:
         begin(cloud, owner, 'ACTIVE')
         created = {'id': fake.new_id(), **values}
-        resources[kind][created['id']] = created
+        cloud.balancing[kind][created['id']] = created
         return created
 
     def of_pool(pool_id: str) -> fake.Json:
-        pool = fake.get_or_404(resources['pools'], pool_id, 'Pool')
-        matches: fake.Json = resources['loadbalancers'][
+        pool = fake.get_or_404(cloud.balancing['pools'], pool_id, 'Pool')
+        matches: fake.Json = cloud.balancing['loadbalancers'][
             pool['loadbalancers'][0]['id']
         ]
         return matches
@@ -106,7 +102,7 @@ def _serve_changes(app: flask.Flask, cloud: fake.Cloud) -> None:
                 'provisioning_status': 'ACTIVE',
                 **body,
             }
-            resources['loadbalancers'][created['id']] = created
+            cloud.balancing['loadbalancers'][created['id']] = created
             begin(cloud, created, 'ERROR' if cloud.ends_in_error else 'ACTIVE')
         return {'loadbalancer': created}, 201
 
@@ -114,18 +110,18 @@ def _serve_changes(app: flask.Flask, cloud: fake.Cloud) -> None:
     def delete_balancer(id_: str) -> Any:
         with cloud.lock:
             balancer = fake.get_or_404(
-                resources['loadbalancers'], id_, 'Balancer'
+                cloud.balancing['loadbalancers'], id_, 'Balancer'
             )
             begin(cloud, balancer, 'DELETED')
             for kind in ('listeners', 'pools', 'healthmonitors', 'members'):
-                resources[kind].clear()
+                cloud.balancing[kind].clear()
         return '', 204
 
     @app.post(f'{ROOT}/listeners')
     def create_listener() -> Any:
         body = flask.request.get_json()['listener']
         with cloud.lock:
-            owner = resources['loadbalancers'][body['loadbalancer_id']]
+            owner = cloud.balancing['loadbalancers'][body['loadbalancer_id']]
             created = added('listeners', owner, body)
             owner['listeners'].append({'id': created['id']})
         return {'listener': created}, 201
@@ -134,9 +130,11 @@ def _serve_changes(app: flask.Flask, cloud: fake.Cloud) -> None:
     def create_pool() -> Any:
         body = flask.request.get_json()['pool']
         with cloud.lock:
-            listener = resources['listeners'][body['listener_id']]
-            owner = resources['loadbalancers'][listener['loadbalancer_id']]
-            created = added('pools', owner, {**body, 'healthmonitor_id': None})
+            listener = cloud.balancing['listeners'][body['listener_id']]
+            owner = cloud.balancing['loadbalancers'][
+                listener['loadbalancer_id']
+            ]
+            created = added('pools', owner, body)
             created['loadbalancers'] = [{'id': owner['id']}]
             owner['pools'].append({'id': created['id']})
         return {'pool': created}, 201
@@ -146,9 +144,9 @@ def _serve_changes(app: flask.Flask, cloud: fake.Cloud) -> None:
         body = flask.request.get_json()['healthmonitor']
         with cloud.lock:
             created = added('healthmonitors', of_pool(body['pool_id']), body)
-            resources['pools'][body['pool_id']]['healthmonitor_id'] = created[
-                'id'
-            ]
+            cloud.balancing['pools'][body['pool_id']]['healthmonitor_id'] = (
+                created['id']
+            )
         return {'healthmonitor': created}, 201
 
     @app.post(f'{ROOT}/pools/<id_>/members')
@@ -161,9 +159,9 @@ def _serve_changes(app: flask.Flask, cloud: fake.Cloud) -> None:
     @app.delete(f'{ROOT}/pools/<id_>/members/<member_id>')
     def delete_member(id_: str, member_id: str) -> Any:
         with cloud.lock:
-            fake.get_or_404(resources['members'], member_id, 'Member')
+            fake.get_or_404(cloud.balancing['members'], member_id, 'Member')
             begin(cloud, of_pool(id_), 'ACTIVE')
-            del resources['members'][member_id]
+            del cloud.balancing['members'][member_id]
         return '', 204
 
 

@@ -42,7 +42,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     def create_stack() -> Any:
         body = flask.request.get_json()
         with cloud.lock:
-            names = [one['stack_name'] for one in cloud.stacks.values()]
+            names = [stack['stack_name'] for stack in cloud.stacks.values()]
             if body['stack_name'] in names:
                 fake.abort(409, 'The Stack already exists.')
             stack = {
@@ -126,8 +126,8 @@ def shown(stack: fake.Json) -> fake.Json:
         'timeout_mins': stack['timeout_mins'],
         'disable_rollback': stack['disable_rollback'],
         'outputs': [
-            {'output_key': key, 'output_value': one['value']}
-            for key, one in outputs.items()
+            {'output_key': key, 'output_value': output['value']}
+            for key, output in outputs.items()
         ],
     }
 

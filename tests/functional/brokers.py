@@ -89,6 +89,39 @@ def temporary(transport: str) -> Iterator[str]:
         _control('delete_vhost', name)
 
 
+@contextlib.contextmanager
+def temporary_with_user() -> Iterator[str]:
+    """Yield the URL of a temporary virtual host with a user of its own."""
+    require()
+    if VARIABLE in os.environ:
+        pytest.skip(f'{VARIABLE} is set: cannot create users')
+    with temporary('rabbit') as url:
+        name = urllib.parse.urlsplit(url).path.lstrip('/')
+        password = uuid.uuid4().hex
+        _control('add_user', name, password)
+        try:
+            _control('set_permissions', '-p', name, name, '.*', '.*', '.*')
+            yield url.replace('guest:guest', f'{name}:{password}')
+        finally:
+            _control('delete_user', name)
+
+
+def change_password(url: str, password: str = '') -> None:
+    """Change the password of a user.
+
+    The broker checks it when a client connects, and keeps connections.
+
+    :param url: of :func:`temporary_with_user`
+    :param password: the new password; empty: that in the URL
+    """
+    parts = urllib.parse.urlsplit(url)
+    _control(
+        'change_password',
+        parts.username or '',
+        password or parts.password or '',
+    )
+
+
 def close_connections(url: str) -> None:
     """Close all connections to a virtual host.
 

@@ -7,6 +7,7 @@ from tests.functional.fixtures import (
     profile,
     profiles,
     pytest_runtest_makereport,
+    pytest_xdist_make_scheduler,
     rest,
     service,
 )
@@ -15,6 +16,7 @@ __all__ = [
     'profile',
     'profiles',
     'pytest_runtest_makereport',
+    'pytest_xdist_make_scheduler',
     'rest',
     'service',
 ]

@@ -29,7 +29,10 @@ from typing import Any
 import pytest
 import requests
 import sqlalchemy
+from oslo_config import cfg
 
+from engine import conf as engine_conf
+from engine.db import database, migrations
 from tests import databases
 from tests.functional import brokers
 from tests.functional.processes import (
@@ -488,7 +491,7 @@ def deployed(
         )
         _ACTIVE.append(deployment)
         try:
-            deployment.run('db', 'sync')
+            _create_tables(database_url)
             yield deployment
         except BaseException:
             # Report the first failure, not those of the shutdown.
@@ -500,6 +503,19 @@ def deployed(
             deployment.close(allowed_errors)
         finally:
             _ACTIVE.remove(deployment)
+
+
+def _create_tables(url: str) -> None:
+    """Do the same as ``vobjects db sync``, without another process."""
+    conf = cfg.ConfigOpts()
+    engine_conf.register(conf)
+    conf([], default_config_files=[], default_config_dirs=[])
+    conf.set_override('connection', url, 'database')
+    target = database.Database(conf)
+    try:
+        migrations.sync(target)
+    finally:
+        target.close()
 
 
 def logs_of(deployment: Deployment) -> Iterator[tuple[str, str]]:

@@ -132,14 +132,14 @@ def matching_paths(path: str) -> set[str]:
 
 def _value(route: Route, name: str, field: Any) -> Any:
     if name == 'nodes':
-        one = isinstance(field, fields.IdentityListField)
-        return [MISSING_ID] if one else {MISSING_ID: MISSING_ID}
+        is_list = isinstance(field, fields.IdentityListField)
+        return [MISSING_ID] if is_list else {MISSING_ID: MISSING_ID}
     resource = route.path.split('/')[2]
     return VALUES_BY_RESOURCE.get((resource, name)) or VALUES[name]
 
 
-def _matches(one: str, other: str) -> bool:
-    ones, others = one.split('/'), other.split('/')
-    return len(ones) == len(others) and all(
-        a == b or a.startswith('{') for a, b in zip(ones, others, strict=True)
+def _matches(template: str, other: str) -> bool:
+    parts, others = template.split('/'), other.split('/')
+    return len(parts) == len(others) and all(
+        a == b or a.startswith('{') for a, b in zip(parts, others, strict=True)
     )

@@ -3,12 +3,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator
+from typing import Any
 
 import pytest
+from xdist import scheduler
 
 from tests.functional import deployments
 from tests.functional.rest import RestClient
+
+#: In the IDs of tests.
+_PLATFORM = re.compile('(embedded|rabbit)-(sqlite|postgresql|mysql)')
+
+
+class PlatformScheduling(scheduler.LoadScopeScheduling):
+    """Run all tests of a platform, or else of a file, on one worker.
+
+    A worker that runs tests of one platform only starts the shared service
+    once. pytest-xdist's own ``loadgroup`` has no effect with pytest 9.2.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        path, _, rest = nodeid.partition('::')
+        match = _PLATFORM.search(rest.partition('[')[2])
+        return match[0] if match else path
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(
+    config: pytest.Config, log: Any
+) -> PlatformScheduling:
+    """Schedule tests for ``--numprocesses``."""
+    return PlatformScheduling(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

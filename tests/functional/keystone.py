@@ -295,13 +295,13 @@ def running(
     except AssertionError as error:
         log = log_excerpt(home / 'keystone.log')
         raise AssertionError(f'{error}\n{log}') from None
-    made = Keystone(url)
+    server = Keystone(url)
     try:
-        made.add_project('service')
-        made.add_user(SERVICE_USER, 'service', 'service')
-        yield made
+        server.add_project('service')
+        server.add_user(SERVICE_USER, 'service', 'service')
+        yield server
     finally:
-        made.close()
+        server.close()
         # The server has no graceful shutdown.
         process.kill()
         group.remove(process)

@@ -60,25 +60,24 @@ def test_discovery_and_validation_follow(api: client.ApiClient) -> None:
 
 
 def test_documents_follow(capsys: pytest.CaptureFixture[str]) -> None:
-    def said(*argv: str) -> str:
+    def printed_by(*argv: str) -> str:
         assert cli.main(argv) == 0
         return capsys.readouterr().out
 
-    document = json.loads(said('openapi'))
+    document = json.loads(printed_by('openapi'))
     openapi_spec_validator.validate(document)
     assert document['info']['version'] == '1.15'
+    operation = document['paths']['/v1/clusters/{identity}']['delete']
     (parameter,) = (
-        found
-        for found in document['paths']['/v1/clusters/{identity}']['delete'][
-            'parameters'
-        ]
-        if found.get('name') == 'only_empty'
+        parameter
+        for parameter in operation['parameters']
+        if parameter.get('name') == 'only_empty'
     )
     assert parameter['x-openstack'] == {'min-ver': '1.15'}
-    assert f'{DELETE}: body.only_empty is added' in said(
+    assert f'{DELETE}: body.only_empty is added' in printed_by(
         'diff', '1.14', '1.15'
     )
-    page = said('history')
+    page = printed_by('history')
     assert '**1.15**\n\n    Added only_empty to cluster delete.' in page
     assert f'``only_empty`` of the request is added: ``{DELETE}``' in page
 

@@ -18,11 +18,13 @@ import requests
 
 from api.contract import contract
 from tests.functional.processes import TIMEOUT, wait_for
-from vobjects.clustering import consts
+from vobjects.clustering import consts, history
 from vobjects.testing import api_sig
 from vobjects.testing.contract_checks import ContractChecker
 
-NEWEST = '1.14'
+NEWEST = str(history.MAXIMUM)
+#: The same, as keystoneauth shows it.
+MAXIMUM = (history.MAXIMUM.major, history.MAXIMUM.minor)
 HEADER = 'OpenStack-API-Version'
 REQUEST_ID = re.compile(r'req-[0-9a-f-]{36}')
 

@@ -41,17 +41,17 @@ COVERED_ELSEWHERE = {
     # The owner has lost its role: test_identity.
     ('Trigger webhook action', 403),
     # Resources in use and running actions: test_api_reference.
-    *((one.operation, 409) for one in OPERATIONS),
+    *((operation.operation, 409) for operation in OPERATIONS),
     # No engine: test_crash.
-    *((one.operation, 503) for one in OPERATIONS),
+    *((operation.operation, 503) for operation in OPERATIONS),
 }
 
 LISTED = [
-    pytest.param(one, status, id=f'{one.operation}-{status}')
-    for one in OPERATIONS
-    if one.path not in DISCOVERY
-    for status in one.fails
-    if (one.operation, status) not in COVERED_ELSEWHERE
+    pytest.param(operation, status, id=f'{operation.operation}-{status}')
+    for operation in OPERATIONS
+    if operation.path not in DISCOVERY
+    for status in operation.fails
+    if (operation.operation, status) not in COVERED_ELSEWHERE
 ]
 
 

@@ -74,8 +74,8 @@ class Scenario:
 
     def _filled(self, value: Any) -> Any:
         text = json.dumps(value)
-        for name, found in self.known.items():
-            text = text.replace(f'{{{name}}}', found)
+        for name, known in self.known.items():
+            text = text.replace(f'{{{name}}}', known)
         return json.loads(text)
 
     def _follow(self, operation: Operation, action: str) -> None:
@@ -93,8 +93,8 @@ class Scenario:
     def _waiting(self, action: str) -> str | None:
         """Return the action whose lifecycle hook blocks another action."""
         for id_ in self.rest.get(f'/v1/actions/{action}')['depends_on']:
-            found = self.rest.get(f'/v1/actions/{id_}')
-            if found['status'] == consts.WAITING_LIFECYCLE:
+            dependency = self.rest.get(f'/v1/actions/{id_}')
+            if dependency['status'] == consts.WAITING_LIFECYCLE:
                 return str(id_)
         return None
 
@@ -109,8 +109,8 @@ def _is_refused_at(operation: Operation, version: str) -> bool:
 def _check(content: Any, fields: set[str], operation: Operation) -> None:
     if isinstance(content, list):
         assert content, f'{operation.operation}: the list is empty'
-    for one in content if isinstance(content, list) else [content]:
-        assert not fields or set(one) >= fields, operation
+    for resource in content if isinstance(content, list) else [content]:
+        assert not fields or set(resource) >= fields, operation
 
 
 def _id(operation: Operation, document: Any) -> str:
@@ -118,5 +118,5 @@ def _id(operation: Operation, document: Any) -> str:
     content = document[key]
     if isinstance(content, str):
         return content
-    one = content[0] if isinstance(content, list) else content
-    return str(one['id'])
+    resource = content[0] if isinstance(content, list) else content
+    return str(resource['id'])

@@ -112,7 +112,7 @@ BAD_PAGING = {
 
 @embedded_sqlite_only
 @pytest.mark.parametrize('name', REQUIRED_BODY)
-def test_malformed_body_is_refused_with_the_reason(
+def test_body_when_malformed_is_rejected_with_the_reason(
     rest: RestClient, name: str
 ) -> None:
     route = BY_NAME[name]
@@ -128,7 +128,9 @@ def test_malformed_body_is_refused_with_the_reason(
     'name',
     [name for name in WITH_BODY if not BY_NAME[name].params.webhook],
 )
-def test_body_of_another_shape_is_refused(rest: RestClient, name: str) -> None:
+def test_body_when_of_another_shape_is_rejected(
+    rest: RestClient, name: str
+) -> None:
     route = BY_NAME[name]
     shapes: list[Any] = [[], 1, 'x', True, [{}]]
     if route.params.key:
@@ -158,12 +160,14 @@ def test_body_of_another_shape_is_refused(rest: RestClient, name: str) -> None:
 
 @embedded_sqlite_only
 @pytest.mark.parametrize('name', CLOSED)
-def test_unknown_field_is_refused_by_name(rest: RestClient, name: str) -> None:
+def test_field_when_unknown_is_rejected_by_name(
+    rest: RestClient, name: str
+) -> None:
     route = BY_NAME[name]
     known = body_fields(route)
     implied = [field for field, _value in route.params.implied]
     names = ['pony', 'id', 'identity', '__class__', 'Name', ' name', *implied]
-    for field in (one for one in names if one not in known):
+    for field in (name for name in names if name not in known):
         body = content_of(route, {**closed_of(route), field: 1})
         status = 404 if route.lookup_first else 400
         reason = rest.expect_error(status, route.method, path_of(route), body)
@@ -171,7 +175,7 @@ def test_unknown_field_is_refused_by_name(rest: RestClient, name: str) -> None:
 
 
 @pytest.mark.parametrize('name', OPEN)
-def test_content_that_is_one_field_may_have_anything(
+def test_content_when_it_is_one_field_accepts_any_keys(
     rest: RestClient, name: str
 ) -> None:
     route = BY_NAME[name]
@@ -196,8 +200,10 @@ def test_field_with_any_invalid_value_causes_no_server_error(
                     f'{body}: {response.status_code} {response.text}'
                 )
                 if response.status_code == 201:
-                    ((_kind, made),) = response.json().items()
-                    rest.expect(204, 'DELETE', f'{route.path}/{made["id"]}')
+                    ((_kind, resource),) = response.json().items()
+                    rest.expect(
+                        204, 'DELETE', f'{route.path}/{resource["id"]}'
+                    )
                 if response.status_code == 400:
                     refusals += 1
                     assert len(error_message(response)) < 1000
@@ -206,7 +212,9 @@ def test_field_with_any_invalid_value_causes_no_server_error(
 
 @embedded_sqlite_only
 @pytest.mark.parametrize('name', REQUIRED_BODY)
-def test_missing_field_is_refused_by_name(rest: RestClient, name: str) -> None:
+def test_field_when_missing_is_rejected_by_name(
+    rest: RestClient, name: str
+) -> None:
     route = BY_NAME[name]
     required = required_of(route)
     for field in required:
@@ -219,7 +227,9 @@ def test_missing_field_is_refused_by_name(rest: RestClient, name: str) -> None:
 
 @embedded_sqlite_only
 @pytest.mark.parametrize('name', WITH_BODY)
-def test_other_media_type_is_refused(rest: RestClient, name: str) -> None:
+def test_body_when_of_another_media_type_is_rejected(
+    rest: RestClient, name: str
+) -> None:
     route = BY_NAME[name]
     for media_type in (
         'text/html',
@@ -240,7 +250,7 @@ def test_other_media_type_is_refused(rest: RestClient, name: str) -> None:
 
 @embedded_sqlite_only
 @pytest.mark.parametrize('name', REQUIRED_BODY)
-def test_missing_body_is_refused(rest: RestClient, name: str) -> None:
+def test_body_when_missing_is_rejected(rest: RestClient, name: str) -> None:
     route = BY_NAME[name]
 
     assert 'empty' in rest.expect_error(400, route.method, path_of(route))
@@ -248,7 +258,9 @@ def test_missing_body_is_refused(rest: RestClient, name: str) -> None:
 
 @embedded_sqlite_only
 @pytest.mark.parametrize('name', WITH_BODY)
-def test_long_body_is_refused_unread(rest: RestClient, name: str) -> None:
+def test_body_when_too_long_is_rejected_unread(
+    rest: RestClient, name: str
+) -> None:
     route = BY_NAME[name]
     body = b'{"a": "' + b'x' * (1 << 20) + b'"}'
 
@@ -259,7 +271,9 @@ def test_long_body_is_refused_unread(rest: RestClient, name: str) -> None:
 
 @embedded_sqlite_only
 @pytest.mark.parametrize('name', BY_NAME)
-def test_bad_query_is_refused_everywhere(rest: RestClient, name: str) -> None:
+def test_query_when_invalid_is_rejected_everywhere(
+    rest: RestClient, name: str
+) -> None:
     route = BY_NAME[name]
     body = content_of(route, required_of(route)) if route.params.body else None
     queries = QUERIES if route.params.webhook else QUERIES | UNKNOWN
@@ -283,7 +297,7 @@ def test_query_of_a_webhook_says_how_the_body_is_read(
         for query in ('', 'V=', 'V=3', 'V=x', 'v=2', 'V=1&V=2', *UNKNOWN):
             reason = at.expect_error(400, route.method, f'{path}?{query}', {})
             assert 'query.V' in reason, query
-        for query in ('V=1', 'V=2', *(f'V=2&{one}' for one in UNKNOWN)):
+        for query in ('V=1', 'V=2', *(f'V=2&{extra}' for extra in UNKNOWN)):
             reason = at.expect_error(404, route.method, f'{path}?{query}', {})
             assert MISSING_ID in reason, query
     for value in VALUES[1:]:
@@ -299,7 +313,9 @@ def test_query_of_a_webhook_says_how_the_body_is_read(
 @pytest.mark.parametrize(
     'name', [n for n in WITH_QUERY if 'limit' in BY_NAME[n].request.fields]
 )
-def test_bad_paging_is_refused_by_name(rest: RestClient, name: str) -> None:
+def test_paging_when_invalid_is_rejected_by_name(
+    rest: RestClient, name: str
+) -> None:
     route = BY_NAME[name]
     for field, values in BAD_PAGING.items():
         for value in values:
@@ -320,7 +336,9 @@ def test_bad_paging_is_refused_by_name(rest: RestClient, name: str) -> None:
 
 
 @pytest.mark.parametrize('name', NAMED)
-def test_identity_of_nothing_is_not_found(rest: RestClient, name: str) -> None:
+def test_identity_when_unknown_is_not_found(
+    rest: RestClient, name: str
+) -> None:
     route = BY_NAME[name]
     content = dict(required_of(route))
     if route.method == 'PATCH' and 'name' in body_fields(route):
@@ -361,7 +379,7 @@ PATHS = sorted({route.path for route in ROUTES} | {'/', '/v1'})
 
 @embedded_sqlite_only
 @pytest.mark.parametrize('path', PATHS)
-def test_method_that_a_path_lacks_is_not_allowed(
+def test_method_when_a_path_lacks_it_is_not_allowed(
     rest: RestClient, path: str
 ) -> None:
     reached = [r for r in ROUTES if r.path in matching_paths(path)]
@@ -404,7 +422,7 @@ def test_unknown_path_is_not_found(rest: RestClient, path: str) -> None:
 
 @embedded_sqlite_only
 @pytest.mark.parametrize('name', BY_NAME)
-def test_bad_version_is_refused_before_anything_else(
+def test_version_when_invalid_is_rejected_before_anything_else(
     rest: RestClient, name: str
 ) -> None:
     route = BY_NAME[name]
@@ -431,7 +449,7 @@ def test_bad_version_is_refused_before_anything_else(
 def test_every_endpoint_refuses_an_unknown_field_at_every_version(
     rest: RestClient, version: str
 ) -> None:
-    at, asked = rest.at(version), Version.parse(version)
+    at, parsed = rest.at(version), Version.parse(version)
     for name, route in BY_NAME.items():
         body = None
         path = path_of(route)
@@ -441,7 +459,7 @@ def test_every_endpoint_refuses_an_unknown_field_at_every_version(
             body = content_of(route, {}) if name in OPEN else None
             path = with_query(path, 'pony=1')
         response = at.request(route.method, path, body)
-        if route.request.version_at(asked, early=True) is None:
+        if route.request.version_at(parsed, early=True) is None:
             assert response.status_code == 404, (name, response.text)
             assert 'needs API version' in error_message(response)
             assert f'asked for {version}.' in error_message(response)

@@ -19,7 +19,7 @@ from openstack import exceptions
 
 from tests.functional.deployments import Deployment
 from tests.functional.processes import wait_for
-from tests.functional.rest import NEWEST, SPEC, unique
+from tests.functional.rest import MAXIMUM, NEWEST, SPEC, unique
 from vobjects.clustering import consts
 
 # openstacksdk warns about its next major versions in any case.
@@ -34,27 +34,27 @@ def connection(
     service: Deployment,
 ) -> Iterator[openstack.connection.Connection]:
     """A connection as a user would make it: no clouds.yaml, no Keystone."""
-    made = openstack.connect(
+    sdk = openstack.connect(
         load_envvars=False,
         load_yaml_config=False,
         auth_type='none',
         endpoint=service.url,
         clustering_default_microversion=NEWEST,
     )
-    yield made
-    made.close()
+    yield sdk
+    sdk.close()
 
 
 def _ended(clustering: Any, action: str) -> Any:
     """Wait until an action has succeeded, and return it."""
 
     def look() -> Any:
-        found = clustering.get_action(action)
-        return found if found.status in consts.ACTION_ENDS else None
+        resource = clustering.get_action(action)
+        return resource if resource.status in consts.ACTION_ENDS else None
 
-    found = wait_for(f'action {action} ended', look)
-    assert found.status == 'SUCCEEDED', found
-    return found
+    ended = wait_for(f'action {action} ended', look)
+    assert ended.status == 'SUCCEEDED', ended
+    return ended
 
 
 def test_sdk_attaches_policies_to_a_cluster(
@@ -77,7 +77,7 @@ def test_sdk_attaches_policies_to_a_cluster(
     policy = clustering.create_policy(name=unique('sdk'), spec=spec)
     clustering.update_policy(policy, name=policy.name + '-2')
     assert clustering.find_policy(policy.name).id == policy.id
-    assert policy.id in [one.id for one in clustering.policies()]
+    assert policy.id in [item.id for item in clustering.policies()]
     profile = clustering.create_profile(name=unique('sdk'), spec=SPEC)
     cluster = clustering.create_cluster(
         name=unique('sdk'), profile_id=profile.id
@@ -135,7 +135,7 @@ def test_sdk_creates_receivers_and_lists_events(
     assert changed.params == {'count': 2}
     assert clustering.get_receiver(receiver).cluster_id == cluster.id
     listed = clustering.receivers(cluster_id=cluster.id, sort='name')
-    assert [one.id for one in listed] == [receiver.id]
+    assert [item.id for item in listed] == [receiver.id]
 
     # Like an alarm service: without a token, with a body.
     answer = requests.post(
@@ -183,12 +183,12 @@ def test_keystoneauth_discovers_versions_on_root_and_major_version(
     with_no_one = session.Session(auth=noauth.NoAuth(endpoint=service.url))
 
     for path in ('', '/', '/v1', '/v1/'):
-        found = discover.Discover(with_no_one, service.url + path)
-        (data,) = found.version_data()
+        discovery = discover.Discover(with_no_one, service.url + path)
+        (data,) = discovery.version_data()
         assert data['version'] == (1, 0)
         assert data['url'].rstrip('/') == f'{service.url}/v1'
         assert data['min_microversion'] == (1, 0)
-        assert data['max_microversion'] == (1, 14)
+        assert data['max_microversion'] == MAXIMUM
         assert data['status'] == discover.Status.CURRENT
     with_no_one.session.close()
 
@@ -199,4 +199,4 @@ def test_sdk_discovers_the_microversions(
     data = connection.clustering.get_endpoint_data()
 
     assert data.min_microversion == (1, 0)
-    assert data.max_microversion == (1, 14)
+    assert data.max_microversion == MAXIMUM

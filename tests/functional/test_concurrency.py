@@ -54,8 +54,8 @@ def test_clients_change_different_clusters(
     service: Deployment, profile: str
 ) -> None:
     def work(rest: RestClient, number: int) -> list[str]:
-        made = [rest.start_cluster(profile, 2) for _ in range(2)]
-        for _cluster, action in made:
+        started = [rest.start_cluster(profile, 2) for _ in range(2)]
+        for _cluster, action in started:
             rest.wait_for_success(action)
         resizes = [
             rest.start_action(
@@ -64,11 +64,11 @@ def test_clients_change_different_clusters(
                 adjustment_type='EXACT_CAPACITY',
                 number=4,
             )
-            for cluster, _action in made
+            for cluster, _action in started
         ]
         for action in resizes:
             rest.wait_for_success(action)
-        for cluster, _action in made:
+        for cluster, _action in started:
             rest.wait_for_success(
                 rest.start_action(cluster, 'scale_in', count=1)
             )
@@ -77,11 +77,11 @@ def test_clients_change_different_clusters(
             assert shown['status'] == 'ACTIVE', shown
             assert shown['desired_capacity'] == 3
         deletions = [
-            rest.delete(f'/v1/clusters/{cluster}') for cluster, _ in made
+            rest.delete(f'/v1/clusters/{cluster}') for cluster, _ in started
         ]
         for action in deletions:
             rest.wait_for_success(action)
-        return [cluster for cluster, _action in made]
+        return [cluster for cluster, _action in started]
 
     clusters = [id_ for ids in together(service, work) for id_ in ids]
 
@@ -168,8 +168,8 @@ def test_nodes_join_and_leave_a_cluster_at_once(
     joined = [node for node in together(service, join, 8) if node]
 
     assert len(joined) == 5, 'no more than there is room for'
-    found = members(rest, cluster)
-    assert [node['index'] for node in found] == [1, 2, 3, 4, 5]
+    nodes = members(rest, cluster)
+    assert [node['index'] for node in nodes] == [1, 2, 3, 4, 5]
     assert rest.get(f'/v1/clusters/{cluster}')['desired_capacity'] == 5
 
     def leave(rest: RestClient, number: int) -> None:

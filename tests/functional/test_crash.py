@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import requests
 import sqlalchemy
 
+from api import health
 from tests.functional.deployments import (
     PLATFORMS,
     Deployment,
@@ -67,7 +69,14 @@ class Engines:
         self.fleet = fleet
 
     def start(self, settings: Any = None) -> Engine:
-        return self.fleet.start_engine(unique('engine'), settings=settings)
+        """Start an engine and wait until the API reaches an engine."""
+        engine = self.fleet.start_engine(unique('engine'), settings=settings)
+        with self.fleet.rest() as rest:
+            wait_for(
+                'the API reaches an engine',
+                lambda: rest.request('GET', '/v1/clusters').status_code == 200,
+            )
+        return engine
 
     def kill(self, *engines: Engine) -> None:
         """Kill all engines, then wait for them."""
@@ -287,6 +296,10 @@ def _succeeded(fleet: Deployment, action: str) -> bool:
     return bool(row.status == 'SUCCEEDED')
 
 
+def health_check(fleet: Deployment) -> requests.Response:
+    return requests.get(f'{fleet.url}{health.PATH}', timeout=TIMEOUT)
+
+
 def test_api_without_engines_responds_and_recovers(
     fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:
@@ -315,6 +328,9 @@ def test_api_without_engines_responds_and_recovers(
                 assert response.status_code == 404
             else:
                 assert response.status_code in (200, 300, 503)
+    response = health_check(fleet)
+    assert response.status_code == 503
+    assert int(response.headers['Retry-After']) > 0
 
     engines.start()
 
@@ -322,6 +338,7 @@ def test_api_without_engines_responds_and_recovers(
         'the API serves again',
         lambda: rest.request('GET', '/v1/clusters').status_code == 200,
     )
+    assert health_check(fleet).status_code == 200
     rest.wait_for_success(action)
     assert rest.get(f'/v1/clusters/{cluster}')['status'] == 'ACTIVE'
     fleet.assert_tidy()
@@ -416,13 +433,13 @@ def test_engine_that_stops_gracefully_loses_no_request(
 
     def work(number: int) -> list[str]:
         """Create clusters during the shutdown, and one after it."""
-        made = []
+        created = []
         last = False
         with fleet.rest() as client:
             while not last:
                 last = left.is_set()
-                made.append(client.start_cluster(profile, 0)[0])
-        return made
+                created.append(client.start_cluster(profile, 0)[0])
+        return created
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         results = pool.map(work, range(4))
@@ -432,7 +449,7 @@ def test_engine_that_stops_gracefully_loses_no_request(
         )
         engines.stop(leaving)
         left.set()
-        clusters = [cluster for made in results for cluster in made]
+        clusters = [cluster for created in results for cluster in created]
 
     listed = {c['id'] for c in rest.get('/v1/clusters')}
     assert listed >= set(clusters)

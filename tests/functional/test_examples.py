@@ -71,25 +71,26 @@ def running(name: str) -> Iterator[Client]:
     ) as process:
         assert process.stdout is not None
         try:
-            found = Client(process.stdout.readline().strip())
-            yield found
-            found.session.close()
+            client = Client(process.stdout.readline().strip())
+            yield client
+            client.session.close()
         finally:
             process.kill()
 
 
 @pytest.fixture(scope='module', params=EXAMPLES)
 def client(request: pytest.FixtureRequest) -> Iterator[Client]:
-    with running(request.param) as found:
+    with running(request.param) as client:
         thing = {'name': 'chair', 'colour': 'red'}
-        made = found.request('POST', '/v1/things', '1.2', thing)
-        assert (made.status_code, made.json()) == (201, thing)
-        yield found
+        created = client.request('POST', '/v1/things', '1.2', thing)
+        assert (created.status_code, created.json()) == (201, thing)
+        yield client
 
 
-def test_there_is_one_for_each_framework() -> None:
+def test_examples_cover_each_framework() -> None:
     assert [name.removesuffix('_app.py') for name in EXAMPLES] == [
         'falcon',
+        'fastapi',
         'flask',
         'pecan',
         'webob',
@@ -102,32 +103,32 @@ def test_example_is_short_enough_to_be_read(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ('asked', 'served'),
+    ('requested', 'served'),
     [('', '1.0'), ('1.8', '1.8'), ('1.10', '1.10'), ('latest', '1.10')],
 )
 def test_version_is_negotiated(
-    client: Client, asked: str, served: str
+    client: Client, requested: str, served: str
 ) -> None:
-    answer = client.request('GET', '/v1/things/chair', asked)
+    answer = client.request('GET', '/v1/things/chair', requested)
 
     assert answer.status_code == 200
     assert answer.headers[HEADER] == f'inventory {served}'
 
 
-def test_version_out_of_range_is_refused_with_the_range(
+def test_version_when_out_of_range_is_406_with_the_range(
     client: Client,
 ) -> None:
-    said = client.expect_error(406, 'GET', '/v1/things/chair', '1.11')
+    detail = client.expect_error(406, 'GET', '/v1/things/chair', '1.11')
 
-    assert "'1.0'" in said
-    assert "'1.10'" in said
+    assert "'1.0'" in detail
+    assert "'1.10'" in detail
 
 
-def test_version_that_is_none_is_refused(client: Client) -> None:
+def test_version_when_malformed_is_400(client: Client) -> None:
     client.expect_error(400, 'GET', '/v1/things/chair', '1.07')
 
 
-def test_method_of_one_name_is_another_from_its_version_on(
+def test_method_when_redefined_is_served_from_its_version_on(
     client: Client,
 ) -> None:
     thing = {'name': 'chair', 'colour': 'red'}
@@ -138,7 +139,7 @@ def test_method_of_one_name_is_another_from_its_version_on(
     assert (old.json(), new.json()) == (thing, {'thing': thing})
 
 
-def test_body_is_held_against_the_schema_of_its_version(
+def test_body_is_validated_with_the_schema_of_its_version(
     client: Client,
 ) -> None:
     path, body = '/v1/things', {'name': 'table', 'colour': 'blue'}
@@ -153,7 +154,7 @@ def test_body_is_held_against_the_schema_of_its_version(
 
 
 @pytest.mark.parametrize('version', ['1.8', '1.10'])
-def test_error_of_a_controller_is_a_document_at_its_version(
+def test_error_when_raised_by_a_controller_is_a_document(
     client: Client, version: str
 ) -> None:
     answer = client.request('GET', '/v1/things/none', version)
@@ -164,24 +165,27 @@ def test_error_of_a_controller_is_a_document_at_its_version(
     assert answer.headers[HEADER] == f'inventory {version}'
 
 
-def test_path_that_is_none_is_the_frameworks_to_refuse(
+def test_path_when_unknown_is_404_of_the_framework(
     client: Client,
 ) -> None:
     assert client.request('GET', '/v2', '1.10').status_code == 404
 
 
-def test_discovery_tells_the_range(client: Client) -> None:
+def test_discovery_shows_the_version_range(client: Client) -> None:
     root = client.request('GET', '/')
     version = client.request('GET', '/v1', '9.9')
 
     api_sig.assert_versions_document(root.json())
     api_sig.assert_version_document(version.json())
-    found = version.json()['version']
-    assert root.json()['versions'] == [found]
-    assert (found['min_version'], found['max_version']) == ('1.0', '1.10')
+    document = version.json()['version']
+    assert root.json()['versions'] == [document]
+    assert (document['min_version'], document['max_version']) == (
+        '1.0',
+        '1.10',
+    )
 
 
-def test_retired_version_says_what_follows(client: Client) -> None:
+def test_retired_version_announces_its_successor(client: Client) -> None:
     old = client.request('GET', '/v1/things/chair')
     new = client.request('GET', '/v1/things/chair', '1.1')
 
@@ -205,17 +209,17 @@ def read(*arguments: str) -> tuple[int, str]:
 
 def test_contract_is_read_from_decorators() -> None:
     assert read('history', '--check') == (0, '')
-    code, said = read('diff', '1.4', '1.5')
-    assert (code, said.splitlines()[1:]) == (
+    code, printed = read('diff', '1.4', '1.5')
+    assert (code, printed.splitlines()[1:]) == (
         0,
         [
             '  additive  POST /v1/boxes: body.size is added',
             '  additive  POST /v1/boxes: response 201.size is added',
         ],
     )
-    code, said = read('openapi', '--version', '1.99')
+    code, printed = read('openapi', '--version', '1.99')
     assert code == 2
-    assert 'use one of 1.0 to 1.10' in said
+    assert 'use one of 1.0 to 1.10' in printed
 
 
 def test_decorated_controllers_keep_their_contract() -> None:
@@ -243,5 +247,5 @@ def _boxes_contract() -> Contract:
     """Return the contract in boxes.py."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(HERE))
-        found: Contract = importlib.import_module('boxes').CONTRACT
-    return found
+        contract: Contract = importlib.import_module('boxes').CONTRACT
+    return contract

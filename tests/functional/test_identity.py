@@ -24,7 +24,7 @@ from tests.functional import deployments, endpoints, keystone
 from tests.functional.deployments import Deployment
 from tests.functional.keystone import Keystone
 from tests.functional.processes import TIMEOUT, wait_for
-from tests.functional.rest import NEWEST, SPEC, RestClient, unique
+from tests.functional.rest import MAXIMUM, NEWEST, SPEC, RestClient, unique
 
 pytestmark = [
     pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
@@ -38,12 +38,12 @@ def identity(
 ) -> Iterator[Keystone]:
     """Keystone with users in two projects, named by project and role."""
     directory = tmp_path_factory.mktemp('identity')
-    with keystone.running(directory) as found:
+    with keystone.running(directory) as server:
         for project in ('web', 'shop'):
-            found.add_project(project)
+            server.add_project(project)
             for role in ('reader', 'member', 'admin'):
-                found.add_user(f'{project}-{role}', project, role)
-        yield found
+                server.add_user(f'{project}-{role}', project, role)
+        yield server
 
 
 @pytest.fixture(scope='module')
@@ -115,9 +115,9 @@ class Clients:
 @pytest.fixture(name='as_')
 def clients(service: Deployment, identity: Keystone) -> Iterator[Clients]:
     """Clients of the service."""
-    found = Clients(service, identity)
-    yield found
-    for rest in found.clients:
+    all_clients = Clients(service, identity)
+    yield all_clients
+    for rest in all_clients.clients:
         rest._session.close()
 
 
@@ -127,7 +127,7 @@ def test_sdk_finds_the_service_in_the_catalogue(
     with connect(identity, 'web-member', 'web') as cloud:
         clustering = cloud.clustering
         assert clustering.get_endpoint().startswith(service.url)
-        assert clustering.get_endpoint_data().max_microversion == (1, 14)
+        assert clustering.get_endpoint_data().max_microversion == MAXIMUM
         profile = clustering.create_profile(name=unique('p'), spec=SPEC)
         owner = identity.id_of('users', 'web-member')
         assert profile.user_id == owner
@@ -178,7 +178,7 @@ def test_openstack_command_works_with_user_and_password(
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert name in [found['name'] for found in json.loads(done.stdout)]
+    assert name in [profile['name'] for profile in json.loads(done.stdout)]
 
 
 def test_unauthenticated_client_gets_versions_and_the_keystone_url(
@@ -198,8 +198,8 @@ def test_unauthenticated_client_gets_versions_and_the_keystone_url(
     )
     for answer in answers:
         assert answer.status_code == 401
-        told = answer.headers['WWW-Authenticate']
-        assert told == f'Keystone uri="{identity.url}"'
+        challenge = answer.headers['WWW-Authenticate']
+        assert challenge == f'Keystone uri="{identity.url}"'
         assert answer.json()['error']['code'] == 401
 
 
@@ -210,7 +210,7 @@ def test_token_is_valid_until_it_expires(
         seconds=8
     )
     member = identity.session('web-member', 'web')
-    made = member.post(
+    created = member.post(
         f'{identity.url}/users/{member.get_user_id()}/application_credentials',
         json={
             'application_credential': {
@@ -221,8 +221,8 @@ def test_token_is_valid_until_it_expires(
     ).json()['application_credential']
     plugin = v3.ApplicationCredential(
         identity.url,
-        application_credential_id=made['id'],
-        application_credential_secret=made['secret'],
+        application_credential_id=created['id'],
+        application_credential_secret=created['secret'],
     )
     rest = as_.with_token(identity.token_of(plugin))
 
@@ -244,16 +244,16 @@ def test_roles_are_reader_member_and_admin(as_: Clients) -> None:
     for path in ('/v1/profiles', '/v1/clusters', '/v1/build-info'):
         for client in (reader, member, admin):
             client.expect(200, 'GET', path)
-    said = reader.expect_error(403, 'POST', '/v1/profiles', body)
-    assert 'profiles:create' in said
+    detail = reader.expect_error(403, 'POST', '/v1/profiles', body)
+    assert 'profiles:create' in detail
     for client in (member, admin):
         client.expect(201, 'POST', '/v1/profiles', body)
     for client in (reader, member):
         client.expect_error(403, 'GET', '/v1/services')
-        said = client.expect_error(
+        detail = client.expect_error(
             403, 'GET', '/v1/clusters?global_project=true'
         )
-        assert 'global_project' in said
+        assert 'global_project' in detail
     admin.expect(200, 'GET', '/v1/services')
     admin.expect(200, 'GET', '/v1/clusters?global_project=true')
 
@@ -290,7 +290,7 @@ def test_no_route_shows_or_changes_resources_of_another_project(
         assert admin.get(path)['id'] == path.rpartition('/')[2]
         assert admin.get(f'/v1/{resource}') == []
         listed = admin.get(f'/v1/{resource}?global_project=true')
-        assert path.rpartition('/')[2] in {one['id'] for one in listed}
+        assert path.rpartition('/')[2] in {item['id'] for item in listed}
         # An admin of one project is no admin of another.
         if resource not in ('actions', 'events', 'nodes'):
             admin.expect_error(404, 'DELETE', path)
@@ -336,8 +336,8 @@ def _receiver(rest: RestClient, cluster: str) -> dict[str, Any]:
             'action': 'CLUSTER_SCALE_OUT',
         }
     }
-    found = rest.expect(201, 'POST', '/v1/receivers', body).json()
-    receiver: dict[str, Any] = found['receiver']
+    document = rest.expect(201, 'POST', '/v1/receivers', body).json()
+    receiver: dict[str, Any] = document['receiver']
     return receiver
 
 

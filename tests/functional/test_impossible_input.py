@@ -45,7 +45,9 @@ BAD_CLUSTERS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_impossible_cluster_is_refused(rest: RestClient, profile: str) -> None:
+def test_cluster_when_impossible_is_rejected(
+    rest: RestClient, profile: str
+) -> None:
     for content, reason in BAD_CLUSTERS:
         body = {'cluster': {'name': 'n', 'profile_id': profile, **content}}
         assert reason in rest.expect_error(
@@ -117,7 +119,7 @@ BAD_ACTIONS: list[tuple[str, Any, str]] = [
 ]
 
 
-def test_impossible_action_is_refused_and_has_no_effect(
+def test_action_when_impossible_is_rejected_without_effect(
     rest: RestClient, cluster: str
 ) -> None:
     path = f'/v1/clusters/{cluster}/actions'
@@ -169,7 +171,9 @@ def refuse_specs(
         assert reason in rest.expect_error(status, 'POST', path, validate)
 
 
-def test_spec_that_does_not_fit_its_type_is_refused(rest: RestClient) -> None:
+def test_spec_when_it_does_not_fit_its_type_is_rejected(
+    rest: RestClient,
+) -> None:
     refuse_specs(rest, 400, BAD_SPECS)
 
 
@@ -182,11 +186,11 @@ TYPELESS_SPECS: list[tuple[Any, str]] = [
 ]
 
 
-def test_spec_of_no_type_is_not_found(rest: RestClient) -> None:
+def test_spec_when_its_type_is_unknown_is_not_found(rest: RestClient) -> None:
     refuse_specs(rest, 404, TYPELESS_SPECS)
 
 
-def test_marker_of_nothing_is_refused(rest: RestClient) -> None:
+def test_marker_when_unknown_is_rejected(rest: RestClient) -> None:
     for what in ('profiles', 'clusters', 'nodes', 'actions'):
         path = f'/v1/{what}?marker={MISSING_ID}'
         assert MISSING_ID in rest.expect_error(400, 'GET', path)
@@ -200,7 +204,9 @@ def test_profile_in_use_cannot_be_deleted(
     )
 
 
-def test_name_of_several_is_refused(rest: RestClient, profile: str) -> None:
+def test_name_when_ambiguous_is_rejected(
+    rest: RestClient, profile: str
+) -> None:
     name = unique('twin')
     twins = [
         rest.create_cluster(profile, 0, name=name),
@@ -214,7 +220,7 @@ def test_name_of_several_is_refused(rest: RestClient, profile: str) -> None:
         rest.wait_for_success(rest.delete(f'/v1/clusters/{twin}'))
 
 
-def test_node_of_no_cluster_or_profile_is_refused(
+def test_node_when_cluster_or_profile_is_unknown_is_rejected(
     rest: RestClient, profile: str
 ) -> None:
     node = {'name': 'n', 'profile_id': profile, 'cluster_id': 'nobody'}

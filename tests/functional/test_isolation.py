@@ -177,10 +177,10 @@ def test_no_list_query_shows_resources_of_another_project(
     route: Route, tenants: tuple[Tenant, Tenant]
 ) -> None:
     owner, other = tenants
-    said = other.rest.expect_error(
+    detail = other.rest.expect_error(
         403, 'GET', f'{route.path}?global_project=true'
     )
-    assert GLOBAL_PROJECT in said
+    assert GLOBAL_PROJECT in detail
     tried = 0
     for field in route.client_fields():
         for value in {*owner.ids.values(), OWNER, 'web'}:
@@ -190,7 +190,7 @@ def test_no_list_query_shows_resources_of_another_project(
             assert not owner.has(text), f'{field}={value}: {text}'
             if answer.status_code == 200:
                 ((_key, items),) = answer.json().items()
-                assert not [one for one in items if one['id'] == value]
+                assert not [item for item in items if item['id'] == value]
             tried += answer.status_code == 200
     assert tried
 
@@ -236,6 +236,8 @@ def test_server_of_another_projects_node_is_not_adopted(
     node = owner.rest.get(f'/v1/nodes/{owner.ids["nodes"]}')
     given = {'identity': node['physical_id'], 'type': 'os.nova.server-1.0'}
     for path in ('adopt', 'adopt-preview'):
-        said = other.rest.expect_error(400, 'POST', f'/v1/nodes/{path}', given)
-        assert not owner.has(said)
+        detail = other.rest.expect_error(
+            400, 'POST', f'/v1/nodes/{path}', given
+        )
+        assert not owner.has(detail)
     assert owner.rest.get(f'/v1/nodes/{owner.ids["nodes"]}') == node

@@ -39,9 +39,9 @@ def attach_hook(rest: RestClient, cluster: str, url: str) -> None:
         },
     }
     body = {'policy': {'name': unique('policy'), 'spec': spec}}
-    made = rest.expect(201, 'POST', '/v1/policies', body).json()['policy']
+    policy = rest.expect(201, 'POST', '/v1/policies', body).json()['policy']
     rest.wait_for_success(
-        rest.start_action(cluster, 'policy_attach', policy_id=made['id'])
+        rest.start_action(cluster, 'policy_attach', policy_id=policy['id'])
     )
 
 
@@ -75,7 +75,7 @@ def test_nodes_wait_for_hooks_although_their_engine_is_killed(
                 lambda: len(hook.bodies) == 3,
             )
             tokens = [body['lifecycle_action_token'] for body in hook.bodies]
-            one, two, three = tokens
+            token_1, token_2, token_3 = tokens
             for token in tokens:
                 wait_for(
                     'the removal waits',
@@ -84,11 +84,12 @@ def test_nodes_wait_for_hooks_although_their_engine_is_killed(
                         == consts.WAITING_LIFECYCLE
                     ),
                 )
-            body = {'complete_lifecycle': {'lifecycle_action_token': one}}
+            body = {'complete_lifecycle': {'lifecycle_action_token': token_1}}
             path = f'/v1/clusters/{cluster}/actions'
             assert rest.at('1.8').expect_error(404, 'POST', path, body)
-            assert rest.start_action(cluster, **_completing(one)) == one
-            rest.wait_for_success(one)
+            completion = _completing(token_1)
+            assert rest.start_action(cluster, **completion) == token_1
+            rest.wait_for_success(token_1)
 
             second = deployment.start_engine('second')
             first.process.send_signal(signal.SIGKILL)
@@ -99,11 +100,13 @@ def test_nodes_wait_for_hooks_although_their_engine_is_killed(
                 lambda: deployment.engine_ids() == {second.id},
             )
 
-            assert rest.start_action(cluster, **_completing(two)) == two
-            rest.wait_for_success(two)
+            completion = _completing(token_2)
+            assert rest.start_action(cluster, **completion) == token_2
+            rest.wait_for_success(token_2)
             shown = rest.get(f'/v1/clusters/{cluster}')
             assert len(shown['nodes']) == 2
-            assert rest.start_action(cluster, **_completing(three)) == three
+            completion = _completing(token_3)
+            assert rest.start_action(cluster, **completion) == token_3
             rest.wait_for_success(action)
             shown = rest.get(f'/v1/clusters/{cluster}')
             assert (shown['status'], len(shown['nodes'])) == ('ACTIVE', 1)
@@ -122,8 +125,9 @@ def test_messages_in_a_queue_start_actions(
 ) -> None:
     cluster = rest.create_cluster(profile, 0)
     body = {'receiver': {'name': unique('receiver'), 'type': 'message'}}
-    made = rest.expect(201, 'POST', '/v1/receivers', body).json()['receiver']
-    queue = made['channel']['queue_name']
+    response = rest.expect(201, 'POST', '/v1/receivers', body)
+    receiver = response.json()['receiver']
+    queue = receiver['channel']['queue_name']
     message = json.dumps(
         {
             'cluster': cluster,
@@ -133,10 +137,10 @@ def test_messages_in_a_queue_start_actions(
     )
     for _ in range(2):
         service.run(
-            'queue', 'post', f'--project={made["project"]}', queue, message
+            'queue', 'post', f'--project={receiver["project"]}', queue, message
         )
 
-    path = f'/v1/receivers/{made["id"]}'
+    path = f'/v1/receivers/{receiver["id"]}'
     assert rest.expect(204, 'POST', f'{path}/notify').content == b''
     assert rest.expect(204, 'POST', f'{path}/notify').content == b''
 

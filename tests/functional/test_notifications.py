@@ -113,9 +113,9 @@ def service(
 
 @pytest.fixture
 def nova(service: Deployment, bus: str) -> Iterator[Nova]:
-    found = Nova(bus)
-    yield found
-    found.close()
+    listener = Nova(bus)
+    yield listener
+    listener.close()
 
 
 def health_policy(rest: RestClient) -> str:
@@ -180,16 +180,18 @@ def test_node_is_recovered_after_a_notification_about_its_server(
             return not rows and not running
 
         wait_for('all notifications are processed', done)
-        found = {
+        reasons = {
             row.target: row.status_reason
             for row in service.rows(
                 "SELECT * FROM actions WHERE action = 'NODE_RECOVER'"
             )
         }
         # The other node of the cluster was checked only.
-        assert set(found) == set(servers_of(rest, ours).values())
-        asked = [line for line in cloud.requests if line.endswith('/action')]
-        assert asked == [f'POST /compute/v2.1/servers/{server}/action']
+        assert set(reasons) == set(servers_of(rest, ours).values())
+        operations = [
+            line for line in cloud.requests if line.endswith('/action')
+        ]
+        assert operations == [f'POST /compute/v2.1/servers/{server}/action']
         for id_ in servers_of(rest, others):
             assert cloud.servers[id_]['status'] == 'SHUTOFF'
         logs = [path.read_text() for _, path in service.group.logs()]
@@ -200,7 +202,9 @@ def test_node_is_recovered_after_a_notification_about_its_server(
             del cloud.servers[well]
         nova.notify('instance.delete.end', well)
         (node,) = (
-            id_ for one, id_ in servers_of(rest, ours).items() if one == well
+            id_
+            for server_id, id_ in servers_of(rest, ours).items()
+            if server_id == well
         )
         wait_for(
             'the node is in ERROR',

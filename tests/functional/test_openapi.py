@@ -19,11 +19,11 @@ import pytest
 
 from api.contract import contract
 from tests.functional.deployments import Deployment, Platform, deployed
-from tests.functional.rest import HEADER, SPEC
+from tests.functional.rest import HEADER, NEWEST, SPEC
 from vobjects.contract import openapi
 from vobjects.versions import Version
 
-VERSIONS = ['1.0', '1.7', '1.14']
+VERSIONS = ['1.0', '1.7', NEWEST]
 
 CHECKS = [
     'not_a_server_error',
@@ -52,10 +52,10 @@ def deployment(
 ) -> Iterator[Deployment]:
     directory = tmp_path_factory.mktemp('openapi')
     platform = Platform('embedded', 'sqlite')
-    with deployed(platform, directory, SETTINGS) as made:
-        made.start_engines(1)
-        made.start_api()
-        yield made
+    with deployed(platform, directory, SETTINGS) as running:
+        running.start_engines(1)
+        running.start_api()
+        yield running
 
 
 def existing(deployment: Deployment) -> dict[str, list[str]]:
@@ -77,34 +77,34 @@ def existing(deployment: Deployment) -> dict[str, list[str]]:
         }
 
 
-def restrict_identities(document: Any, found: dict[str, list[str]]) -> None:
+def restrict_identities(document: Any, known: dict[str, list[str]]) -> None:
     """Restrict identities in a document, so that most of them exist."""
     for path, methods in document['paths'].items():
         for method, operation in methods.items():
             kind = path.split('/')[2] if path.count('/') > 1 else ''
             mark = '!' if method == 'delete' else ''
-            identities = found.get(kind + mark)
+            identities = known.get(kind + mark)
             for parameter in operation['parameters']:
                 if parameter.get('name') == 'identity' and identities:
                     parameter['schema'] = {'enum': [*identities, 'none']}
-            _restrict(operation.get('requestBody'), found)
+            _restrict(operation.get('requestBody'), known)
 
 
-def _restrict(schema: Any, found: dict[str, list[str]]) -> None:
+def _restrict(schema: Any, known: dict[str, list[str]]) -> None:
     if isinstance(schema, list):
         for item in schema:
-            _restrict(item, found)
+            _restrict(item, known)
     if not isinstance(schema, dict):
         return
     properties = schema.get('properties', {})
     if 'profile_id' in properties:
-        properties['profile_id'] = {'enum': [*found['profiles'], 'none']}
+        properties['profile_id'] = {'enum': [*known['profiles'], 'none']}
     if 'cluster_id' in properties:
-        properties['cluster_id'] = {'enum': [*found['clusters'], None]}
+        properties['cluster_id'] = {'enum': [*known['clusters'], None]}
     if 'spec' in properties:
         properties['spec'] = {'enum': [SPEC, {}]}
     for value in schema.values():
-        _restrict(value, found)
+        _restrict(value, known)
 
 
 @pytest.mark.parametrize('version', VERSIONS)

@@ -120,7 +120,7 @@ def test_cluster_of_servers_lifecycle(
     )
     assert len(cloud.servers) == len(cloud.ports) == 4
     members = cloud.balancing['members'].values()
-    assert {one['address'] for one in members} == {
+    assert {member['address'] for member in members} == {
         port['fixed_ips'][0]['ip_address'] for port in cloud.ports.values()
     }
     rest.wait_for_success(
@@ -143,8 +143,8 @@ def test_cluster_of_servers_lifecycle(
     assert len(cloud.servers) == len(cloud.ports) == 4
 
     update_profile(rest, cluster, big)
-    assert {one['flavor_id'] for one in cloud.servers.values()} == {'2'}
-    assert {one['status'] for one in cloud.servers.values()} == {'ACTIVE'}
+    assert {row['flavor_id'] for row in cloud.servers.values()} == {'2'}
+    assert {row['status'] for row in cloud.servers.values()} == {'ACTIVE'}
 
     cloud.fail('POST', '/compute/v2.1/servers$', 403, 'Quota exceeded')
     action = rest.start_action(cluster, 'scale_out')
@@ -177,7 +177,7 @@ def test_cluster_of_stacks_lifecycle(
     nodes = rest.get(f'/v1/nodes?cluster_id={cluster}')
     assert {node['physical_id'] for node in nodes} == set(cloud.stacks)
     update_profile(rest, cluster, of_size(2))
-    sizes = [one['parameters'] for one in cloud.stacks.values()]
+    sizes = [stack['parameters'] for stack in cloud.stacks.values()]
     assert sizes == [{'size': 2}] * 2
 
     with cloud.lock:
@@ -201,8 +201,10 @@ def test_cluster_of_stacks_lifecycle(
             host_cluster=cluster,
         )
         containers = rest.create_cluster(boxes, 2)
-        statuses = [one['State'] for one in daemon.containers.values()]
-        assert [one['Status'] for one in statuses] == ['running'] * 2
+        statuses = [
+            container['State'] for container in daemon.containers.values()
+        ]
+        assert [state['Status'] for state in statuses] == ['running'] * 2
         hosts = [rest.get(f'/v1/nodes/{node["id"]}') for node in nodes]
         assert [len(host['dependents']['nodes']) for host in hosts] == [1, 1]
         rest.expect_error(409, 'DELETE', path)

@@ -72,9 +72,9 @@ def _types(osc: OpenStackCommand) -> None:
     assert json.loads(osc.show('build', 'info')['engine'])['revision']
     assert len(osc.show('service', 'list')) == 2
     (kind,) = (
-        one
-        for one in osc.show('profile', 'type', 'list')
-        if one['name'] == 'os.nova.server'
+        type_
+        for type_ in osc.show('profile', 'type', 'list')
+        if type_['name'] == 'os.nova.server'
     )
     assert kind['support_status'].startswith('SUPPORTED')
     osc('profile', 'type', 'show', 'os.nova.server-1.0', contains='flavor')
@@ -95,15 +95,15 @@ def _profile(osc: OpenStackCommand) -> str:
     spec = osc.write_file('spec.yaml', SPEC)
     osc('profile', 'validate', '--spec-file', spec, contains='m1.small')
     name, renamed = unique('osc'), unique('renamed')
-    made = osc.show('profile', 'create', name, '--spec-file', spec)
-    assert made['type'] == 'os.nova.server-1.0'
+    created = osc.show('profile', 'create', name, '--spec-file', spec)
+    assert created['type'] == 'os.nova.server-1.0'
     osc('profile', 'update', name, '--name', renamed, '--metadata', 'a=b;c=d')
     shown = osc.show('profile', 'show', renamed)
     assert json.loads(shown['metadata']) == {'a': 'b', 'c': 'd'}
     (listed,) = osc.show(
         *('profile', 'list', '--filters', f'name={renamed}', '--full-id')
     )
-    assert listed['id'] == made['id'] == shown['id']
+    assert listed['id'] == created['id'] == shown['id']
     _stack(osc)
     wrong = osc.write_file('wrong.yaml', {**SPEC, 'type': 'nothing'})
     for words in (
@@ -157,7 +157,7 @@ def _stack(osc: OpenStackCommand) -> None:
 
 def _cluster(osc: OpenStackCommand, profile: str) -> str:
     name, renamed = unique('osc'), unique('renamed')
-    made = osc.show(
+    created = osc.show(
         *('create', name, '--profile', profile, '--desired-capacity', '2'),
         *('--max-size', '6', '--config', 'node.name.format=web-$3I'),
         *('--metadata', 'a=b', '--timeout', '600'),
@@ -166,7 +166,7 @@ def _cluster(osc: OpenStackCommand, profile: str) -> str:
         'the cluster is active',
         lambda: osc.show('show', name)['status'] == 'ACTIVE',
     )
-    assert json.loads(made['config']) == {'node.name.format': 'web-$3I'}
+    assert json.loads(created['config']) == {'node.name.format': 'web-$3I'}
     osc('update', name, '--name', renamed, '--metadata', 'c=d', '--wait')
     shown = osc.show('show', renamed)
     assert json.loads(shown['metadata']) == {'c': 'd'}
@@ -175,7 +175,7 @@ def _cluster(osc: OpenStackCommand, profile: str) -> str:
         *('list', '--filters', f'name={renamed}', '--sort', 'name:desc'),
         *('--limit', '5', '--global-project'),
     )
-    assert (listed['id'], listed['status']) == (made['id'][:8], 'ACTIVE')
+    assert (listed['id'], listed['status']) == (created['id'][:8], 'ACTIVE')
     for words, size in (
         (('expand', renamed, '--count', '2'), 4),
         (('shrink', renamed, '--count', '3'), 1),
@@ -188,14 +188,14 @@ def _cluster(osc: OpenStackCommand, profile: str) -> str:
         assert len(osc.show('members', 'list', renamed)) == size, words
     osc.run_actions('check', renamed)
     osc.run_actions('recover', renamed, '--check', 'true')
-    found = osc.show('collect', renamed, '--path', 'details.flavor')
-    assert [one['attr_value'] for one in found] == ['m1.small'] * 2
+    flavors = osc.show('collect', renamed, '--path', 'details.flavor')
+    assert [item['attr_value'] for item in flavors] == ['m1.small'] * 2
     osc.run_actions(
         'op', renamed, '--operation', 'reboot', '--params', 'type=HARD'
     )
     script = osc.write_file('script.sh', 'uptime')
-    said = osc('run', renamed, '--script', script)
-    assert said.count('node: ') == 2, said
+    printed = osc('run', renamed, '--script', script)
+    assert printed.count('node: ') == 2, printed
     _no_cluster(osc, renamed)
     return renamed
 
@@ -221,7 +221,7 @@ def _no_cluster(osc: OpenStackCommand, cluster: str) -> None:
 
 def _node(osc: OpenStackCommand, profile: str) -> None:
     name, renamed = unique('osc'), unique('renamed')
-    made = osc.show(
+    created = osc.show(
         *('node', 'create', name, '--profile', profile),
         *('--role', 'worker', '--metadata', 'a=b'),
     )
@@ -235,11 +235,11 @@ def _node(osc: OpenStackCommand, profile: str) -> None:
     )
     wait_for(
         'the node has its role',
-        lambda: osc.show('node', 'show', made['id'])['role'] == 'master',
+        lambda: osc.show('node', 'show', created['id'])['role'] == 'master',
     )
     osc('node', 'show', renamed, '--details', contains='m1.small')
     (listed,) = osc.show('node', 'list', '--filters', f'name={renamed}')
-    assert (listed['id'], listed['tainted']) == (made['id'][:8], True)
+    assert (listed['id'], listed['tainted']) == (created['id'][:8], True)
     osc.run_actions('node', 'check', renamed)
     osc.run_actions('node', 'recover', renamed, '--check', 'true')
     # It prints what was accepted, and then fails at printing a list that it
@@ -265,10 +265,10 @@ def _adoption(osc: OpenStackCommand, service: Deployment) -> None:
     given = ('--identity', server, '--type', 'os.nova.server-1.0')
     osc('node', 'adopt', *given, '--preview', contains='m1.small')
     name = unique('osc')
-    made = osc.show('node', 'adopt', *given, '--name', name)
-    assert (made['status'], made['physical_id']) == ('ACTIVE', server)
+    adopted = osc.show('node', 'adopt', *given, '--name', name)
+    assert (adopted['status'], adopted['physical_id']) == ('ACTIVE', server)
     osc.run_actions('node', 'delete', name, '--force', '--force-delete')
-    osc('profile', 'delete', made['profile_id'], '--force')
+    osc('profile', 'delete', adopted['profile_id'], '--force')
     wrong = ('--identity', 'nothing', '--type', 'x-1.0')
     osc('node', 'adopt', *wrong, code=1, contains='could not be found')
 
@@ -290,7 +290,7 @@ def _members(osc: OpenStackCommand, profile: str, cluster: str) -> None:
         'members', 'replace', cluster, '--nodes', f'{second}={third}'
     )
     listed = osc.show('node', 'list', '--cluster', cluster)
-    assert {one['name'] for one in listed} & {*names} == {first, third}
+    assert {member['name'] for member in listed} & {*names} == {first, third}
     osc.run_actions('members', 'del', cluster, '--nodes', first, '-d', 'true')
     osc('node', 'show', first, code=1, contains='not found')
     osc.run_actions('node', 'delete', second, '--force')
@@ -311,11 +311,11 @@ def _policies(osc: OpenStackCommand, cluster: str) -> None:
         'policy', 'validate', '--spec-file', spec, contains='CLUSTER_SCALE_OUT'
     )
     first, name = unique('osc'), unique('renamed')
-    made = osc.show('policy', 'create', first, '--spec-file', spec)
+    created = osc.show('policy', 'create', first, '--spec-file', spec)
     osc('policy', 'update', first, '--name', name)
-    assert osc.show('policy', 'show', name)['id'] == made['id']
+    assert osc.show('policy', 'show', name)['id'] == created['id']
     (listed,) = osc.show('policy', 'list', '--filters', f'name={name}')
-    assert listed['id'] == made['id'][:8]
+    assert listed['id'] == created['id'][:8]
     osc.run_actions('policy', 'attach', cluster, '--policy', name)
     (bound,) = osc.show('policy', 'binding', 'list', cluster)
     assert (bound['policy_name'], bound['is_enabled']) == (name, True)
@@ -354,18 +354,20 @@ def _policies(osc: OpenStackCommand, cluster: str) -> None:
 def _receivers(osc: OpenStackCommand, cluster: str) -> None:
     first, name = unique('osc'), unique('renamed')
     given = ('--cluster', cluster, '--action', 'CLUSTER_SCALE_OUT')
-    made = osc.show('receiver', 'create', first, *given, '--params', 'count=1')
-    assert 'alarm_url' in json.loads(made['channel'])
+    created = osc.show(
+        'receiver', 'create', first, *given, '--params', 'count=1'
+    )
+    assert 'alarm_url' in json.loads(created['channel'])
     osc('receiver', 'update', first, '--name', name, '--params', 'count=2')
     shown = osc.show('receiver', 'show', name)
     assert json.loads(shown['params']) == {'count': '2'}
     (listed,) = osc.show('receiver', 'list', '--filters', f'name={name}')
-    assert listed['id'] == made['id'][:8]
+    assert listed['id'] == created['id'][:8]
     inbox = unique('osc')
-    made = osc.show('receiver', 'create', inbox, '--type', 'message')
-    assert 'queue_name' in json.loads(made['channel'])
-    said = osc('receiver', 'delete', name, inbox, '--force')
-    assert 'Receiver deleted' in said
+    created = osc.show('receiver', 'create', inbox, '--type', 'message')
+    assert 'queue_name' in json.loads(created['channel'])
+    printed = osc('receiver', 'delete', name, inbox, '--force')
+    assert 'Receiver deleted' in printed
     for code, text, *words in (
         (1, 'Receiver not found', 'show', name),
         (1, 'Receiver not found', 'update', name, '--name', 'x'),
@@ -381,7 +383,7 @@ def _history(osc: OpenStackCommand, cluster: str) -> None:
     listed = osc.show(
         *('action', 'list', '--filters', f'target={full}', '--full-id'),
     )
-    assert {one['target_id'] for one in listed} == {full}
+    assert {action['target_id'] for action in listed} == {full}
     first = listed[0]
     assert first['action'] == 'CLUSTER_CREATE'
     assert len(first['depends_on'].split('\n')) == 2
@@ -393,7 +395,7 @@ def _history(osc: OpenStackCommand, cluster: str) -> None:
     events = osc.show(
         *('event', 'list', '--filters', f'cluster_id={full}', '--full-id'),
     )
-    assert {one['cluster_id'] for one in events} == {full}
+    assert {event['cluster_id'] for event in events} == {full}
     assert osc.show('event', 'show', events[0]['id']) == {
         **osc.show('event', 'show', events[0]['id']),
         'cluster_id': full,
@@ -427,7 +429,7 @@ def test_policy_commands_work_on_every_platform(
     name, cluster = unique('policy'), rest.create_cluster(profile, 2)
     spec = osc.write_file('policy.json', DELETION)
     types = osc.show('policy', 'type', 'list')
-    assert 'senlin.policy.deletion' in {one['name'] for one in types}
+    assert 'senlin.policy.deletion' in {type_['name'] for type_ in types}
     osc(
         *('policy', 'type', 'show', 'senlin.policy.deletion-1.0'),
         contains='criteria',
@@ -438,7 +440,7 @@ def test_policy_commands_work_on_every_platform(
     osc('policy', 'update', '--name', f'{name}-2', name)
     name = f'{name}-2'
     assert osc.show('policy', 'show', name)['id'] == policy['id']
-    assert name in {one['name'] for one in osc.show('policy', 'list')}
+    assert name in {policy['name'] for policy in osc.show('policy', 'list')}
 
     option = ('--policy', name)
     osc.run_actions('policy', 'attach', *option, *ENABLED, cluster)
@@ -467,7 +469,9 @@ def test_receiver_and_event_commands_work_on_every_platform(
     osc('receiver', 'update', '--name', f'{name}-2', name)
     name = f'{name}-2'
     assert osc.show('receiver', 'show', name)['id'] == receiver['id']
-    assert name in {one['name'] for one in osc.show('receiver', 'list')}
+    assert name in {
+        receiver['name'] for receiver in osc.show('receiver', 'list')
+    }
     osc('receiver', 'delete', '--force', name)
     events = osc.show(
         *('event', 'list', '--filters', f'cluster_id={cluster}', '--full-id'),

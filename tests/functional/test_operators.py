@@ -48,9 +48,9 @@ def start(
 ) -> Process:
     """Start the process of a unit and wait until it is ready."""
     text = (UNITS / unit).read_text()
-    found = re.search(r'^ExecStart=(.*)$', text, re.MULTILINE)
-    assert found is not None
-    _program, command, *words = shlex.split(found[1].replace('%i', '1'))
+    match = re.search(r'^ExecStart=(.*)$', text, re.MULTILINE)
+    assert match is not None
+    _program, command, *words = shlex.split(match[1].replace('%i', '1'))
     options = dict(zip(words[::2], words[1::2], strict=True))
     assert options.pop('--config-file') == '/etc/vobjects/vobjects.conf'
     if '--metrics-port' in options:
@@ -88,12 +88,12 @@ def metrics_at(url: str) -> dict[str, float]:
     """Return the metrics at a URL: series and value."""
     answer = requests.get(url, timeout=TIMEOUT)
     assert answer.status_code == 200
-    found = {}
+    values = {}
     for line in answer.text.splitlines():
         if not line.startswith('#'):
             series, _, number = line.rpartition(' ')
-            found[series] = float(number)
-    return found
+            values[series] = float(number)
+    return values
 
 
 def metrics_of(engine: Process) -> dict[str, float]:
@@ -150,8 +150,8 @@ def deployment(
         },
         'fleet': {'call_timeout': 30},
     }
-    with deployments.deployed(request.param, tmp_path, settings) as found:
-        yield found
+    with deployments.deployed(request.param, tmp_path, settings) as running:
+        yield running
 
 
 def test_readiness_health_logs_and_metrics(
@@ -184,26 +184,26 @@ def test_readiness_health_logs_and_metrics(
     (context,) = wait_for('the end is logged', ends)
     assert context['request_id'] == row.request_id
     assert context['cluster_id'] == cluster
-    asked = [
+    messages = [
         line['message']
         for line in lines(api)
         if line['context'].get('request_id') == row.request_id
     ]
-    assert any('POST /v1/clusters ' in message for message in asked)
+    assert any('POST /v1/clusters ' in message for message in messages)
 
-    found = metrics_of(engine)
+    values = metrics_of(engine)
     for series in (
         'vobjects_engine_actions_ended_total'
         '{action="NODE_CREATE",status="SUCCEEDED"}',
         'vobjects_engine_action_duration_seconds_count{action="NODE_CREATE"}',
     ):
-        assert found[series] == 2
+        assert values[series] == 2
     created = '{request="ClusterCreateRequest",result="ok"}'
-    assert found[f'vobjects_engine_requests_total{created}'] == 1
-    assert found['vobjects_actions{status="READY"}'] == 0
-    assert found['vobjects_locks'] == 0
-    assert found['vobjects_fleet_served_maximum_minor'] == 14
-    ages = [s for s in found if 'fleet_heartbeat_age_seconds{' in s]
+    assert values[f'vobjects_engine_requests_total{created}'] == 1
+    assert values['vobjects_actions{status="READY"}'] == 0
+    assert values['vobjects_locks'] == 0
+    assert values['vobjects_fleet_served_maximum_minor'] == 14
+    ages = [s for s in values if 'fleet_heartbeat_age_seconds{' in s]
     assert len(ages) == 2
     assert any(
         'route="/healthcheck"' in series

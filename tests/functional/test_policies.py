@@ -42,11 +42,11 @@ def attach(
         'properties': properties,
     }
     body = {'policy': {'name': unique('policy'), 'spec': spec}}
-    made = rest.expect(201, 'POST', '/v1/policies', body).json()['policy']
+    policy = rest.expect(201, 'POST', '/v1/policies', body).json()['policy']
     rest.wait_for_success(
-        rest.start_action(cluster, 'policy_attach', policy_id=made['id'])
+        rest.start_action(cluster, 'policy_attach', policy_id=policy['id'])
     )
-    return str(made['id'])
+    return str(policy['id'])
 
 
 # Batches and health
@@ -129,8 +129,10 @@ def wait_until_recovered(
     """Wait until the health policy has recovered a node."""
 
     def looks() -> bool:
-        found = rest.get(f'/v1/actions?target={node}&action=NODE_RECOVER')
-        done = [one for one in found if one['status'] == 'SUCCEEDED']
+        actions = rest.get(f'/v1/actions?target={node}&action=NODE_RECOVER')
+        done = [
+            action for action in actions if action['status'] == 'SUCCEEDED'
+        ]
         return len(done) >= times
 
     wait_for(f'node {node} was recovered', looks)
@@ -171,7 +173,7 @@ def test_batches_and_health_checks_continue_when_their_engine_is_killed(
             'poll_url_retry_limit': 1,
         }
         mode = {'type': 'NODE_STATUS_POLL_URL', 'options': options}
-        asked = create_monitored(rest, profile, mode, 'RECREATE')
+        polled_by_url = create_monitored(rest, profile, mode, 'RECREATE')
         sick = first_node(rest, polled)['id']
         stop(rest, sick)
         wait_until_recovered(rest, sick)
@@ -214,16 +216,16 @@ def test_batches_and_health_checks_continue_when_their_engine_is_killed(
 
         stop(rest, sick)
         wait_until_recovered(rest, sick, times=2)
-        told = first_node(rest, heard)['id']
-        stop(rest, told)
-        wait_until_recovered(rest, told)
-        before = first_node(rest, asked)
+        stopped = first_node(rest, heard)['id']
+        stop(rest, stopped)
+        wait_until_recovered(rest, stopped)
+        before = first_node(rest, polled_by_url)
         health.unhealthy.add(before['name'])
         wait_until_recovered(rest, before['id'])
         health.unhealthy.clear()
         after = rest.get(f'/v1/nodes/{before["id"]}')
         assert after['physical_id'] != before['physical_id']
-        for cluster in (polled, heard, asked, updated):
+        for cluster in (polled, heard, polled_by_url, updated):
             wait_for(
                 'the cluster can be deleted',
                 lambda cluster=cluster: (
@@ -248,8 +250,8 @@ def larger(rest: RestClient) -> str:
     properties = {**SPEC['properties'], 'flavor': 'm1.large'}
     spec = {**SPEC, 'properties': properties}
     body = {'profile': {'name': unique('profile'), 'spec': spec}}
-    made = rest.expect(201, 'POST', '/v1/profiles', body)
-    return str(made.json()['profile']['id'])
+    response = rest.expect(201, 'POST', '/v1/profiles', body)
+    return str(response.json()['profile']['id'])
 
 
 # Placement and load balancers
@@ -264,12 +266,12 @@ def servers_of(service: Deployment, cluster: str) -> list[Any]:
 
 
 def members_of(service: Deployment, pool: str) -> set[str]:
-    found = service.rows(
+    rows = service.rows(
         "SELECT name FROM simulated_parts WHERE kind = 'member'"
         ' AND owner = :pool',
         pool=pool,
     )
-    return {row.name for row in found}
+    return {row.name for row in rows}
 
 
 def test_nodes_are_placed_and_load_balanced(

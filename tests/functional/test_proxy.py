@@ -102,9 +102,9 @@ def apis(
     directory = tmp_path_factory.mktemp('proxy')
     with deployed(request.param, directory, SETTINGS) as deployment:
         deployment.start_engines(2)
-        found = Apis(deployment)
-        yield found
-        found.proxy.close()
+        both = Apis(deployment)
+        yield both
+        both.proxy.close()
 
 
 def test_links_have_the_address_of_the_proxy_despite_forged_headers(
@@ -116,13 +116,13 @@ def test_links_have_the_address_of_the_proxy_despite_forged_headers(
         rest._session.headers.update(FORGED)
         link = rest.request('GET', '/v1').json()['version']['links'][0]
         assert link['href'].startswith(f'{proxy.secure_url}/v1')
-        made = rest.expect(
+        created = rest.expect(
             202,
             'POST',
             '/v1/clusters',
             {'cluster': {'name': 'c', 'profile_id': rest.create_profile()}},
         )
-        location = made.headers['Location']
+        location = created.headers['Location']
         assert location.startswith(f'{proxy.secure_url}/v1/actions/')
 
 
@@ -155,9 +155,9 @@ def test_slow_clients_do_not_block_others(apis: Apis) -> None:
         for _ in range(4):
             assert rest.expect(200, 'GET', '/v1/clusters')
 
-        assert {one.finish() for one in slow} == {202}
-        found = [c for c in rest.get('/v1/clusters') if c['name'] == name]
-        assert len(found) == SLOW_CLIENTS
+        assert {client.finish() for client in slow} == {202}
+        created = [c for c in rest.get('/v1/clusters') if c['name'] == name]
+        assert len(created) == SLOW_CLIENTS
 
 
 def test_slow_forwarded_bodies_do_not_block_others(
@@ -170,8 +170,8 @@ def test_slow_forwarded_bodies_do_not_block_others(
         for _ in range(4):
             rest.expect(200, 'GET', '/v1/clusters')
         # These requests did not wait for the slow ones.
-        assert not any(one.is_answered() for one in slow)
-        assert {one.finish(whole=False) for one in slow} == {408}
+        assert not any(client.is_answered() for client in slow)
+        assert {client.finish(whole=False) for client in slow} == {408}
 
 
 class _Slow:
@@ -241,8 +241,8 @@ def test_killed_api_fails_no_read(apis: Apis) -> None:
         try:
             with RestClient(apis.proxy.url) as rest:
                 while not done.is_set():
-                    found = rest.request('GET', '/v1/clusters?limit=1')
-                    statuses.append(found.status_code)
+                    response = rest.request('GET', '/v1/clusters?limit=1')
+                    statuses.append(response.status_code)
         except Exception as error:  # noqa: BLE001 - reported below
             failures.append(repr(error))
 

@@ -122,7 +122,7 @@ def test_garbage_is_rejected_or_disconnected(
         assert 400 <= status < 500, answer
 
 
-def test_many_and_long_headers_are_refused_or_served(
+def test_headers_when_many_or_long_are_rejected_or_served(
     service: Deployment,
 ) -> None:
     many = [b'X-%d: y' % number for number in range(500)]
@@ -157,7 +157,7 @@ def test_chunked_body_is_read(service: Deployment, profile: str) -> None:
     assert b"'no'" in answer
 
 
-def test_chunked_body_that_is_too_long_is_refused(
+def test_chunked_body_when_too_long_is_rejected(
     service: Deployment,
 ) -> None:
     part = b' ' * (1 << 16)
@@ -229,15 +229,15 @@ def test_body_longer_than_its_length_is_cut(service: Deployment) -> None:
 def test_odd_path_gets_a_document(
     service: Deployment, path: bytes, status: int
 ) -> None:
-    found, headers, body = ask(service, b'GET', path)
+    received, headers, body = ask(service, b'GET', path)
 
     # The server itself may reject an invalid path.
     if not body:
-        assert found == 400
+        assert received == 400
         return
-    assert found == status, body
+    assert received == status, body
     if status >= 400:
-        assert_document(found, headers, body)
+        assert_document(received, headers, body)
 
 
 def test_method_in_lower_case_is_another_method(service: Deployment) -> None:

@@ -35,8 +35,8 @@ pytestmark = [
 
 METHODS = {
     name
-    for name, found in vars(_proxy.Proxy).items()
-    if inspect.isfunction(found) and not name.startswith('_')
+    for name, method in vars(_proxy.Proxy).items()
+    if inspect.isfunction(method) and not name.startswith('_')
 }
 
 #: The microversion of requests without a version header.
@@ -61,9 +61,9 @@ class Sdk:
         self._version = Version.parse(version)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._proxy, name)
+        method = getattr(self._proxy, name)
         self.called.add(name)
-        return found
+        return method
 
     def knows(self, version: str) -> bool:
         """Return whether the microversion is at least this one."""
@@ -121,7 +121,7 @@ def refusal(answer: Any) -> tuple[int, str] | None:
 @contextlib.contextmanager
 def connected(service: Deployment, **chosen: str) -> Iterator[Sdk]:
     """Yield the proxy of a connection without clouds.yaml and Keystone."""
-    made = openstack.connect(
+    connection = openstack.connect(
         load_envvars=False,
         load_yaml_config=False,
         auth_type='none',
@@ -129,8 +129,8 @@ def connected(service: Deployment, **chosen: str) -> Iterator[Sdk]:
         **chosen,
     )
     version = chosen.get('clustering_default_microversion', OLDEST)
-    yield Sdk(made.clustering, version)
-    made.close()
+    yield Sdk(connection.clustering, version)
+    connection.close()
 
 
 def test_every_method_works_at_the_newest_microversion(
@@ -179,22 +179,22 @@ def _types(sdk: Sdk) -> None:
     assert offered is None or 'reboot' in offered['operations']
     names = [kind.name for kind in sdk.policy_types()]
     assert f'senlin.policy.health{versioned}' in names
-    found = sdk.get_policy_type('senlin.policy.scaling-1.0')
-    assert 'event' in found.schema
-    assert [one.state for one in sdk.services()] == ['up'] * 2
+    policy_type = sdk.get_policy_type('senlin.policy.scaling-1.0')
+    assert 'event' in policy_type.schema
+    assert [member.state for member in sdk.services()] == ['up'] * 2
 
 
 def _profile(sdk: Sdk) -> Any:
     valid = sdk.since('1.2', 'validate_profile', spec=SPEC)
     assert valid is None or valid.type == 'os.nova.server-1.0'
-    made = sdk.create_profile(name=unique('sdk'), spec=SPEC)
-    assert made.type == 'os.nova.server-1.0'
+    created = sdk.create_profile(name=unique('sdk'), spec=SPEC)
+    assert created.type == 'os.nova.server-1.0'
     name = unique('renamed')
-    changed = sdk.update_profile(made, name=name, metadata={'k': 'v'})
+    changed = sdk.update_profile(created, name=name, metadata={'k': 'v'})
     assert changed.metadata == {'k': 'v'}
-    assert sdk.find_profile(name).id == made.id
+    assert sdk.find_profile(name).id == created.id
     assert sdk.get_profile(name).spec['properties']['flavor'] == 'm1.small'
-    assert [one.id for one in sdk.profiles(name=name)] == [made.id]
+    assert [profile.id for profile in sdk.profiles(name=name)] == [created.id]
     other = sdk.create_profile(name=unique('sdk'), spec=SPEC)
     sdk.delete_profile(other, ignore_missing=False)
     assert sdk.find_profile(other.name) is None
@@ -205,51 +205,51 @@ def _profile(sdk: Sdk) -> Any:
 
 def _cluster(sdk: Sdk, profile: Any) -> Any:
     config = {'node.name.format': 'web-$3I'}
-    made = sdk.create_cluster(
+    created = sdk.create_cluster(
         name=unique('sdk'),
         profile_id=profile.name,
         desired_capacity=2,
         max_size=5,
         config=config,
     )
-    assert made.status == 'INIT'
-    made = sdk.active(made)
-    assert len(made.node_ids) == 2
-    assert made.profile_name == profile.name
-    assert made.config == config
-    assert {node.name for node in sdk.nodes(cluster_id=made.id)} == {
+    assert created.status == 'INIT'
+    created = sdk.active(created)
+    assert len(created.node_ids) == 2
+    assert created.profile_name == profile.name
+    assert created.config == config
+    assert {node.name for node in sdk.nodes(cluster_id=created.id)} == {
         'web-001',
         'web-002',
     }
     name = unique('renamed')
     sdk.update_cluster(
-        made,
+        created,
         name=name,
         metadata={'a': 'b'},
         timeout=600,
         is_profile_only=True,
     )
-    found = wait_for('it is renamed', lambda: sdk.find_cluster(name))
-    assert found.id == made.id
-    assert (found.metadata, found.timeout) == ({'a': 'b'}, 600)
-    assert [one.id for one in sdk.clusters(name=name)] == [made.id]
-    sdk.done(sdk.check_cluster(found.id))
-    sdk.done(sdk.recover_cluster(found.id))
-    sdk.done(sdk.recover_cluster(found.id, check=True, check_capacity=True))
+    renamed = wait_for('it is renamed', lambda: sdk.find_cluster(name))
+    assert renamed.id == created.id
+    assert (renamed.metadata, renamed.timeout) == ({'a': 'b'}, 600)
+    assert [cluster.id for cluster in sdk.clusters(name=name)] == [created.id]
+    sdk.done(sdk.check_cluster(renamed.id))
+    sdk.done(sdk.recover_cluster(renamed.id))
+    sdk.done(sdk.recover_cluster(renamed.id, check=True, check_capacity=True))
     values = sdk.since(
-        '1.2', 'collect_cluster_attrs', found.id, 'details.flavor'
+        '1.2', 'collect_cluster_attrs', renamed.id, 'details.flavor'
     )
     assert values is None or {
-        one.node_id: one.attr_value for one in values
-    } == (dict.fromkeys(found.node_ids, 'm1.small'))
+        value.node_id: value.attr_value for value in values
+    } == (dict.fromkeys(renamed.node_ids, 'm1.small'))
     answer = sdk.since(
-        *('1.4', 'perform_operation_on_cluster', found.id, 'reboot'),
+        *('1.4', 'perform_operation_on_cluster', renamed.id, 'reboot'),
         params={'type': 'HARD'},
         filters={'role': ''},
     )
     if answer:
         sdk.done(answer)
-    return sdk.get_cluster(found.id)
+    return sdk.get_cluster(renamed.id)
 
 
 def _sizes(sdk: Sdk, cluster: Any) -> None:
@@ -292,27 +292,31 @@ def _metadata(sdk: Sdk, cluster: Any) -> None:
 
 
 def _node(sdk: Sdk, profile: Any, service: Deployment) -> None:
-    made = sdk.create_node(
+    created = sdk.create_node(
         name=unique('sdk'), profile_id=profile.id, metadata={'a': 'b'}
     )
-    made = sdk.active(made)
-    assert (made.metadata, made.index) == ({'a': 'b'}, -1)
-    sdk.update_node(made, role='master', tainted=True)
-    found = wait_for(
+    created = sdk.active(created)
+    assert (created.metadata, created.index) == ({'a': 'b'}, -1)
+    sdk.update_node(created, role='master', tainted=True)
+    updated = wait_for(
         'the node has its role',
-        lambda: [n for n in sdk.nodes(name=made.name) if n.role == 'master'],
+        lambda: [
+            n for n in sdk.nodes(name=created.name) if n.role == 'master'
+        ],
     )[0]
-    assert bool(found.tainted) is sdk.knows('1.13')
-    assert sdk.find_node(made.name).id == made.id
-    shown = sdk.get_node(made.id, details=True)
+    assert bool(updated.tainted) is sdk.knows('1.13')
+    assert sdk.find_node(created.name).id == created.id
+    shown = sdk.get_node(created.id, details=True)
     assert shown.details['id'] == shown.physical_id
-    sdk.done(sdk.check_node(made))
-    sdk.done(sdk.recover_node(made, check=True))
-    answer = sdk.since('1.4', 'perform_operation_on_node', made.id, 'reboot')
+    sdk.done(sdk.check_node(created))
+    sdk.done(sdk.recover_node(created, check=True))
+    answer = sdk.since(
+        '1.4', 'perform_operation_on_node', created.id, 'reboot'
+    )
     if answer:
         sdk.done(answer)
-    gone = sdk.delete_node(made, ignore_missing=False)
-    sdk.wait_for_delete(made, interval=0.1, wait=TIMEOUT)
+    gone = sdk.delete_node(created, ignore_missing=False)
+    sdk.wait_for_delete(created, interval=0.1, wait=TIMEOUT)
     sdk.done(gone)
     _adoption(sdk, service)
 
@@ -361,48 +365,50 @@ def _members(sdk: Sdk, profile: Any, cluster: Any) -> None:
 def _policies(sdk: Sdk, cluster: Any) -> None:
     valid = sdk.since('1.2', 'validate_policy', spec=SCALING)
     assert valid is None or valid.type == 'senlin.policy.scaling-1.0'
-    made = sdk.create_policy(name=unique('sdk'), spec=SCALING)
+    created = sdk.create_policy(name=unique('sdk'), spec=SCALING)
     name = unique('renamed')
-    assert sdk.update_policy(made, name=name).name == name
-    assert sdk.find_policy(name).id == sdk.get_policy(name).id == made.id
-    assert [one.id for one in sdk.policies(name=name)] == [made.id]
+    assert sdk.update_policy(created, name=name).name == name
+    assert sdk.find_policy(name).id == sdk.get_policy(name).id == created.id
+    assert [policy.id for policy in sdk.policies(name=name)] == [created.id]
 
-    sdk.done(sdk.attach_policy_to_cluster(cluster, made.id, enabled=False))
+    sdk.done(sdk.attach_policy_to_cluster(cluster, created.id, enabled=False))
     (bound,) = sdk.cluster_policies(cluster, policy_name=name)
-    assert (bound.policy_id, bound.is_enabled) == (made.id, False)
+    assert (bound.policy_id, bound.is_enabled) == (created.id, False)
     assert [*sdk.cluster_policies(cluster, is_enabled=True)] == []
-    sdk.done(sdk.update_cluster_policy(cluster, made.id, enabled=True))
-    shown = sdk.get_cluster_policy(made.id, cluster.id)
+    sdk.done(sdk.update_cluster_policy(cluster, created.id, enabled=True))
+    shown = sdk.get_cluster_policy(created.id, cluster.id)
     assert (shown.policy_name, shown.is_enabled) == (name, True)
     with pytest.raises(exceptions.ConflictException, match='still attached'):
-        sdk.delete_policy(made, ignore_missing=False)
-    sdk.done(sdk.detach_policy_from_cluster(cluster, made.id))
-    sdk.delete_policy(made, ignore_missing=False)
-    assert sdk.find_policy(made.id) is None
+        sdk.delete_policy(created, ignore_missing=False)
+    sdk.done(sdk.detach_policy_from_cluster(cluster, created.id))
+    sdk.delete_policy(created, ignore_missing=False)
+    assert sdk.find_policy(created.id) is None
 
 
 def _receivers(sdk: Sdk, cluster: Any) -> None:
     name, renamed = unique('sdk'), unique('renamed')
-    made = sdk.create_receiver(
+    created = sdk.create_receiver(
         name=name,
         type='webhook',
         cluster_id=cluster.id,
         action='CLUSTER_SCALE_OUT',
         params={'count': '1'},
     )
-    assert sdk.update_receiver(made, name=renamed).name == renamed
-    found = sdk.find_receiver(made.id)
-    assert found.name == renamed
-    assert sdk.get_receiver(made).cluster_id == cluster.id
-    for user, listed in ((made.user_id, [made.id]), ('nobody', [])):
-        found = sdk.receivers(cluster_id=cluster.id, sort='name', user_id=user)
-        assert [one.id for one in found] == listed
+    assert sdk.update_receiver(created, name=renamed).name == renamed
+    by_id = sdk.find_receiver(created.id)
+    assert by_id.name == renamed
+    assert sdk.get_receiver(created).cluster_id == cluster.id
+    for user, listed in ((created.user_id, [created.id]), ('nobody', [])):
+        receivers = sdk.receivers(
+            cluster_id=cluster.id, sort='name', user_id=user
+        )
+        assert [receiver.id for receiver in receivers] == listed
     # Like an alarm service: without a token.
-    answer = requests.post(made.channel['alarm_url'], timeout=TIMEOUT)
+    answer = requests.post(created.channel['alarm_url'], timeout=TIMEOUT)
     assert answer.status_code == 202, answer.text
     assert sdk.done(answer.json()).action == 'CLUSTER_SCALE_OUT'
-    sdk.delete_receiver(made, ignore_missing=False)
-    assert sdk.find_receiver(made.id) is None
+    sdk.delete_receiver(created, ignore_missing=False)
+    assert sdk.find_receiver(created.id) is None
 
 
 def _history(sdk: Sdk, cluster: Any) -> None:

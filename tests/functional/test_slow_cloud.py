@@ -46,10 +46,10 @@ def preview(service: Deployment, server: str) -> requests.Response:
 def test_reads_do_not_wait_for_the_cloud(service: Deployment) -> None:
     servers = [service.create_unmanaged_server() for _ in range(CLIENTS)]
     with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
-        waiting = [pool.submit(preview, service, one) for one in servers]
+        waiting = [pool.submit(preview, service, server) for server in servers]
         with service.rest() as rest:
             for _ in range(CLIENTS):
                 assert rest.get('/v1/clusters') == []
-        assert not any(one.done() for one in waiting)
+        assert not any(future.done() for future in waiting)
         # They run concurrently: in sequence, some would time out.
-        assert {one.result().status_code for one in waiting} == {200}
+        assert {future.result().status_code for future in waiting} == {200}

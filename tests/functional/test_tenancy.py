@@ -29,11 +29,11 @@ def identity(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Keystone]:
     """Keystone with a user in each of two projects."""
-    with keystone.running(tmp_path_factory.mktemp('identity')) as found:
+    with keystone.running(tmp_path_factory.mktemp('identity')) as server:
         for user, project in USERS.items():
-            found.add_project(project)
-            found.add_user(user, project, 'member')
-        yield found
+            server.add_project(project)
+            server.add_user(user, project, 'member')
+        yield server
 
 
 @pytest.fixture(scope='module')
@@ -76,13 +76,13 @@ def clients(
     service: Deployment, identity: Keystone
 ) -> Iterator[dict[str, RestClient]]:
     """A client of each project, with a new token."""
-    found = {}
+    all_clients = {}
     for user, project in USERS.items():
-        rest = found[project] = service.rest()
+        rest = all_clients[project] = service.rest()
         token = identity.token(user, project)
         rest._session.headers['X-Auth-Token'] = token
-    yield found
-    for rest in found.values():
+    yield all_clients
+    for rest in all_clients.values():
         rest._session.close()
 
 
@@ -93,12 +93,14 @@ def test_nodes_are_in_the_project_of_their_user(
     clients: dict[str, RestClient],
 ) -> None:
     ids = {name: identity.id_of('projects', name) for name in clients}
-    made: dict[str, str] = {}
+    clusters: dict[str, str] = {}
     for project, rest in clients.items():
         profile = rest.create_profile()
-        made[project] = rest.create_cluster(profile, 2)
-        rest.wait_for_success(rest.start_action(made[project], 'scale_out'))
-        nodes = rest.get(f'/v1/nodes?cluster_id={made[project]}')
+        clusters[project] = rest.create_cluster(profile, 2)
+        rest.wait_for_success(
+            rest.start_action(clusters[project], 'scale_out')
+        )
+        nodes = rest.get(f'/v1/nodes?cluster_id={clusters[project]}')
         owners = {cloud.servers[n['physical_id']]['tenant_id'] for n in nodes}
         assert owners == {ids[project]}
     # The service used no token of its own project.
@@ -111,15 +113,15 @@ def test_nodes_are_in_the_project_of_their_user(
     _assert_secrets_are_hidden(service, identity, clients)
 
     # After the user deletes the trust, the error contains the fix.
-    rest, cluster = clients['web'], made['web']
+    rest, cluster = clients['web'], clusters['web']
     (trust,) = identity.trusts_of('web-member')
     member = identity.session('web-member', 'web')
     member.delete(f'{identity.url}/OS-TRUST/trusts/{trust["id"]}')
     action = rest.wait_for_end(rest.start_action(cluster, 'scale_out'))
     assert action['status'] == 'FAILED'
     (failed,) = rest.get(f'/v1/nodes?cluster_id={cluster}&status=ERROR')
-    said = 'log in as that user and update the cluster'
-    assert said in failed['status_reason']
+    advice = 'log in as that user and update the cluster'
+    assert advice in failed['status_reason']
     path = f'/v1/clusters/{cluster}'
     body = {'cluster': {'name': 'trusted'}}
     rest.wait_for_success(action_id_of(rest.expect(202, 'PATCH', path, body)))
@@ -129,7 +131,7 @@ def test_nodes_are_in_the_project_of_their_user(
     assert again['id'] != trust['id']
 
     for project, rest in clients.items():
-        rest.wait_for_success(rest.delete(f'/v1/clusters/{made[project]}'))
+        rest.wait_for_success(rest.delete(f'/v1/clusters/{clusters[project]}'))
     assert cloud.leftovers() == {}
     assert {project for _line, project in cloud.scopes} == set(ids.values())
     service.execute("UPDATE project_trusts SET used_at = '2026-01-01'")
@@ -155,4 +157,4 @@ def _assert_secrets_are_hidden(
         for _name, path in service.group.logs()
     ]
     for text in (*kept, *logs):
-        assert not [one for one in secret if str(one) in text]
+        assert not [token for token in secret if str(token) in text]

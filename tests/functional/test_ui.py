@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.functional import browser as browsers
 from tests.functional.browser import Browser
 from tests.functional.deployments import Deployment, Platform, deployed
-from tests.functional.rest import RestClient, unique
+from tests.functional.rest import NEWEST, RestClient, unique
 from tests.upgrade import mixed_fleet
 
 pytestmark = pytest.mark.chromium
@@ -62,9 +62,9 @@ def page(site: Deployment, window: Browser) -> Iterator[Browser]:
 def cluster(site: Deployment) -> tuple[str, str]:
     """ID and name of a cluster of two nodes."""
     with site.rest() as rest:
-        made = rest.create_cluster(rest.create_profile(), 2)
-        found = rest.get(f'/v1/clusters/{made}')
-    return made, found['name']
+        id_ = rest.create_cluster(rest.create_profile(), 2)
+        resource = rest.get(f'/v1/clusters/{id_}')
+    return id_, resource['name']
 
 
 def summary_of(cluster_id: str) -> str:
@@ -74,23 +74,23 @@ def summary_of(cluster_id: str) -> str:
 def test_page_shows_changes_of_a_cluster(
     page: Browser, client: RestClient
 ) -> None:
-    made = client.create_cluster(client.create_profile(), 3)
+    created = client.create_cluster(client.create_profile(), 3)
     page.wait_for('ACTIVE', '#clusters')
     page.wait_for('3 of 3 nodes', '#clusters')
     page.wait_for('CLUSTER_CREATE', '#actions')
-    client.wait_for_success(client.start_action(made, 'scale_in', count=1))
-    page.wait_for('2 of 2 nodes', summary_of(made))
+    client.wait_for_success(client.start_action(created, 'scale_in', count=1))
+    page.wait_for('2 of 2 nodes', summary_of(created))
     page.wait_for('CLUSTER_SCALE_IN', '#actions')
-    client.wait_for_success(client.delete(f'/v1/clusters/{made}'))
+    client.wait_for_success(client.delete(f'/v1/clusters/{created}'))
     page.wait_for('CLUSTER_DELETE', '#actions')
-    client.assert_missing(f'/v1/clusters/{made}')
+    client.assert_missing(f'/v1/clusters/{created}')
     page.wait_until_gone('2 of 2 nodes', '#clusters')
 
 
 def test_page_works_by_keyboard_and_keeps_open_details(
     page: Browser, site: Deployment, cluster: tuple[str, str]
 ) -> None:
-    made, name = cluster
+    cluster_id, name = cluster
     page.wait_for(name, '#clusters')
     page.tab_to(name)
     assert page.run(
@@ -102,7 +102,7 @@ def test_page_works_by_keyboard_and_keeps_open_details(
     site.execute(
         "UPDATE nodes SET status = 'WARNING', status_reason = 'too hot'"
         ' WHERE cluster_id = :id',
-        id=made,
+        id=cluster_id,
     )
     page.wait_for('too hot', '#clusters')
     assert name in page.focused()
@@ -129,16 +129,18 @@ def test_page_fits_the_width_of_the_window(
     cluster: tuple[str, str],
     width: int,
 ) -> None:
-    made, _name = cluster
+    cluster_id, _name = cluster
     long = 'x' * 200
     site.execute(
         'UPDATE clusters SET status_reason = :long WHERE id = :id',
         long=long,
-        id=made,
+        id=cluster_id,
     )
     page.open(f'{site.url}/ui', width)
     page.wait_for('of 2 nodes', '#clusters')
-    page.run('document.querySelector(arguments[0]).click()', summary_of(made))
+    page.run(
+        'document.querySelector(arguments[0]).click()', summary_of(cluster_id)
+    )
     page.wait_for(long, '#clusters')
     wide, shown = page.run(
         'return [document.documentElement.scrollWidth, innerWidth]'
@@ -186,20 +188,24 @@ def test_pages_of_other_origins_change_nothing(
         FORGE, f'{site.url}/v1/profiles', name
     )
     assert sent == ['opaque'] * 3
-    assert name not in [one['name'] for one in client.get('/v1/profiles')]
+    assert name not in [
+        profile['name'] for profile in client.get('/v1/profiles')
+    ]
 
 
 def test_markup_from_users_is_escaped(
     page: Browser, site: Deployment, cluster: tuple[str, str]
 ) -> None:
-    made, name = cluster
+    cluster_id, name = cluster
     site.execute(
         'UPDATE clusters SET status_reason = :evil WHERE id = :id',
         evil=EVIL,
-        id=made,
+        id=cluster_id,
     )
     page.wait_for(name, '#clusters')
-    page.run('document.querySelector(arguments[0]).click()', summary_of(made))
+    page.run(
+        'document.querySelector(arguments[0]).click()', summary_of(cluster_id)
+    )
     page.wait_for(EVIL, '#clusters')
     assert page.driver.title == 'Clusters'
 
@@ -207,7 +213,7 @@ def test_markup_from_users_is_escaped(
 def test_page_shows_the_engine_that_limits_the_microversion(
     page: Browser, site: Deployment
 ) -> None:
-    page.wait_for('Highest microversion: 1.14', '#maximum')
+    page.wait_for(f'Highest microversion: {NEWEST}', '#maximum')
     old = mixed_fleet.start_engine(site, 'old', mixed_fleet.old_manifest(site))
     page.wait_for('Highest microversion: 1.7', '#maximum')
     page.wait_for('1.8 is not served', '#limits')
@@ -215,7 +221,7 @@ def test_page_shows_the_engine_that_limits_the_microversion(
     page.wait_for(old.id[:8], '#members')
     page.wait_for('API version 1.7', '#serves')
     mixed_fleet.stop_engine(site, old)
-    page.wait_for('Highest microversion: 1.14', '#maximum')
+    page.wait_for(f'Highest microversion: {NEWEST}', '#maximum')
     page.wait_until_gone(old.id[:8], '#members')
 
 
@@ -224,7 +230,9 @@ def test_page_reports_loss_and_return_of_the_api(
 ) -> None:
     window.open(f'{site.url}/ui')
     window.wait_for('Up to date', '#state')
-    (api,) = (one for one in site.group.processes if one.name == 'api')
+    (api,) = (
+        process for process in site.group.processes if process.name == 'api'
+    )
     assert api.stop() == 0
     site.group.remove(api)
     window.wait_for('cannot be reached', '#state')

@@ -27,6 +27,7 @@ from tests.functional.processes import (
     kill_with_parent,
     wait_for,
 )
+from tests.functional.rest import NEWEST
 
 VOBJECTS = (sys.executable, '-m', 'vobjects')
 
@@ -65,14 +66,14 @@ class Up:
     def wait_for(self, pattern: str) -> re.Match[str]:
         """Return the first match in the output, waiting for it."""
 
-        def match() -> re.Match[str] | None:
-            found = re.search(pattern, self.text)
-            assert found or self.process.poll() is None, self.text
-            return found
+        def first_match() -> re.Match[str] | None:
+            match = re.search(pattern, self.text)
+            assert match or self.process.poll() is None, self.text
+            return match
 
-        found = wait_for(f'{pattern!r} is printed', match)
-        assert found is not None
-        return found
+        match = wait_for(f'{pattern!r} is printed', first_match)
+        assert match is not None
+        return match
 
     def wait_until_ready(self) -> Up:
         self.url = self.wait_for(r'is at (http://\S+)')[1]
@@ -187,7 +188,7 @@ def start(directory: pathlib.Path) -> Iterator[Start]:
 def settings(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A configuration file with one known and one unknown option."""
     path = tmp_path_factory.mktemp('up') / 'extra.conf'
-    path.write_text('[api]\nmethod_not_found_status = 400\nprot = 1\n')
+    path.write_text('[api]\nmethod_missing_status = 400\nprot = 1\n')
     return path
 
 
@@ -272,7 +273,7 @@ def test_fleet_commands_when_service_runs_then_describe_it(
     members = service.fleet('list')
     assert members.startswith('ID ')
     assert len(re.findall(r'(?m)^\w+ +vobjects-engine ', members)) == 2
-    assert 'highest microversion: 1.14\n' in members
+    assert f'highest microversion: {NEWEST}\n' in members
     explanation = service.fleet('explain', 'ClusterDeleteRequest')
     assert explanation.startswith('ClusterDeleteRequest: 1.1; this build')
     assert explanation.count('supports 1.1; last seen') == 2

@@ -9,6 +9,8 @@ import re
 
 import pytest
 
+import vobjects
+
 ROOT = pathlib.Path(__file__).parents[2]
 
 PACKAGES = sorted(
@@ -49,3 +51,9 @@ def test_package_docstring_names_only_existing_modules(
         first_words = re.findall(r'^ *(\w+)(?:/|\.py)? {2,}\S', block, re.M)
         if len(modules & set(first_words)) > 1:
             assert set(first_words) <= modules
+
+
+def test_library_reference_lists_each_public_name() -> None:
+    page = (ROOT / 'doc/source/reference/index.rst').read_text()
+    names = set(vobjects.__all__) - {'__version__'}
+    assert names - set(re.findall(r'\w+', page)) == set()

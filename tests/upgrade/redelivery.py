@@ -22,6 +22,7 @@ from vobjects import objects
 from vobjects.clustering import topics
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, profiles
+from vobjects.clustering.service import SERVICE
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import client, fleet_types, serializer, transport
 
@@ -52,7 +53,7 @@ class RecordedMessages:
         self._transport = transport.open_transport(
             conf,
             topics.EXCHANGE,
-            topics.ERROR_MODULES,
+            tuple(SERVICE.error_modules),
             url=deployment.transport_url,
         )
         self._rpc = oslo_messaging.get_rpc_client(

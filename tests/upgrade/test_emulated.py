@@ -10,6 +10,7 @@ import pytest
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import Process, wait_for
 from tests.releases import lock_with_releases
+from vobjects import service
 from vobjects.clustering import history
 from vobjects.lock import installed_locks, text
 from vobjects.versions import Version
@@ -23,12 +24,20 @@ RELEASES = installed_locks.of_service('clustering').releases
 HYPOTHETICAL = {'0.0.8': Version(1, 6), '0.0.9': Version(1, 9)}
 
 
+#: A package that comes before the clustering service in the Python path.
+ARCHIVE = """
+import dataclasses
+from vobjects.clustering import service
+SERVICE = dataclasses.replace(service.SERVICE, lock='archive')
+"""
+
+
 @pytest.fixture
 def archive(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Install a package that has a lock with two releases."""
+    """Install the service's declaration with a lock of two releases."""
     package = tmp_path / 'archive'
     package.mkdir()
-    (package / '__init__.py').touch()
+    (package / '__init__.py').write_text(ARCHIVE)
     (package / installed_locks.FILE_NAME).write_text(
         text.dump(lock_with_releases(HYPOTHETICAL))
     )
@@ -36,7 +45,7 @@ def archive(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     about.mkdir()
     (about / 'METADATA').write_text('Name: archive\nVersion: 1\n')
     (about / 'entry_points.txt').write_text(
-        f'[{installed_locks.GROUP}]\narchive = archive\n'
+        f'[{service.GROUP}]\nclustering = archive\n'
     )
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
 

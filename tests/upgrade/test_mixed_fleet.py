@@ -147,18 +147,18 @@ class TestBesideAnOldEngine:
         rest.at('1.8').expect(406, 'GET', '/v1/clusters')
 
         seen = requests.get(f'{fleet.url}/metrics', timeout=TIMEOUT).text
-        found = dict(
+        values = dict(
             line.rsplit(' ', 1)
             for line in seen.splitlines()
             if not line.startswith('#')
         )
 
-        assert found['vobjects_api_served_maximum_minor'] == '7.0'
-        assert found['vobjects_api_newest_minor'] == '14.0'
+        assert values['vobjects_api_served_maximum_minor'] == '7.0'
+        assert values['vobjects_api_newest_minor'] == '14.0'
         name = 'vobjects_api_downgrades_total{type="ClusterDeleteRequest"}'
-        assert float(found[name]) >= 1
+        assert float(values[name]) >= 1
         name = 'vobjects_api_refusals_total{code="microversion-unsupported"}'
-        assert float(found[name]) >= 1
+        assert float(values[name]) >= 1
 
     def test_requests_below_are_served_by_both_engines(
         self, fleet: Deployment, rest: RestClient, beside: Engine, profile: str
@@ -266,8 +266,8 @@ def test_held_maximum_stays_until_finalized(
             'fleet', 'explain', 'ClusterDeleteRequest'
         )
     finally:
-        said = fleet.run('fleet', 'finalize')
-    assert 'highest microversion: 1.14' in said
+        printed = fleet.run('fleet', 'finalize')
+    assert 'highest microversion: 1.14' in printed
 
     mixed_fleet.wait_for_maximum(rest, NEWEST)
 
@@ -354,8 +354,8 @@ def test_action_of_a_new_engine_is_not_misread_by_an_old_one(
             )
             assert at.get(f'/v1/actions/{deletion}')['status'] == 'READY'
             mixed_fleet.start_engine(fleet, 'next')
-            found = at.wait_for_success(deletion)
-            assert found['inputs'] == {'force': True}
+            action = at.wait_for_success(deletion)
+            assert action['inputs'] == {'force': True}
             at.assert_missing(path)
         fleet.assert_tidy()
 

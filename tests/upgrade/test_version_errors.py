@@ -46,22 +46,22 @@ def error_item(
     assert response.status_code in (400, 404), response.text
     assert client.required_version(response.json()) is not None
     (item,) = response.json()['errors']
-    found: dict[str, Any] = item
-    return found
+    error: dict[str, Any] = item
+    return error
 
 
 def check_all(rest: RestClient, served: str, because: str) -> None:
     """Check the errors at 1.1 while a maximum is served."""
     for method, path, body, needs in NEWER:
         item = error_item(rest.at('1.1'), method, path, body)
-        said = f'needs API version {needs} or later; this request asked'
-        assert f'{said} for 1.1' in item['detail'], item
+        requirement = f'needs API version {needs} or later; this request asked'
+        assert f'{requirement} for 1.1' in item['detail'], item
         assert item['available_from'] == needs
         links = {link['rel']: link['href'] for link in item['links']}
         assert links['history'] == presets.SENLIN.history_url
         minors = [int(text.partition('.')[2]) for text in (needs, served)]
-        told = f'Version {needs} is not served now: the maximum is {served}'
-        assert (told in item['detail']) is (minors[0] > minors[1]), item
+        limit = f'Version {needs} is not served now: the maximum is {served}'
+        assert (limit in item['detail']) is (minors[0] > minors[1]), item
         if minors[0] > minors[1]:
             assert because in item['detail'], item
 

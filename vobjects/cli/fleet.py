@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Implement ``vobjects fleet``: show the live processes and their versions.
 
-An engine answers, over the transport that the configuration names. The
-packages in the entry point group ``vobjects.services`` define the types and
-topics: each has modules ``types`` (importing it registers them), ``topics``
-(``EXCHANGE``, ``ENGINE``, ``ERROR_MODULES``) and ``history`` (``MAXIMUM``).
+A server responds, over the transport that the configuration names. Its service
+is declared by a :class:`vobjects.service.Service`.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
-import importlib
-import importlib.metadata
 import inspect
 import json
 import pathlib
@@ -23,25 +18,14 @@ from typing import Any
 from oslo_config import cfg
 
 from vobjects import exceptions, objects, versions
+from vobjects import service as services
 from vobjects.cli import settings
 from vobjects.objects import manifest
 from vobjects.rpc import client_process, fleet
 from vobjects.rpc.ledger import RemoteLedger
-
-GROUP = 'vobjects.services'
-DEFAULT_SERVICE = 'clustering'
+from vobjects.service import Service
 
 _COLUMNS = ('ID', 'WHAT', 'HOST', 'TOPIC', 'RELEASE', 'STATE', 'MANIFEST')
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Service:
-    """The properties of a service that this command needs."""
-
-    exchange: str
-    topic: str
-    error_modules: tuple[str, ...]
-    newest: versions.Version
 
 
 def main(argv: list[str]) -> int:
@@ -55,7 +39,8 @@ def main(argv: list[str]) -> int:
     :raises SystemExit: raised by argparse
     """
     options = _parser().parse_args(argv)
-    service = _service(options.service)
+    service = services.find(options.service or services.only())
+    service.load_types()
     for line in options.run(options, service):
         print(line)
     return 0
@@ -88,9 +73,9 @@ def _common() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument(
         '--service',
-        default=DEFAULT_SERVICE,
         metavar='NAME',
-        help=f'an entry point of {GROUP} (default: %(default)s)',
+        help=f'an entry point of {services.GROUP}'
+        ' (default: the only one that is installed)',
     )
     place = parser.add_mutually_exclusive_group()
     place.add_argument(
@@ -122,7 +107,7 @@ def _list(options: argparse.Namespace, service: Service) -> Lines:
     with _ledger(options, service) as ledger:
         view = ledger.get()
     if options.json:
-        data = fleet.to_json(view, service.topic, service.newest)
+        data = fleet.to_json(view, service.topic, service.maximum)
         yield json.dumps(data, indent=2)
         return
     rows = [_row(member) for member in view.members]
@@ -238,7 +223,7 @@ def _summary(view: fleet.View, service: Service) -> Lines:
     if not view.servers(service.topic):
         yield f'no live process serves {service.topic}'
         return
-    maximum = view.maximum(service.topic, service.newest)
+    maximum = view.maximum(service.topic, service.maximum)
     because = f', because {maximum.reason}' if maximum.reason else ''
     yield f'highest microversion: {maximum.version}{because}'
     if view.held is not None:
@@ -266,25 +251,6 @@ def _explain_type(view: fleet.View, service: Service, name: str) -> Lines:
 # The service and its ledger
 
 
-def _service(name: str) -> Service:
-    points = {
-        point.name: point.value
-        for point in importlib.metadata.entry_points(group=GROUP)
-    }
-    if name not in points:
-        raise exceptions.VobjectsError(
-            f'no service {exceptions.cut(name)}; installed services:'
-            f' {", ".join(sorted(points)) or "none"}'
-        )
-    package = points[name]
-    importlib.import_module(f'{package}.types')
-    topics = importlib.import_module(f'{package}.topics')
-    history = importlib.import_module(f'{package}.history')
-    return Service(
-        topics.EXCHANGE, topics.ENGINE, topics.ERROR_MODULES, history.MAXIMUM
-    )
-
-
 def _check_type(name: str) -> None:
     if name not in manifest.local():
         raise exceptions.VobjectsError(
@@ -300,9 +266,7 @@ def _ledger(
     conf = cfg.ConfigOpts()
     conf([], project=settings.PROJECT, default_config_files=_files(options))
     settings.require_bus(conf)
-    ledger, close = client_process.connect_to_ledger(
-        conf, service.exchange, service.topic, service.error_modules
-    )
+    ledger, close = client_process.connect_to_ledger(conf, service)
     try:
         yield ledger
     finally:

@@ -13,6 +13,7 @@ import pathlib
 import sys
 from collections.abc import Callable, Iterator
 
+from vobjects import service
 from vobjects.lock import (
     check,
     collapse,
@@ -115,7 +116,8 @@ def _init(options: argparse.Namespace) -> int:
     _write(options.file, lock)
     print(
         f'{options.file}: {len(lock.types)} types in {len(lock.schemas)}'
-        ' versions; "vobjects lock release NAME" freezes them'
+        f' versions; "{parse.command("release NAME", options.file)}" freezes'
+        ' them'
     )
     return EXIT_OK
 
@@ -123,7 +125,9 @@ def _init(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     """Compare the code with the lock: exit code 1 if a check fails."""
     lock, code = _load(options)
-    return _report(check.check(lock, code, _today()), options)
+    services = service.of_types(lock.imports)
+    result = check.check(lock, code, _today(), options.file, services)
+    return _report(result, options)
 
 
 def _update(options: argparse.Namespace) -> int:
@@ -178,7 +182,7 @@ def _collapse(options: argparse.Namespace) -> int:
     for path, (_before, after) in files.items():
         path.write_text(after)
     if files:
-        print('run "vobjects lock update"')
+        print(f'run "{parse.command("update", options.file)}"')
     return EXIT_OK
 
 
@@ -269,7 +273,7 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--file',
         type=pathlib.Path,
-        default=lock_names.DEFAULT_PATH,
+        default=parse.DEFAULT_PATH,
         metavar='FILE',
         help='lock file (default: %(default)s in the working directory)',
     )

@@ -4,15 +4,11 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-import importlib.metadata
 import pathlib
 
-from vobjects import exceptions
+from vobjects import service as services
 from vobjects.lock import installed_locks, lock_names, parse
 from vobjects.versions import Version
-
-DEFAULT_SERVICE = 'clustering'
 
 
 def main(argv: list[str]) -> int:
@@ -30,36 +26,41 @@ def main(argv: list[str]) -> int:
         if not (options.old and options.new and options.imports):
             parser.error('use --old, --new and --import together')
         return _transfer(options)
+    service = options.service or services.only()
     lock = (
         parse.load(options.file)
         if options.file
-        else installed_locks.of_service(options.service)
+        else installed_locks.of_service(service)
     )
-    lock_names.load(lock, options.file or lock_names.DEFAULT_PATH)
+    lock_names.load(lock, options.file or parse.DEFAULT_PATH)
     from vobjects.testing import matrix, matrix_page
 
-    cells = list(matrix.matrix(lock, _microversions(options.service)))
+    cells = list(matrix.matrix(lock, _microversions(service)))
     if options.html:
-        title = f'Microversions and releases of {options.service}'
+        title = f'Microversions and releases of {service}'
         options.html.write_text(matrix_page.render(title, cells))
         print(f'{options.html}: {len(cells)} cells')
     else:
+        print(f'service {service}')
         for line in matrix.as_text(cells):
             print(line)
     return 1 if any(cell.outcome == 'broken' for cell in cells) else 0
 
 
 def _transfer(options: argparse.Namespace) -> int:
-    from vobjects.testing import cross_release
+    from vobjects.testing import cross_release, matrix_page
 
     transfers = cross_release.transfer_all(
         options.old, options.new, options.imports
     )
-    for line in cross_release.as_text(transfers):
-        print(line)
-    return (
-        1 if any(transfer.outcome != 'fine' for transfer in transfers) else 0
-    )
+    if options.html:
+        title = f'Transfers between {options.old.name} and {options.new.name}'
+        options.html.write_text(matrix_page.render_transfers(title, transfers))
+        print(f'{options.html}: {len(transfers)} transfers')
+    else:
+        for line in cross_release.as_text(transfers):
+            print(line)
+    return 1 if any(item.severity != 'note' for item in transfers) else 0
 
 
 def _microversions(service: str) -> list[Version]:
@@ -67,13 +68,7 @@ def _microversions(service: str) -> list[Version]:
 
     :raises vobjects.exceptions.VobjectsError: the service is not installed
     """
-    for point in importlib.metadata.entry_points(group=installed_locks.GROUP):
-        if point.name == service:
-            history = importlib.import_module(f'{point.module}.history')
-            return [Version.parse(text) for text in history.HISTORY]
-    raise exceptions.VobjectsError(
-        f'no service {exceptions.cut(service)} is installed'
-    )
+    return list(map(Version.parse, services.find(service).history))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -103,10 +98,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         '--service',
-        default=DEFAULT_SERVICE,
         metavar='NAME',
-        help=f'an entry point of {installed_locks.GROUP}'
-        ' (default: %(default)s)',
+        help=f'an entry point of {services.GROUP}'
+        ' (default: the only one that is installed)',
     )
     parser.add_argument(
         '--file',

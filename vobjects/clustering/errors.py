@@ -29,14 +29,12 @@ from __future__ import annotations
 
 from typing import Self
 
+from vobjects.exceptions import ServiceError, message_text
 
-class ClusteringError(Exception):
+
+class ClusteringError(ServiceError):
     """Base class of the errors that an engine raises to RPC callers.
 
-    All arguments are positional strings: the receiver rebuilds the error from
-    them, and a newer release may send more than this one knows.
-
-    :ivar message: the problem, its place and the fix
     :ivar compat_message: Senlin's wording of the error; empty if it equals
         ``message``
     """
@@ -44,18 +42,13 @@ class ClusteringError(Exception):
     def __init__(
         self, message: str, compat_message: str = '', *_newer: str
     ) -> None:
-        self.message = message
-        self.compat_message = compat_message
-        super().__init__(*(part for part in (message, compat_message) if part))
+        self.compat_message = message_text(compat_message)
+        super().__init__(message, *filter(None, (self.compat_message,)))
 
     @classmethod
     def advised(cls, message: str, advice: str) -> Self:
         """Return an error whose message is Senlin's wording plus advice."""
         return cls(f'{message} {advice}', message)
-
-    def __str__(self) -> str:
-        # oslo.messaging appends the remote traceback to the class's text.
-        return self.message
 
 
 class BadRequest(ClusteringError):

@@ -6,6 +6,3 @@ from __future__ import annotations
 EXCHANGE = 'vobjects-clustering'
 ENGINE = 'vobjects-engine'
 API = 'vobjects-api'
-
-#: Modules whose errors an engine may raise to an RPC caller.
-ERROR_MODULES = ('vobjects.clustering.errors',)

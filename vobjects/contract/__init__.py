@@ -6,7 +6,7 @@ OpenAPI documents, comparisons, checks and the history page are generated from
 it.
 
 An empty schema, ``{}``, marks a part without a declared schema;
-:meth:`Contract.undeclared` lists these parts.
+:meth:`~vobjects.contract.registry.Contract.undeclared` lists these parts.
 
 ::
 
@@ -19,6 +19,7 @@ An empty schema, ``{}``, marks a part without a declared schema;
                   document
     registry      the contract registry: operation and microversion -> shape
     schema_tree   traverse the subschemas of a JSON schema (2020-12)
+    typed_routes  derive the contract from request types
     type_schemas  JSON schemas of requests and resources, derived from their
                   types
 """

@@ -8,20 +8,20 @@ a response is additive, because clients must ignore unknown properties. A new
 value of an enumeration in a response is breaking, because clients branch on
 values.
 
-=====================  ==================  ==================
-change                 in a request        in a response
-=====================  ==================  ==================
-operation, status      added: additive; removed: breaking
-                       (removed status of an error: additive)
-property               added: additive,    added: additive,
-                       if required:        removed: breaking
-                       breaking;
-                       removed: breaking
-becomes required       breaking            additive
-becomes optional       additive            breaking
-accepts more values    additive            breaking
-accepts fewer values   breaking            additive
-=====================  ==================  ==================
+=====================  ===================  ===================
+change                 in a request         in a response
+=====================  ===================  ===================
+property is added      additive; breaking   additive
+                       if it is required
+property is removed    breaking             breaking
+becomes required       breaking             additive
+becomes optional       additive             breaking
+accepts more values    additive             breaking
+accepts fewer values   breaking             additive
+=====================  ===================  ===================
+
+A new operation or status is additive. The removal of an operation, or of the
+status of a success, is breaking.
 """
 
 from __future__ import annotations
@@ -189,21 +189,31 @@ def returned_parts(contract: Contract) -> list[ReturnedPart]:
     return result
 
 
+#: Location, description, and whether the change is breaking.
 Difference = tuple[str, str, bool]
+
+
+def _difference(
+    location: str, description: str, accepts_more: bool
+) -> Difference:
+    """Return a change by which a schema accepts more or fewer values."""
+    return location, description, accepts_more is _in_response(location)
+
+
+def _in_response(location: str) -> bool:
+    return location.startswith('response ')
 
 
 def _shapes(old: OperationShape, new: OperationShape) -> Iterator[Difference]:
     for name in old.path.keys() & new.path.keys():
-        yield from _schemas(
-            f'path.{name}', old.path[name], new.path[name], in_response=False
-        )
-    yield from _schemas('query', old.query, new.query, in_response=False)
+        yield from _schemas(f'path.{name}', old.path[name], new.path[name])
+    yield from _schemas('query', old.query, new.query)
     if old.body is None and new.body is not None:
         yield 'body', 'is read now', new.body_required
     elif old.body is not None and new.body is None:
         yield 'body', 'is no longer read', True
     elif old.body is not None and new.body is not None:
-        yield from _schemas('body', old.body, new.body, in_response=False)
+        yield from _schemas('body', old.body, new.body)
         if new.body_required != old.body_required:
             description = 'is required' if new.body_required else 'is optional'
             yield 'body', f'{description} now', new.body_required
@@ -223,27 +233,22 @@ def _responses(
         return
     before, after = old.responses[status], new.responses[status]
     if before is not None and after is not None:
-        yield from _schemas(location, before, after, in_response=True)
+        yield from _schemas(location, before, after)
     elif after is not None:
         yield location, 'has a body now', False
     elif before is not None:
         yield location, 'no longer has a body', True
-    headers = old.headers.get(status, {}), new.headers.get(status, {})
-    for name in sorted(headers[0].keys() & headers[1].keys()):
-        yield from _schemas(
-            f'{location}.{name}',
-            headers[0][name],
-            headers[1][name],
-            in_response=True,
-        )
-    for name in sorted(headers[0].keys() ^ headers[1].keys()):
-        is_new = name in headers[1]
-        description = f'{"has" if is_new else "lacks"} header {name} now'
-        yield location, description, not is_new
+    was, now = old.headers.get(status, {}), new.headers.get(status, {})
+    for name in sorted(was.keys() & now.keys()):
+        yield from _schemas(f'{location}.{name}', was[name], now[name])
+    for name in sorted(now.keys() - was.keys()):
+        yield location, f'has header {name} now', False
+    for name in sorted(was.keys() - now.keys()):
+        yield location, f'lacks header {name} now', True
 
 
 def _schemas(
-    location: str, old: Schema | bool, new: Schema | bool, *, in_response: bool
+    location: str, old: Schema | bool, new: Schema | bool
 ) -> Iterator[Difference]:
     """Yield the differences of two schemas, the outermost first."""
     old = {} if old is True else old
@@ -252,43 +257,34 @@ def _schemas(
         return
     if isinstance(old, bool):
         description = 'is allowed' if new else 'may be anything'
-        yield location, f'{description} now', in_response
+        yield _difference(location, f'{description} now', True)
         return
     if isinstance(new, bool):
-        yield location, 'is no longer allowed', not in_response
+        yield _difference(location, 'is no longer allowed', False)
         return
-    yield from _types(location, old, new, in_response=in_response)
-    yield from _enums(location, old, new, in_response=in_response)
-    yield from _limits(location, old, new, in_response=in_response)
-    for keyword in _uncompared(old, new):
-        if old.get(keyword) != new.get(keyword):
-            is_looser = keyword not in new
-            is_tighter = keyword not in old
-            breaking = not (is_tighter if in_response else is_looser)
-            yield location, f'has a different {keyword}', breaking
-    yield from _alternatives(location, old, new, in_response=in_response)
-    yield from _properties(location, old, new, in_response=in_response)
-    yield from _subschemas(location, old, new, in_response=in_response)
-
-
-def _uncompared(old: Schema, new: Schema) -> list[str]:
-    """Return the keywords of either schema that have no comparison rule."""
+    yield from _types(location, old, new)
+    yield from _enums(location, old, new)
+    yield from _limits(location, old, new)
     known = _COMPARED | _ANNOTATIONS
-    return [
-        keyword
-        for keyword in dict.fromkeys((*old, *new))
-        if keyword not in known and not keyword.startswith('x-')
-    ]
+    for keyword in dict.fromkeys((*old, *new)):
+        if (
+            keyword not in known
+            and not keyword.startswith('x-')
+            and old.get(keyword) != new.get(keyword)
+        ):
+            # Any value of an unknown keyword may restrict the schema.
+            breaking = keyword in (old if _in_response(location) else new)
+            yield location, f'has a different {keyword}', breaking
+    yield from _alternatives(location, old, new)
+    yield from _properties(location, old, new)
+    yield from _subschemas(location, old, new)
 
 
-def _types(
-    location: str, old: Schema, new: Schema, *, in_response: bool
-) -> Iterator[Difference]:
+def _types(location: str, old: Schema, new: Schema) -> Iterator[Difference]:
     before, after = types_of(old), types_of(new)
     if bool(before) is not bool(after):
-        accepts_more = not after
-        kinds = 'of any type' if accepts_more else ' or '.join(after)
-        yield location, f'may be {kinds} now', accepts_more is in_response
+        types = ' or '.join(after) or 'of any type'
+        yield _difference(location, f'may be {types} now', not after)
         return
     gained = [name for name in after if name not in before]
     lost = [name for name in before if name not in after]
@@ -298,118 +294,94 @@ def _types(
     if 'number' in after:
         lost = [name for name in lost if name != 'integer']
     if gained:
-        yield location, f'may be {" or ".join(gained)} now', in_response
+        yield _difference(location, f'may be {" or ".join(gained)} now', True)
     if lost:
-        yield location, f'is no longer {" or ".join(lost)}', not in_response
+        yield _difference(location, f'is no longer {" or ".join(lost)}', False)
 
 
-def _enums(
-    location: str, old: Schema, new: Schema, *, in_response: bool
-) -> Iterator[Difference]:
+def _enums(location: str, old: Schema, new: Schema) -> Iterator[Difference]:
     before, after = old.get('enum'), new.get('enum')
     if before == after:
         return
     if before is None or after is None:
-        accepts_more = after is None
-        description = 'any value' if accepts_more else 'only some values'
-        yield location, f'has {description} now', accepts_more is in_response
+        values = 'any value' if after is None else 'only some values'
+        yield _difference(location, f'has {values} now', after is None)
         return
     gained = [str(value) for value in after if value not in before]
     lost = [str(value) for value in before if value not in after]
     if gained:
-        yield location, f'may be {", ".join(gained)} now', in_response
+        yield _difference(location, f'may be {", ".join(gained)} now', True)
     if lost:
-        yield location, f'is no longer {", ".join(lost)}', not in_response
+        yield _difference(location, f'is no longer {", ".join(lost)}', False)
 
 
-def _limits(
-    location: str, old: Schema, new: Schema, *, in_response: bool
-) -> Iterator[Difference]:
+def _limits(location: str, old: Schema, new: Schema) -> Iterator[Difference]:
     for keyword, larger_is_less in _LIMITS.items():
         before, after = old.get(keyword), new.get(keyword)
         if before == after:
             continue
         if before is None or after is None:
-            accepts_less = before is None
+            accepts_more = after is None
         else:
-            accepts_less = (after > before) is larger_is_less
+            accepts_more = (after > before) is not larger_is_less
         limit = f'no {keyword}' if after is None else f'{keyword} {after}'
-        yield location, f'has {limit} now', accepts_less is not in_response
+        yield _difference(location, f'has {limit} now', accepts_more)
 
 
 def _alternatives(
-    location: str, old: Schema, new: Schema, *, in_response: bool
+    location: str, old: Schema, new: Schema
 ) -> Iterator[Difference]:
     """Compare alternatives, pairwise if as many were added as removed."""
     for keyword in schema_tree.ALTERNATIVES:
         before, after = old.get(keyword, []), new.get(keyword, [])
         removed = [schema for schema in before if schema not in after]
         added = [schema for schema in after if schema not in before]
+        description = f'has different {keyword}'
         if len(removed) == len(added):
-            for old_one, new_one in zip(removed, added, strict=True):
-                yield from _schemas(
-                    location, old_one, new_one, in_response=in_response
-                )
+            for pair in zip(removed, added, strict=True):
+                yield from _schemas(location, *pair)
         elif removed and added:
-            yield location, f'has different {keyword}', True
+            yield location, description, True
         else:
             # The first alternative restricts a schema that accepted
             # everything.
             is_choice = keyword != 'allOf' and bool(before) and bool(after)
-            accepts_more = bool(added) is is_choice
-            yield (
-                location,
-                f'has different {keyword}',
-                accepts_more is in_response,
-            )
+            yield _difference(location, description, bool(added) is is_choice)
 
 
 def _properties(
-    location: str, old: Schema, new: Schema, *, in_response: bool
+    location: str, old: Schema, new: Schema
 ) -> Iterator[Difference]:
     before, after = old.get('properties', {}), new.get('properties', {})
     was, now = set(old.get('required', ())), set(new.get('required', ()))
+    in_response = _in_response(location)
     for name in dict.fromkeys((*before, *after, *sorted(was | now))):
         sublocation = f'{location}.{name}'
         if name in before and name not in after:
             yield sublocation, 'is removed', True
         elif name in after and name not in before:
-            required = (
-                ' and required' if name in now and not in_response else ''
-            )
-            yield sublocation, f'is added{required}', bool(required)
+            required = name in now and not in_response
+            suffix = ' and required' if required else ''
+            yield sublocation, f'is added{suffix}', required
         else:
             if name in now - was:
-                description = (
-                    'is always present now'
-                    if in_response
-                    else 'is required now'
-                )
-                yield sublocation, description, not in_response
+                verb = 'always present' if in_response else 'required'
+                yield _difference(sublocation, f'is {verb} now', False)
             if name in was - now:
-                description = (
-                    'may be missing now' if in_response else 'is optional now'
-                )
-                yield sublocation, description, in_response
+                verb = 'may be missing' if in_response else 'is optional'
+                yield _difference(sublocation, f'{verb} now', True)
             if name in before:
-                yield from _schemas(
-                    sublocation,
-                    before[name],
-                    after[name],
-                    in_response=in_response,
-                )
+                yield from _schemas(sublocation, before[name], after[name])
 
 
 def _subschemas(
-    location: str, old: Schema, new: Schema, *, in_response: bool
+    location: str, old: Schema, new: Schema
 ) -> Iterator[Difference]:
     """Compare items of lists, and properties without a name."""
     for keyword in _SUBSCHEMAS:
         sublocation = location + schema_tree.step(keyword)
         before, after = old.get(keyword, True), new.get(keyword, True)
-        yield from _schemas(
-            sublocation, before, after, in_response=in_response
-        )
+        yield from _schemas(sublocation, before, after)
     # A name without its own pattern falls under additionalProperties, and an
     # item without its own prefix schema under items.
     for keyword, others in (
@@ -422,7 +394,6 @@ def _subschemas(
                 location + schema_tree.step(keyword, key),
                 was[key] if key in was else old.get(others, True),
                 now[key] if key in now else new.get(others, True),
-                in_response=in_response,
             )
 
 

@@ -119,12 +119,16 @@ def _entries(contract: Contract) -> Iterator[str]:
     known = [str(version) for version in contract.versions]
     for text in known:
         if text not in contract.history:
-            yield f'{text}: the history has no entry'
+            yield (
+                f'{text}: the history has no entry; add {text!r} and a'
+                ' sentence about its changes'
+            )
     for text in contract.history:
         if text not in known:
             yield (
                 f'{text}: the history has an entry, but the service has'
-                f' {known[0]} to {known[-1]}'
+                f' {known[0]} to {known[-1]}; delete the entry, or change the'
+                ' range of the version policy'
             )
     entries = [text for text in contract.history if text in known]
     if entries != sorted(entries, key=Version.parse):

@@ -11,12 +11,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from vobjects import exceptions
 from vobjects.contract import schema_tree
 from vobjects.contract.schema_tree import Schema
 from vobjects.microversions.version_policy import VersionPolicy
+from vobjects.objects import Object, registration
 from vobjects.versions import Version
 
 #: Schema of a part for which no schema is declared.
@@ -93,7 +94,7 @@ class Contract:
     :ivar accepted: that contract; without one, this contract itself
     :ivar versions: every microversion, oldest first
     :raises vobjects.exceptions.DeclarationError: two operations have the same
-        name
+        name, or a type maps a microversion that the history lacks
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Contract:
         operations: Sequence[Operation],
         history: Mapping[str, Sequence[str]] | None = None,
         accepted: Contract | None = None,
+        types: Iterable[type[Object]] = (),
     ) -> None:
         self.policy = policy
         self.operations = tuple(operations)
@@ -114,11 +116,12 @@ class Contract:
             raise exceptions.DeclarationError(
                 f'{name} is in the contract twice'
             )
-        lowest, highest = policy.minimum, policy.maximum
-        self.versions = tuple(
-            Version(lowest.major, minor)
-            for minor in range(lowest.minor, highest.minor + 1)
-        )
+        for cls in types:
+            for problem, fix in registration.unlisted_microversions(
+                cls, self.history
+            ):
+                raise exceptions.DeclarationError(f'{problem}; {fix}')
+        self.versions = policy.versions
         self._shapes = functools.cache(self._shapes_at)
         self._version_ranges = functools.cache(self._version_range)
 

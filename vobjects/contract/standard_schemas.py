@@ -2,9 +2,9 @@
 """Schemas of the errors and of the discovery documents.
 
 The schema of errors describes the bodies that
-:func:`vobjects.microversions.errors.document` returns. Errors and the version
-entries of discovery are open objects: a later release may add properties to
-them at any microversion.
+:meth:`vobjects.microversions.errors.ApiError.document` returns. Errors and the
+version entries of discovery are open objects: a later release may add
+properties to them at any microversion.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def resource(
     A field is required unless it is nullable: fields that are not nullable are
     always set.
 
-    :param early: see :meth:`vobjects.objects.Object.version_at`
+    :param early: see :meth:`vobjects.objects.object.Object.version_at`
     :returns: None if the microversion lacks the type
     """
     version = cls.version_at(microversion, early=early)
@@ -63,7 +63,7 @@ def request_part(
     """Return the schema of a part of a request, such as its body.
 
     :param names: the fields of the part, at any version
-    :param early: see :meth:`vobjects.objects.Object.version_at`
+    :param early: see :meth:`vobjects.objects.object.Object.version_at`
     :returns: None if the microversion lacks the type
     """
     version = cls.version_at(microversion, early=early)

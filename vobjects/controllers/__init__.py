@@ -25,12 +25,14 @@ Import the modules, not names from this package::
         APIVersionRequest('2.1'), APIVersionRequest(): a Version with the
         constructor that OpenStack controllers use
         class Request(VersionedRequest, webob.Request): req.version_request
-    request_parsing   parse_body(cls, request, raw) -> cls    a validated body
+    request_parsing   a validated part of a request as an object
+        parse_body(cls, request, raw, path=) -> cls
+        parse_query(cls, request, query_string, path=) -> cls
+        parse_values(cls, request, values, path=) -> cls
 
 These modules implement them::
 
     wrapper           MethodWrapper: enforces a MethodSpec
     compiled_schema   CompiledSchema: validates a value
     ranges            RangeMap: values by range of versions
-    trampoline        compiled methods that dispatch
 """

@@ -26,8 +26,7 @@ function replaced by a plain one of the same name. The result of a lookup is
 cached, so that dispatch takes one dictionary access for any number of
 versions.
 
-In a class, one plain function replaces all of them. Calling it costs little
-more than calling any method (:mod:`~vobjects.controllers.trampoline`).
+In a class, one plain function replaces all of them.
 """
 
 from __future__ import annotations
@@ -37,16 +36,15 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.controllers import trampoline
 from vobjects.controllers.method_spec import ATTRIBUTE, spec_of
 from vobjects.controllers.ranges import bound
 from vobjects.controllers.version_request import version_of
 from vobjects.microversions import errors
-from vobjects.microversions.version_policy import VersionPolicy
+from vobjects.microversions.version_policy import MICROVERSION, VersionPolicy
 from vobjects.versions import NULL, Version
 
 Function = Callable[..., Any]
@@ -141,10 +139,15 @@ class VersionedFunction:
         return function
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._function_for(arguments, named)(*arguments, **named)
+
+    def _function_for(
+        self, arguments: tuple[Any, ...], named: Mapping[str, Any]
+    ) -> Function:
         request = self._request
         if request is None:
-            request = self._first_argument(arguments)
-        return self.at(version_of(request))(*arguments, **named)
+            request = self._first_argument(arguments, named)
+        return self.at(version_of(request))
 
     def _search(self, version: Version) -> Function | None:
         later = bisect.bisect_right(
@@ -157,13 +160,18 @@ class VersionedFunction:
             return None
         return candidate.function
 
-    def _first_argument(self, arguments: tuple[Any, ...]) -> Any:
-        try:
+    def _first_argument(
+        self, arguments: tuple[Any, ...], named: Mapping[str, Any]
+    ) -> Any:
+        if arguments:
             return arguments[0]
-        except IndexError:
+        # FastAPI passes all arguments by name.
+        name = next(iter(inspect.signature(self).parameters), '')
+        try:
+            return named[name]
+        except KeyError:
             raise TypeError(
-                f'{self.__qualname__} needs the request as a positional'
-                ' argument'
+                f'{self.__qualname__} needs the request as its first argument'
             ) from None
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -179,17 +187,7 @@ class VersionedFunction:
 
     def _method(self) -> Function:
         """Return the function that replaces this instance in a class."""
-        if self._request is None:
-            method = trampoline.compile_method(
-                [candidate.function for candidate in self.candidates],
-                self._cache,
-                lambda request: self.at(version_of(request)),
-            )
-        else:
-
-            def method(*arguments: Any, **named: Any) -> Any:
-                return self(*arguments, **named)
-
+        method = self._dispatcher()
         newest = self.candidates[-1].function
         functools.update_wrapper(method, newest, updated=())
         method.__name__ = self.__name__
@@ -202,6 +200,27 @@ class VersionedFunction:
         )
         self._methods.append(method)
         return method
+
+    def _dispatcher(self) -> Function:
+        cache = self._cache
+
+        def method(
+            instance: Any, request: Any, /, *rest: Any, **named: Any
+        ) -> Any:
+            # Most requests, without a call of version_of().
+            try:
+                environ = request if type(request) is dict else request.environ
+                function = cache[environ[MICROVERSION]]
+            except (AttributeError, LookupError, TypeError):
+                function = None
+            if function is None:
+                function = self.at(version_of(request))
+            return function(instance, request, *rest, **named)
+
+        def method_with_proxy(*arguments: Any, **named: Any) -> Any:
+            return self._function_for(arguments, named)(*arguments, **named)
+
+        return method if self._request is None else method_with_proxy
 
     def _added_attributes(self) -> dict[str, Any]:
         """Return the attributes set by decorators above ``api_version``."""
@@ -219,9 +238,13 @@ class VersionedFunction:
         return function in self._methods
 
     def __getattr__(self, name: str) -> Any:
+        newest = self.candidates[-1].function
         # Computed on demand, because it takes longer than everything else.
         if name == '__signature__':
-            return inspect.signature(self.candidates[-1].function)
+            return inspect.signature(newest)
+        # FastAPI resolves annotations with it.
+        if name == '__globals__':
+            return inspect.unwrap(newest).__globals__
         raise AttributeError(name)
 
     def __repr__(self) -> str:
@@ -230,8 +253,18 @@ class VersionedFunction:
     def _add(self, candidate: Candidate) -> None:
         if self.candidates:
             self._check_order(self.candidates[-1], candidate)
+            self._check_kind(candidate)
         self.candidates.append(candidate)
         self._cache.clear()
+
+    def _check_kind(self, candidate: Candidate) -> None:
+        is_coroutine = inspect.iscoroutinefunction(candidate.function)
+        if is_coroutine != isinstance(self, VersionedCoroutineFunction):
+            raise exceptions.DeclarationError(
+                f'{self.__qualname__}: {candidate} and'
+                f' {self.candidates[0]} must both be coroutine functions, or'
+                ' neither'
+            )
 
     def _check_order(self, before: Candidate, after: Candidate) -> None:
         if before.last is None or after.first <= before.last:
@@ -248,6 +281,24 @@ class VersionedFunction:
                 f'{self.__qualname__}: nothing serves the versions between'
                 f' {before} and {after}; begin the second at {nexts[0]}'
             )
+
+
+class VersionedCoroutineFunction(VersionedFunction):
+    """Coroutine functions of one name, such as handlers of ASGI frameworks.
+
+    Frameworks recognize it by its ``__call__``, and methods as such.
+    """
+
+    async def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return await self._function_for(arguments, named)(*arguments, **named)
+
+    def _dispatcher(self) -> Function:
+        dispatch = super()._dispatcher()
+
+        async def method(*arguments: Any, **named: Any) -> Any:
+            return await dispatch(*arguments, **named)
+
+        return method
 
 
 #: Attributes of every :class:`VersionedFunction`.
@@ -286,7 +337,11 @@ def api_version(
         ):
             # The first function; or the same source again, after a reload or
             # in a factory function.
-            versioned = _open[key] = VersionedFunction(*key, request)
+            versioned = _open[key] = (
+                VersionedCoroutineFunction
+                if inspect.iscoroutinefunction(function)
+                else VersionedFunction
+            )(*key, request)
         try:
             versioned._add(candidate)
         except exceptions.DeclarationError:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from vobjects.controllers.ranges import bound
-from vobjects.microversions.version_policy import MICROVERSION
+from vobjects.microversions.version_policy import ENVIRON, MICROVERSION
 from vobjects.versions import Version
 
 _NO_VERSION = (
@@ -22,12 +22,16 @@ _NO_VERSION = (
     ' front of the application'
 )
 
+#: Attributes of requests with the environ, or with the ASGI scope.
+_ENVIRON_ATTRIBUTES = ('environ', 'env', 'scope')
+
 
 def version_of(request: Any) -> Version:
     """Return the negotiated version of a request.
 
-    :param request: a WSGI environ; an object with an attribute ``environ`` or,
-        as in Falcon, ``env``; or an object with a ``version_request``
+    :param request: a WSGI environ or ASGI scope; an object with an attribute
+        ``environ``, as in Falcon ``env``, or as in Starlette ``scope``; or an
+        object with a ``version_request``
     :raises LookupError: the request has no version
     """
     version = environ_of(request).get(MICROVERSION)
@@ -41,12 +45,19 @@ def version_of(request: Any) -> Version:
 def environ_of(request: Any) -> Any:
     """Return the WSGI environ of a request of any framework.
 
+    For ASGI, it is the one that the middleware has put into the scope.
+
     :param request: see :func:`version_of`
     """
-    if isinstance(request, dict):
-        return request
-    environ = getattr(request, 'environ', None)
-    return getattr(request, 'env', {}) if environ is None else environ
+    if not isinstance(request, dict):
+        for name in _ENVIRON_ATTRIBUTES:
+            environ = getattr(request, name, None)
+            if environ is not None:
+                request = environ
+                break
+        else:
+            return {}
+    return request.get(ENVIRON, request)
 
 
 def is_supported(
@@ -104,8 +115,7 @@ class VersionedRequest:
 
         :raises LookupError: the request has no version
         """
-        for name in ('environ', 'env'):  # Falcon names it env
-            environ = getattr(self, name, None)
-            if environ and MICROVERSION in environ:
-                return APIVersionRequest(str(environ[MICROVERSION]))
-        raise LookupError(_NO_VERSION)
+        version = environ_of(self).get(MICROVERSION)
+        if version is None:
+            raise LookupError(_NO_VERSION)
+        return APIVersionRequest(str(version))

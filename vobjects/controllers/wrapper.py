@@ -6,7 +6,7 @@ The first decorator wraps the method once; further ones only add to its
 
 The request is the first argument, after ``self`` for a method. The decorators
 validate the argument ``body``. A method with an argument ``query`` receives
-the query string as a dictionary.
+the query string as a dictionary. Methods may be coroutine functions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import functools
 import inspect
 import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from vobjects import exceptions
@@ -82,14 +82,34 @@ def wrap(function: Function) -> Function:
             f'{function.__qualname__}: write api_version above the decorators'
             ' that declare schemas, statuses and removal'
         )
-    parameters = list(inspect.signature(function).parameters)
-    request_at = int(parameters[:1] in (['self'], ['cls']))
     spec = MethodSpec()
-    wrapper = MethodWrapper(function, spec, parameters)
+    wrapper = MethodWrapper(function, spec)
+    call: Function
+    if inspect.iscoroutinefunction(function):
 
-    @functools.wraps(function)
-    def call(*arguments: Any, **named: Any) -> Any:
-        return wrapper(arguments[request_at], arguments, named)
+        @functools.wraps(function)
+        async def call(*arguments: Any, **named: Any) -> Any:
+            version, environ = wrapper.check_request(arguments, named)
+            try:
+                response = await function(*arguments, **named)
+            except Exception as error:
+                wrapper.check_error(version, error)
+                raise
+            wrapper.check_response(version, environ, response)
+            return response
+
+    else:
+
+        @functools.wraps(function)
+        def call(*arguments: Any, **named: Any) -> Any:
+            version, environ = wrapper.check_request(arguments, named)
+            try:
+                response = function(*arguments, **named)
+            except Exception as error:
+                wrapper.check_error(version, error)
+                raise
+            wrapper.check_response(version, environ, response)
+            return response
 
     setattr(call, ATTRIBUTE, spec)
     return call
@@ -100,38 +120,43 @@ class MethodWrapper:
 
     :param function: the method
     :param spec: its declarations
-    :param parameters: names of the method's arguments
     """
 
-    def __init__(
-        self, function: Function, spec: MethodSpec, parameters: Sequence[str]
-    ) -> None:
+    def __init__(self, function: Function, spec: MethodSpec) -> None:
         self._function = function
         self._spec = spec
+        parameters = list(inspect.signature(function).parameters)
+        self._request_at = int(parameters[:1] in (['self'], ['cls']))
+        self._request_name = (parameters[self._request_at :] or [''])[0]
         self._takes_query = 'query' in parameters
         self._body_at = (
             parameters.index('body') if 'body' in parameters else None
         )
 
-    def __call__(
-        self, request: Any, arguments: tuple[Any, ...], named: dict[str, Any]
-    ) -> Any:
-        """Validate the request, call the method, and check its outcome.
+    def check_request(
+        self, arguments: tuple[Any, ...], named: dict[str, Any]
+    ) -> tuple[Version, Mapping[str, Any]]:
+        """Validate a request before the method is called.
 
+        :param named: the named arguments; receives ``query``
+        :returns: the version of the request, and its environ
         :raises vobjects.microversions.errors.ValidationError: the body or the
             query is invalid
         :raises vobjects.microversions.errors.MethodRemoved: the version no
             longer has the method
         :raises vobjects.microversions.errors.ExperimentalMethod: the request
             does not opt in to experimental methods
-        :raises vobjects.microversions.errors.UnexpectedError: the method
-            raised an error that it does not declare
         """
         spec = self._spec
+        request = (
+            arguments[self._request_at]
+            if self._request_at < len(arguments)
+            else named[self._request_name]
+        )
         version = version_of(request)
         if spec.removal is not None:
             spec.removal.check(self._function.__name__, version)
-        environ = environ_of(request)
+        environ: Mapping[str, Any] = environ_of(request)
         if spec.is_experimental:
             _check_opted_in(self._function.__name__, environ.get(EXPERIMENTAL))
         if spec.request_schemas:
@@ -140,20 +165,36 @@ class MethodWrapper:
             values = self._parse_query(version, environ)
             if self._takes_query:
                 named['query'] = values
-        if not spec.error_statuses:
-            response = self._function(*arguments, **named)
-        else:
-            try:
-                response = self._function(*arguments, **named)
-            except Exception as error:
-                expected = spec.error_statuses.at(version) or frozenset()
-                if _is_expected(error, expected):
-                    raise
-                LOG.error('A method raised an undeclared error', exc_info=True)
-                raise errors.UnexpectedError from error
-        if spec.response_schemas and environ.get(CHECK_RESPONSES):
-            self._check_response(version, response)
-        return response
+        return version, environ
+
+    def check_error(self, version: Version, error: Exception) -> None:
+        """Reject an error that the method raised but does not declare.
+
+        :raises vobjects.microversions.errors.UnexpectedError: see above
+        """
+        statuses = self._spec.error_statuses
+        if not statuses:
+            return
+        if not _is_expected(error, statuses.at(version) or frozenset()):
+            LOG.error('A method raised an undeclared error', exc_info=True)
+            raise errors.UnexpectedError from error
+
+    def check_response(
+        self, version: Version, environ: Mapping[str, Any], response: Any
+    ) -> None:
+        """Check a response if the environ says so.
+
+        :raises vobjects.exceptions.VobjectsError: it does not match its schema
+        """
+        if not self._spec.response_schemas or not environ.get(CHECK_RESPONSES):
+            return
+        schema = self._spec.response_schemas.at(version)
+        fault = None if schema is None else schema.fault(response)
+        if fault:
+            raise exceptions.VobjectsError(
+                f'{self._function.__qualname__}: the response at {version}'
+                f' does not match its response schema: {fault}'
+            )
 
     def _check_body(
         self,
@@ -184,15 +225,6 @@ class MethodWrapper:
         values = schema.parse_query(pairs)
         schema.check(values, 'query', version, schemas)
         return values
-
-    def _check_response(self, version: Version, response: Any) -> None:
-        schema = self._spec.response_schemas.at(version)
-        fault = None if schema is None else schema.fault(response)
-        if fault:
-            raise exceptions.VobjectsError(
-                f'{self._function.__qualname__}: the response at {version}'
-                f' does not match its response schema: {fault}'
-            )
 
 
 def _check_opted_in(name: str, opt_in: ExperimentalOptIn | None) -> None:

@@ -13,6 +13,7 @@
     changes.py          differences between two locks
     rules.py            the rules for changes, as a table
     check.py            apply the rules to two locks
+    by_hand.py          conversions by hand, and versions of nested types
     fixes.py            the code that fixes a finding
     source_location.py  the location of a type or a field in the source
     samples.py          filled instances of any type

@@ -10,9 +10,11 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import hashlib
+import itertools
+import pathlib
 from collections.abc import Iterable, Iterator, Mapping
 
-from vobjects.lock import fixes, rules
+from vobjects.lock import by_hand, fixes, parse, rules
 from vobjects.lock.changes import SchemaChange, between
 from vobjects.lock.model import (
     BY_HAND,
@@ -21,6 +23,8 @@ from vobjects.lock.model import (
     TypeSchema,
 )
 from vobjects.lock.rules import Direction, Rule
+from vobjects.objects import registration
+from vobjects.service import Service
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -81,18 +85,36 @@ class Result:
         return tuple(finding for finding in self.findings if finding.failing)
 
 
-def check(lock: Lock, code: Lock, today: datetime.date) -> Result:
+def check(
+    lock: Lock,
+    code: Lock,
+    today: datetime.date,
+    path: pathlib.Path = parse.DEFAULT_PATH,
+    services: Iterable[Service] = (),
+) -> Result:
     """Compare a lock with the code.
 
     :param code: a snapshot made with ``known=lock``
     :param today: the date on which acceptances are checked
+    :param path: the file of the lock, for the commands that findings suggest
+    :param services: the services that have the types; their histories must
+        list each microversion that a type maps
     """
-    findings = list(_findings(between(lock.released(), code)))
+    released = lock.released()
+    findings = list(
+        _findings(
+            itertools.chain(
+                between(released, code),
+                by_hand.unmapped_children(released, code),
+            )
+        )
+    )
     return Result(
         (
             *(_accepted(one, lock.accepted, today) for one in findings),
-            *_outdated(lock, code),
+            *_outdated(lock, code, path),
             *_acceptances(lock, findings, today),
+            *_unlisted(services),
         ),
         len(code.types),
         len(code.schemas),
@@ -146,16 +168,19 @@ def _covering_conversion(
 ) -> str:
     """Return the conversion that covers a change, or ``''``.
 
-    A conversion by hand only converts down, and its code is not analysed: the
-    tests of :mod:`vobjects.testing` check its effect.
+    A conversion by hand only converts down. It is run for new fields; the
+    tests of :mod:`vobjects.testing` check its other effects.
     """
     for conversion in change.conversions:
         if conversion != BY_HAND:
             return str(conversion)
-    by_hand = BY_HAND in change.conversions
-    if by_hand and not breaks.keys() & {'backward', 'stored'}:
-        return str(BY_HAND)
-    return ''
+    if BY_HAND not in change.conversions:
+        return ''
+    if breaks.keys() & {'backward', 'stored'}:
+        return ''
+    if change.kind == 'added' and by_hand.sends_new_field(change):
+        return ''
+    return str(BY_HAND)
 
 
 def _accepted(
@@ -201,30 +226,41 @@ def _acceptances(
             )
 
 
-def _outdated(lock: Lock, code: Lock) -> Iterator[Finding]:
+def _outdated(lock: Lock, code: Lock, path: pathlib.Path) -> Iterator[Finding]:
     """Find the changes that "vobjects lock update" would make."""
+    fix = f'run "{parse.command("update", path)}"'
     for schema in code.schemas:
         known = lock.schema(schema.name, schema.version)
         if known is None or known.until:
-            yield _not_current(schema, f'{schema} is not in the lock')
+            yield _not_current(schema, f'{schema} is not in the lock', fix)
         elif (
             not known.release
             and known.without_releases() != schema.without_releases()
         ):
             yield _not_current(
-                schema, f'{schema}, not released yet, differs from the lock'
+                schema,
+                f'{schema}, not released yet, differs from the lock',
+                fix,
             )
     for known in lock.schemas:
         if not known.release and not code.schema(known.name, known.version):
             yield _not_current(
-                known, f'{known} is in the lock but not in the code'
+                known, f'{known} is in the lock but not in the code', fix
             )
 
 
-def _not_current(schema: TypeSchema, description: str) -> Finding:
-    finding = _lock_finding(
-        'outdated', schema.name, description, 'run "vobjects lock update"'
-    )
+def _unlisted(services: Iterable[Service]) -> Iterator[Finding]:
+    """Find the mapped microversions that a service's history lacks."""
+    for service in services:
+        for cls in service.registered_types():
+            for problem in registration.unlisted_microversions(
+                cls, service.history
+            ):
+                yield _lock_finding('unlisted', cls.obj_name(), *problem)
+
+
+def _not_current(schema: TypeSchema, description: str, fix: str) -> Finding:
+    finding = _lock_finding('outdated', schema.name, description, fix)
     return dataclasses.replace(finding, versions=(schema.version,))
 
 

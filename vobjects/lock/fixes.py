@@ -27,7 +27,7 @@ def fix_lines(rule: Rule, change: SchemaChange) -> Iterator[str]:
     if rule.scope == 'type' or not change.field:
         yield from _of_type(change)
     elif change.old.kind == 'plain':
-        yield from _by_hand(change)
+        yield from _by_hand(rule, change)
     else:
         yield from _declared(rule, change)
 
@@ -71,7 +71,35 @@ def _optional(change: SchemaChange) -> str:
     return field_source(FieldSchema(field.name, field.type, nullable=True))
 
 
-def _by_hand(change: SchemaChange) -> Iterator[str]:
+#: Changes that break a new reader of old data. A conversion by hand runs at
+#: the sender, and only for older peers.
+_CONVERTED_BY_READERS = frozenset(
+    ('default', 'limits', 'narrowed', 'not-nullable', 'retyped')
+)
+
+
+def _kept(rule: Rule, change: SchemaChange) -> Iterator[str]:
+    yield (
+        f"'{change.field}': {field_source(change.before)},"
+        '  # keep it: old peers and stored data have such values'
+    )
+    if change.kind == 'narrowed':
+        yield '# in the original order, which is part of the fingerprint'
+    if change.kind == 'retyped':
+        yield '# and add a field with another name for the new type'
+    if change.kind == 'default':
+        yield '# and set the new value where the service creates the object'
+    yield (
+        '# or, if no peer and no stored object has them, or the class converts'
+        ' them when it reads them, add this line to the lock:'
+    )
+    yield f'accept {rule.id} {change.old.name}.{change.field} until DATE: WHY'
+
+
+def _by_hand(rule: Rule, change: SchemaChange) -> Iterator[str]:
+    if change.kind in _CONVERTED_BY_READERS:
+        yield from _kept(rule, change)
+        return
     version = next_version(change)
     if change.scope == 'edit':
         yield f"VERSION = '{version}'"
@@ -81,8 +109,11 @@ def _by_hand(change: SchemaChange) -> Iterator[str]:
             '  # keep it: only a major version can remove a field'
         )
         return
-    ironic = _method(change) == service_quirks.IRONIC_METHOD
-    if ironic:
+    method = _method(change)
+    ironic = method == service_quirks.IRONIC_METHOD
+    if method in vars(registries.newest(change.old.name)):
+        yield f'# in {method}, which the class already has:'
+    elif ironic:
         yield 'def _convert_to_version(self, target_version, remove_...=True):'
         yield '    super()._convert_to_version(target_version, remove_...)'
     else:
@@ -124,10 +155,26 @@ def _of_type(change: SchemaChange) -> Iterator[str]:
         yield _mapped(old)
     elif change.kind == 'conversion':
         yield f'restore {_method(change)}, or declare its changes'
+    elif change.kind == 'child':
+        yield from _mapped_child(change)
     elif change.kind == 'methods':
         yield f"VERSION = '{next_version(change)}'"
     else:
         yield f'restore the {change.kind} of {old}'
+
+
+def _mapped_child(change: SchemaChange) -> Iterator[str]:
+    version = change.new.version
+    child = change.detail.split()[1]
+    if version != change.old.version:
+        yield f"VERSION = '{version}'"
+    if 'child_versions' in change.detail:
+        yield f"child_versions = {{..., '{version}': '{child}'}}"
+    else:
+        yield (
+            f"obj_relationships = {{..., '{change.field}': [...,"
+            f" ('{version}', '{child}')]}}"
+        )
 
 
 def _mapped(old: TypeSchema) -> str:

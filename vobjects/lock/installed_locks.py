@@ -1,54 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read the locks that are installed with services.
 
-A package in the entry point group ``vobjects.services`` contains its lock as
-``vobjects.lock``, so that a running process can look up the versions of its
-older releases.
+The package that a service declares contains its lock as ``vobjects.lock``, so
+that a running process can look up the versions of its older releases.
 """
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.resources
 
-from vobjects import exceptions
+from vobjects import exceptions, service
 from vobjects.lock import parse
 from vobjects.lock.model import Lock, LockError
 from vobjects.objects.manifest import Manifest
 
-GROUP = 'vobjects.services'
 FILE_NAME = 'vobjects.lock'
 
 
-def of_service(service: str) -> Lock:
+def of_service(name: str) -> Lock:
     """Return the lock of an installed service.
 
-    :param service: the name of its entry point
-    :raises LockError: the service is not installed, or has no lock
+    :param name: the name of the service
+    :raises LockError: the service has no lock
+    :raises vobjects.exceptions.VobjectsError: the service is not installed
     """
-    for point in importlib.metadata.entry_points(group=GROUP):
-        if point.name == service:
-            return _read(point)
-    raise LockError(
-        f'no service {exceptions.cut(service)} is installed: the entry point'
-        f' group {GROUP} has no such name'
-    )
+    package = service.find(name).lock
+    if not package:
+        raise LockError(f'the service {name} declares no lock')
+    try:
+        content = (importlib.resources.files(package) / FILE_NAME).read_bytes()
+    except OSError:
+        raise LockError(
+            f'{package} was installed without {FILE_NAME}'
+        ) from None
+    return parse.parse_bytes(content, f'{package}/{FILE_NAME}')
 
 
-def at_release(name: str) -> Lock:
+def at_release(name: str, release: str) -> Lock:
     """Return the lock of an installed service as of one of its releases.
 
-    :raises LockError: no installed service has such a release
+    :param name: the name of the service; releases of others do not count
+    :raises LockError: the service has no such release, or no lock
+    :raises vobjects.exceptions.VobjectsError: the service is not installed
     """
-    releases: list[str] = []
-    for point in importlib.metadata.entry_points(group=GROUP):
-        lock = _read(point)
-        if name in lock.releases:
-            return lock.at(name)
-        releases += lock.releases
+    lock = of_service(name)
+    if release in lock.releases:
+        return lock.at(release)
     raise LockError(
-        f'no installed service has a release {exceptions.cut(name)}; releases:'
-        f' {", ".join(releases) or "none"}'
+        f'the service {name} has no release {exceptions.cut(release)};'
+        f' releases: {", ".join(lock.releases) or "none"}'
     )
 
 
@@ -61,14 +61,3 @@ def declared_manifest(lock: Lock) -> Manifest:
             if schemas[-1].kind != 'plain'
         }
     )
-
-
-def _read(point: importlib.metadata.EntryPoint) -> Lock:
-    file = importlib.resources.files(point.module) / FILE_NAME
-    try:
-        content = file.read_bytes()
-    except OSError:
-        raise LockError(
-            f'{point.module} was installed without {FILE_NAME}'
-        ) from None
-    return parse.parse_bytes(content, f'{point.module}/{FILE_NAME}')

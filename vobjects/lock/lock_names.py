@@ -24,9 +24,6 @@ SOURCES_HELP = """\
 Without a prefix, the first match in this order is used.
 B defaults to the code."""
 
-#: Default path of a lock file, in the working directory.
-DEFAULT_PATH = pathlib.Path('vobjects.lock')
-
 #: Timeout of git, in seconds.
 GIT_TIMEOUT = 60
 

@@ -12,6 +12,7 @@ import datetime
 import json
 import pathlib
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from typing import NoReturn, TypeVar
 
@@ -33,6 +34,9 @@ from vobjects.lock.model import (
     version_key,
 )
 
+#: Default path of a lock file, in the working directory.
+DEFAULT_PATH = pathlib.Path('vobjects.lock')
+
 #: Maximum size of a file, in bytes: about a hundred times Nova's.
 MAX_BYTES = 32 * 1024 * 1024
 
@@ -44,7 +48,6 @@ _Value = TypeVar('_Value')
 TYPE_KINDS = ('request', 'resource', 'object', 'plain')
 
 _NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_.]*')
-_WORD = re.compile(r'\S+')
 _IMPORT = re.compile(r'[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*|\.\*)?', re.ASCII)
 _RELEASE = re.compile(r'[A-Za-z0-9][A-Za-z0-9._+-]*')
 _FINGERPRINT = re.compile(r'[0-9a-f]{32}')
@@ -65,6 +68,18 @@ class ParseError(LockError):
         super().__init__(f'{where}:{line}: {problem}')
 
 
+def command(words: str, path: pathlib.Path) -> str:
+    """Return a command of ``vobjects lock``, for messages.
+
+    :param words: the command's name and arguments
+    :param path: the lock file; named unless it is the default
+    """
+    option = (
+        '' if path == DEFAULT_PATH else f' --file {shlex.quote(str(path))}'
+    )
+    return f'vobjects lock {words}{option}'
+
+
 def load(path: pathlib.Path) -> Lock:
     """Read a lock file.
 
@@ -75,7 +90,8 @@ def load(path: pathlib.Path) -> Lock:
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise LockError(
-            f'{path} does not exist; create it with "vobjects lock init"'
+            f'{path} does not exist; create it with'
+            f' "{command("init --import MODULE", path)}"'
         ) from None
     except OSError as error:
         raise LockError(f'{path}: {error.strerror}') from None

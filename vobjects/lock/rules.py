@@ -195,6 +195,10 @@ def _major_removed(change: SchemaChange) -> Breaks:
     }
 
 
+def _child(change: SchemaChange) -> Breaks:
+    return _old_reads_new('gets a nested object that it does not understand')
+
+
 RULES: tuple[Rule, ...] = (
     # Changes of a released version
     Rule(
@@ -409,6 +413,14 @@ RULES: tuple[Rule, ...] = (
         'A new major version does not replace the old one; keep both.',
         _major_removed,
     ),
+    Rule(
+        'CHILD_MAPPED',
+        'type',
+        'child',
+        '{detail}',
+        'A type that lists the versions of a nested type lists its newest.',
+        _child,
+    ),
     # The lock itself
     Rule(
         'LOCK_CURRENT',
@@ -430,6 +442,14 @@ RULES: tuple[Rule, ...] = (
         'unused',
         '{detail}',
         'An acceptance that matches no finding is removed.',
+    ),
+    # The history of the service
+    Rule(
+        'MICROVERSION_LISTED',
+        'lock',
+        'unlisted',
+        '{detail}',
+        'VERSION_MAP names only microversions of the history of the service.',
     ),
 )
 

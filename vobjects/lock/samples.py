@@ -86,15 +86,42 @@ def fill(
 ) -> ovo_base.VersionedObject:
     """Return a filled instance; fields that accept no value stay unset.
 
+    ``required`` is treated as ``full`` for a class that cannot be converted to
+    a primitive without its optional fields.
+
     :param find_class: returns the class of a nested type; None: omit it
     """
+    obj = _fill(cls, filling, find_class, depth)
+    if filling == 'required' and not _is_writable(obj):
+        return _fill(cls, 'full', find_class, depth)
+    return obj
+
+
+def _is_writable(obj: ovo_base.VersionedObject) -> bool:
+    """Return whether an object needs no database to become a primitive.
+
+    Some classes load optional fields when they are converted.
+    """
+    try:
+        obj.obj_to_primitive()
+    except Exception:  # noqa: BLE001 - whatever a service raises
+        return False
+    return True
+
+
+def _fill(
+    cls: type[ovo_base.VersionedObject],
+    filling: Filling,
+    find_class: FindClass,
+    depth: int,
+) -> ovo_base.VersionedObject:
     rng = random.Random(f'{cls.obj_name()} {filling}')  # noqa: S311
     obj = _empty(cls)
     for name in sorted(cls.fields):
         field = cls.fields[name]
         if getattr(field, 'read_only', False) and obj.obj_attr_is_set(name):
             continue
-        if filling == 'required' and _optional(field):
+        if filling == 'required' and is_optional(field):
             continue
         value = _ValueFinder(rng, depth, find_class).find(
             field, name, _default(field)
@@ -111,10 +138,13 @@ def fill(
 def _empty(
     cls: type[ovo_base.VersionedObject],
 ) -> ovo_base.VersionedObject:
-    """Return an instance without values, even if cls() has parameters."""
+    """Return an instance without values, even if cls() fails.
+
+    It may have parameters, or need resources of a running service.
+    """
     try:
         return cls()
-    except TypeError:
+    except Exception:  # noqa: BLE001 - whatever a service raises
         obj = cls.__new__(cls)
         ovo_base.VersionedObject.__init__(obj)
         return obj
@@ -144,7 +174,7 @@ def with_sorted_changes(value: Any) -> Any:
     if isinstance(value, dict):
         return {
             key: sorted(item)
-            if key.endswith('.changes') and isinstance(item, list)
+            if str(key).endswith('.changes') and isinstance(item, list)
             else with_sorted_changes(item)
             for key, item in value.items()
         }
@@ -159,7 +189,8 @@ def _default(field: ovo_fields.Field[Any]) -> Any:
     return field.default
 
 
-def _optional(field: ovo_fields.Field[Any]) -> bool:
+def is_optional(field: ovo_fields.Field[Any]) -> bool:
+    """Return whether a field is nullable or has a default."""
     return field.nullable or field.default is not ovo_fields.UnspecifiedDefault
 
 

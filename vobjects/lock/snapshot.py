@@ -35,7 +35,7 @@ AnyClass = type[ovo_base.VersionedObject]
 def load(imports: Sequence[str]) -> None:
     """Import the code that registers types.
 
-    :param imports: see :func:`vobjects.lock.registries.load`
+    :param imports: names of modules to import before
     :raises LockError: an import fails; the message names it and the reason
     """
     for name in imports:
@@ -133,7 +133,7 @@ def _declared_schema(
     return _type_schema(
         cls,
         str(version),
-        cls._history.fields_at(version),
+        cls._history.wire_fields_at(version),
         conversions=conversions,
         microversion=microversions[0] if microversions else '',
     )
@@ -201,8 +201,9 @@ def _conversions(
             if span.start == version and version > history.FIRST:
                 yield _conversion(before, span)
         last = life[-1]
-        if last.end == version:
-            ignore = last.on_drop == 'ignore'
+        # The API lacks the field first, and the type then or later.
+        if version in (last.hidden, last.end):
+            ignore = last.on_removal == 'ignore'
             yield Conversion('removed', last.name, ignore=ignore)
 
 
@@ -214,4 +215,6 @@ def _conversion(
         return Conversion('added', span.name, ignore=ignore)
     if before.name != span.name:
         return Conversion('renamed', span.name, before.name)
-    return Conversion('changed', span.name)
+    change = span.change
+    ignore = change is not None and change.on_drop == 'ignore'
+    return Conversion('changed', span.name, ignore=ignore)

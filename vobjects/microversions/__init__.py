@@ -17,10 +17,12 @@ request uses them::
         Negotiator(policy).negotiate(header, maximum, legacy=()) -> Version
         Negotiator(policy).requested(header, legacy=()) -> Requested
         choose_version(requested, policy, maximum) -> Version
+    negotiation  what the middlewares for WSGI and ASGI have in common
     middleware  WSGI middleware, for any framework
         Microversions(app, policy, maximum: Callable[[], Maximum] = None)
         sets environ[version_policy.MICROVERSION] and [version_policy.MAXIMUM];
         turns an ApiError of the application into a response
+    asgi        the same for ASGI: Microversions, Discovery, read_body
     json_response  send_json(environ, start_response, status, document)
     json_body   load_json(raw, max_bytes=1 MiB, max_depth=64) -> Any
         unstorable(text) -> 'U+0000' or '': for path segments too
@@ -49,7 +51,6 @@ request uses them::
     errors      ApiError(VobjectsError) and its subclasses
         error.status_for(policy)
         error.document(policy, request_id='', maximum=None) -> dict
-        document(policy, *, status, code, title, detail, ...) -> dict
 
     client      negotiation on the client's side
         negotiate(server, client) -> Version

@@ -60,25 +60,52 @@ class Discovery:
         self, app: WSGIApplication, policy: VersionPolicy, public_url: str = ''
     ) -> None:
         self.app = app
-        self.policy = policy
-        self.public_url = public_url
-        self._paths = paths(policy)
+        self._documents = Documents(policy, public_url)
 
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        path = environ.get('PATH_INFO', '')
-        method = environ['REQUEST_METHOD']
-        if path not in self._paths or method not in ('GET', 'HEAD'):
+        response = self._documents.find(environ)
+        if response is None:
             return self.app(environ, start_response)
-        arguments = (environ, self.policy, environ[MAXIMUM], self.public_url)
+        return send_json(environ, start_response, *response)
+
+
+class Documents:
+    """The documents of a service.
+
+    :param policy: version policy of the service
+    :param public_url: public URL of ``/``; empty: the URL of the request
+    """
+
+    def __init__(self, policy: VersionPolicy, public_url: str = '') -> None:
+        self._policy = policy
+        self._public_url = public_url
+        self._paths = paths(policy)
+
+    def find(
+        self, environ: Mapping[str, Any]
+    ) -> tuple[int, dict[str, Any]] | None:
+        """Return the status and the document for a request.
+
+        :param environ: environ of the request, with the maximum
+        :returns: None for another path or method
+        """
+        path = environ.get('PATH_INFO', '')
+        if path not in self._paths or environ['REQUEST_METHOD'] not in (
+            'GET',
+            'HEAD',
+        ):
+            return None
+        arguments = (
+            environ,
+            self._policy,
+            environ[MAXIMUM],
+            self._public_url,
+        )
         if path in ('', '/'):
-            status = self.policy.versions_status
-            document = versions_document(*arguments)
-        else:
-            status = 200
-            document = version_document(*arguments)
-        return send_json(environ, start_response, status, document)
+            return self._policy.versions_status, versions_document(*arguments)
+        return 200, version_document(*arguments)
 
 
 def paths(policy: VersionPolicy) -> frozenset[str]:

@@ -10,6 +10,7 @@
         │   ├── OtherService            400  header names other services only
         │   ├── UnsupportedVersion      406  outside minimum and maximum
         │   ├── NotServedEarly          406  a server lacks an early feature
+        │   ├── ConversionRejected      406  a server lacks a type or value
         │   ├── MethodNotAtVersion      404  only other versions have it
         │   ├── MethodRemoved           410  removed in a version; says why
         │   └── ExperimentalMethod      404  the request must opt in
@@ -17,12 +18,13 @@
         └── InputError             about the content of a request
             ├── MalformedBody           400  no JSON, or unsafe JSON
             ├── BodyTooLarge            413
+            ├── BodyTimeout             408
             ├── MalformedQuery          400  unreadable query string
             └── ValidationError         400  readable, but invalid
 
 A :class:`~vobjects.microversions.version_policy.VersionPolicy` may set other
-statuses for the negotiation errors. The body (:func:`document`) follows the
-API-SIG errors guideline. Next to ``errors`` it has the properties that the
+statuses for the negotiation errors. The body follows the API-SIG errors
+guideline. Next to ``errors`` it has the properties that the
 service's own clients read; see :mod:`vobjects.microversions.error_formats`.
 
 If another version has the missing feature, the error names it: in its detail,
@@ -34,7 +36,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from vobjects import exceptions
 from vobjects.microversions import error_formats, version_ranges
@@ -50,7 +52,8 @@ class ApiError(exceptions.VobjectsError):
     """Base class of errors that the API returns to a client.
 
     :cvar status: HTTP status
-    :cvar code: identifier of the problem, without the service type
+    :cvar code: identifier of the problem, without the service type;
+        ``[a-z0-9._-]+``
     :cvar title: the problem, the same for each occurrence
     :cvar type_name: name of the error for Senlin's clients
     :ivar detail: this occurrence: the problem, its place and the fix
@@ -60,10 +63,10 @@ class ApiError(exceptions.VobjectsError):
     :ivar removed_in: API version that removed the feature; or None
     """
 
-    status: ClassVar[int] = 400
-    code: ClassVar[str] = 'bad-request'
-    title: ClassVar[str] = 'Bad request'
-    type_name: ClassVar[str] = 'BadRequest'
+    status: int = 400
+    code: str = 'bad-request'
+    title: str = 'Bad request'
+    type_name: str = 'BadRequest'
     headers: tuple[tuple[str, str], ...] = ()
     available_from: Version | None = None
     removed_in: Version | None = None
@@ -123,22 +126,29 @@ class ApiError(exceptions.VobjectsError):
         request_id: str = '',
         maximum: Maximum | None = None,
     ) -> dict[str, Any]:
-        """Return the body of the response; see :func:`document`.
+        """Return the body of the response.
 
+        :param policy: version policy of the service
+        :param request_id: ``X-OpenStack-Request-ID`` of the response
         :param maximum: highest version served now; None: not known
         """
-        detail = self.detail_for(maximum)
-        return document(
-            policy,
-            status=self.status_for(policy),
-            code=self.code,
-            title=self.title,
-            detail=detail,
-            type_name=self.type_name,
-            message=self.message_for(policy, detail),
-            request_id=request_id,
-            about_versions=self.is_about_versions,
-            extra=self.extra,
+        detail = exceptions.message_text(self.detail_for(maximum))
+        links = [{'rel': 'help', 'href': policy.help_url}]
+        if self.is_about_versions and policy.history_url:
+            links.append({'rel': 'history', 'href': policy.history_url})
+        item: dict[str, Any] = {
+            'code': f'{policy.service_type}.{self.code}',
+            'status': self.status_for(policy),
+            'title': self.title,
+            'detail': detail,
+            'links': links,
+            **self.extra,
+        }
+        if request_id:
+            item['request_id'] = request_id
+        message = exceptions.message_text(self.message_for(policy, detail))
+        return policy.error_format(
+            error_formats.ErrorInfo(item, self.type_name, message)
         )
 
 
@@ -238,6 +248,71 @@ class NotServedEarly(NegotiationError):
 
     def status_for(self, policy: VersionPolicy) -> int:
         return policy.unsupported_status
+
+
+class ConversionRejected(NegotiationError):
+    """A live server supports neither a value nor a type of the request.
+
+    :param error: names the type, the field and their versions
+    :param version: version of the request
+    """
+
+    status = 406
+    code = 'microversion-unsupported'
+    title = 'Requested microversion is unsupported'
+    type_name = 'InvalidGlobalAPIVersion'
+
+    def __init__(
+        self,
+        error: exceptions.LossyDowngrade | exceptions.UnsupportedType,
+        version: Version,
+    ) -> None:
+        super().__init__(
+            f'A live server does not support this request at {version}:'
+            f' {error.message}.'
+        )
+
+    def status_for(self, policy: VersionPolicy) -> int:
+        return policy.unsupported_status
+
+
+class NoServer(ApiError):
+    """No server of the service is alive, or none responds."""
+
+    status = 503
+    code = 'engine-missing'
+    title = 'No engine is alive'
+    type_name = 'HTTPServiceUnavailable'
+    # Roughly the time until the fleet notices that an engine joined.
+    headers = (('Retry-After', '5'),)
+
+    def __init__(self) -> None:
+        super().__init__('No engine is alive, or none can be reached.')
+
+
+#: Errors of :mod:`vobjects.rpc.client` about the live servers: an older one
+#: cannot handle the request, or there is none.
+FLEET_ERRORS = (
+    exceptions.LossyDowngrade,
+    exceptions.NoLivePeer,
+    exceptions.UnsupportedType,
+)
+
+
+def as_api_error(error: Exception, version: Version) -> ApiError:
+    """Return the response to one of :data:`FLEET_ERRORS`.
+
+    :param error: such an error, or an :class:`ApiError`, which is returned
+    :param version: version of the request
+    """
+    if isinstance(error, exceptions.NoLivePeer):
+        return NoServer()
+    if isinstance(
+        error, (exceptions.LossyDowngrade, exceptions.UnsupportedType)
+    ):
+        return ConversionRejected(error, version)
+    assert isinstance(error, ApiError)
+    return error
 
 
 class MethodNotAtVersion(NegotiationError):
@@ -356,6 +431,14 @@ class BodyTooLarge(InputError):
     type_name = 'RequestLimitExceeded'
 
 
+class BodyTimeout(InputError):
+    """Report a request body that was not complete in time."""
+
+    status = 408
+    code = 'body-timeout'
+    title = 'Request body is late'
+
+
 class MalformedQuery(InputError):
     """The query string cannot be read."""
 
@@ -417,49 +500,3 @@ class ValidationError(InputError):
         return (
             detail if self.is_about_versions else self.compat_message or detail
         )
-
-
-def document(
-    policy: VersionPolicy,
-    *,
-    status: int,
-    code: str,
-    title: str,
-    detail: str,
-    type_name: str = 'BadRequest',
-    message: str = '',
-    request_id: str = '',
-    help_url: str = '',
-    about_versions: bool = False,
-    extra: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """Return the body of an error response.
-
-    :param policy: version policy of the service
-    :param status: HTTP status of the response
-    :param code: identifier without the service type; ``[a-z0-9._-]+``
-    :param title: the problem, the same for each occurrence
-    :param detail: this occurrence
-    :param type_name: name of the exception in Senlin
-    :param message: Senlin's wording of ``detail``, if different
-    :param request_id: ``X-OpenStack-Request-ID`` of the response
-    :param help_url: help link that replaces the policy's
-    :param about_versions: whether to link the policy's history
-    :param extra: further properties of the error item
-    """
-    links = [{'rel': 'help', 'href': help_url or policy.help_url}]
-    if about_versions and policy.history_url:
-        links.append({'rel': 'history', 'href': policy.history_url})
-    item: dict[str, Any] = {
-        'code': f'{policy.service_type}.{code}',
-        'status': status,
-        'title': title,
-        'detail': detail,
-        'links': links,
-        **(extra or {}),
-    }
-    if request_id:
-        item['request_id'] = request_id
-    return policy.error_format(
-        error_formats.ErrorInfo(item, type_name, message or detail)
-    )

@@ -81,7 +81,7 @@ def coerce_query(
     :param pairs: pairs as returned by :func:`parse_pairs`, or ``items()`` of a
         multidict
     :param where: name of the part, for error messages
-    :param early: see :meth:`vobjects.objects.Object.version_at`
+    :param early: see :meth:`vobjects.objects.object.Object.version_at`
     :raises vobjects.microversions.errors.ValidationError: the first fault
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version

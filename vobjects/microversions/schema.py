@@ -3,7 +3,7 @@
 
 The schema of a type follows from its fields at an object version. It is
 compiled once for each (type, object version, names). Valid input takes a fast
-path (:mod:`vobjects.microversions.fast_validation`). For invalid input, the
+path (``fast_validation``). For invalid input, the
 error gives the location and the expected value. If a field belongs to another
 API version, the error names that version: this is the mistake that users ask
 about most.
@@ -11,11 +11,16 @@ about most.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import jsonschema
@@ -92,7 +97,7 @@ def validate(
     :param values: the part, as JSON values
     :param where: name of the part, for error messages
     :param nulls: whether the part can contain null; a query cannot
-    :param early: see :meth:`vobjects.objects.Object.version_at`
+    :param early: see :meth:`vobjects.objects.object.Object.version_at`
     :raises vobjects.microversions.errors.ValidationError: the first fault
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
@@ -151,7 +156,6 @@ def _check(
 #: Field type -> what its pattern requires.
 _PATTERNS: Mapping[type, str] = {
     fields.Capacity: 'must be an integer',
-    fields.Name: 'must have only letters, digits and the characters "_.~-"',
     fields.UUID: 'must be a UUID',
 }
 
@@ -160,9 +164,12 @@ def _pattern_problem(field_type: Any, value: Any) -> str:
     """Return the problem of a value that does not match a pattern."""
     if isinstance(field_type, fields.Sort):
         return field_type.fault(value)
-    requirement = _PATTERNS.get(
-        type(field_type), f'must be a valid {type(field_type).__name__}'
-    )
+    if isinstance(field_type, fields.Name):
+        requirement = field_type.REQUIREMENT
+    else:
+        requirement = _PATTERNS.get(
+            type(field_type), f'must be a valid {type(field_type).__name__}'
+        )
     return f'{requirement}, not {phrases.format_value(value)}'
 
 
@@ -305,7 +312,7 @@ def request_schema_at(
     :param cls: the request type
     :param microversion: version of the request
     :param names: every field that the part had at any version
-    :param early: see :meth:`vobjects.objects.Object.version_at`
+    :param early: see :meth:`vobjects.objects.object.Object.version_at`
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
     """
@@ -376,7 +383,21 @@ def _checked_classes(field: ovo_fields.Field[Any]) -> tuple[type, ...]:
     for name in ('coerce', 'get_schema'):
         if getattr(type(field), name) is not getattr(ovo_fields.Field, name):
             return (object,)
-    return _CHECKED_BY_FIELD.get(type(field._type), (object,))
+    return _checked_by_type(type(field._type))
+
+
+def _checked_by_type(field_type: type) -> tuple[type, ...]:
+    """Return the classes of values that a field type must check itself.
+
+    A subclass that changes only parameters of its parent, such as the pattern
+    of a name, checks the same as its parent.
+    """
+    for parent in field_type.__mro__:
+        if parent in _CHECKED_BY_FIELD:
+            return _CHECKED_BY_FIELD[parent]
+        if {'coerce', 'get_schema'} & vars(parent).keys():
+            break
+    return (object,)
 
 
 def unknown_field_error(
@@ -437,13 +458,60 @@ def _other_name(cls: RequestType, microversion: Version, name: str) -> str:
     return ''
 
 
+def conversion_error(
+    cls: RequestType,
+    microversion: Version,
+    error: exceptions.LossyDowngrade,
+    where: str = 'body',
+) -> errors.ValidationError:
+    """Return the error for a valid value that the newest type cannot hold.
+
+    The declaration of the type rejects it: ``changed`` cannot convert it, or
+    the type has dropped the field.
+    """
+    name = error.field
+    is_own = error.type_name == cls.obj_name()
+    problem = (
+        f'the value {error.value} is no longer supported; this request asked'
+        f' for {microversion}'
+    )
+    if not is_own:
+        problem = f'{error.type_name}.{name}: {problem}'
+        return errors.ValidationError(where, problem)
+    ranges = _ranges_of(cls, name)
+    removed = next((r.removed for r in ranges if r.removed), None)
+    if removed is not None:
+        problem += f', and {name!r} was removed in API version {removed}'
+    result = errors.ValidationError(
+        phrases.format_path(where, [name]), problem
+    )
+    if removed is not None:
+        result.removed_in = removed
+        result.extra['removed_in'] = str(removed)
+    return result
+
+
 def field_schema(field: ovo_fields.Field[Any]) -> dict[str, Any]:
     """Return the schema (draft 4) of a field's values, including null."""
-    # Copy it: some types return a list that they keep.
-    schema: dict[str, Any] = copy.deepcopy(field.get_schema())
+    schema: dict[str, Any] = _with_lists(field.get_schema())
     if field.nullable and None not in schema.get('enum', [None]):
-        schema['enum'] = [*schema['enum'], None]  # may be a tuple
+        schema['enum'].append(None)
     return schema
+
+
+def _with_lists(value: Any) -> Any:
+    """Return a copy of a schema with a list for each collection.
+
+    Field types repeat what they were declared with: the values of an enum
+    may be a tuple or a set, but a schema must have a list.
+    """
+    if isinstance(value, Mapping):
+        return {key: _with_lists(inner) for key, inner in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=str)
+    if isinstance(value, Collection) and not isinstance(value, (str, bytes)):
+        return list(map(_with_lists, value))
+    return value
 
 
 def with_python_patterns(schema: Any) -> Any:

@@ -37,6 +37,9 @@ EARLY = 'vobjects.early'
 #: header.
 EXPERIMENTAL = 'vobjects.experimental'
 
+#: Key of the environ in an ASGI scope.
+ENVIRON = 'vobjects.environ'
+
 _SERVICE_TYPE = re.compile(r'[a-z][a-z0-9-]*', re.ASCII)
 _PATH = re.compile(r'v[1-9][0-9.]*', re.ASCII)
 _HEADER_NAME = re.compile(r'[A-Za-z][A-Za-z0-9-]*', re.ASCII)
@@ -173,6 +176,12 @@ class VersionPolicy:
     def major(self) -> str:
         """The first segment of every path, such as ``v1``."""
         return self.path or f'v{self.minimum.major}'
+
+    @property
+    def versions(self) -> tuple[Version, ...]:
+        """Every microversion, oldest first."""
+        minors = range(self.minimum.minor, self.maximum.minor + 1)
+        return tuple(Version(self.minimum.major, minor) for minor in minors)
 
     def canonical_path(self, path: str) -> str:
         """Return a path in which an alias is replaced by the first segment."""

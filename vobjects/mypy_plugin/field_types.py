@@ -61,11 +61,18 @@ CONTAINERS = {
 #: Function that wraps a field -> name and position of the field's argument.
 WRAPPERS = {
     'vobjects.sensitive.sensitive': ('field', 0),
-    'vobjects.objects.history.added': ('field', 1),
-    'vobjects.objects.history.renamed': ('field', 2),
-    'vobjects.objects.history.changed': ('new_field', 2),
+    'vobjects.objects.field_changes.added': ('field', 1),
+    'vobjects.objects.field_changes.renamed': ('field', 2),
+    'vobjects.objects.field_changes.changed': ('new_field', 2),
+    'vobjects.objects.field_changes.removed': ('field', 1),
 }
-REMOVED = 'vobjects.objects.history.removed'
+REMOVED = 'vobjects.objects.field_changes.removed'
+
+#: Types that are part of an API, which keep the fields that it removed.
+API_TYPES = (
+    'vobjects.objects.object.Request',
+    'vobjects.objects.object.Resource',
+)
 
 #: Key of the plug-in's data in ``TypeInfo.metadata``, which mypy caches.
 KEY = 'vobjects'
@@ -126,12 +133,24 @@ class FieldReader:
             self.unreadable.append(value)
 
     def _read_field(self, name: str, value: Expression) -> None:
-        if isinstance(value, CallExpr) and _callee(value) == REMOVED:
+        if (
+            isinstance(value, CallExpr)
+            and _callee(value) == REMOVED
+            and not self._is_kept(value)
+        ):
             self.removed.add(name)
             self.attributes.pop(name, None)
         else:
             self.removed.discard(name)
             self.attributes[name] = self._field(value)
+
+    def _is_kept(self, removal: CallExpr) -> bool:
+        """Tell whether the type keeps a field that the API removed."""
+        info = self._ctx.cls.info
+        return 'dropped' not in removal.arg_names and (
+            any(info.has_base(base) for base in API_TYPES)
+            or 'VERSION_MAP' in info.names
+        )
 
     # Types of fields
 

@@ -17,7 +17,7 @@ itself keeps working.
                      are omitted; VERSION_MAP lists the microversions that
                      show them
 
-:mod:`vobjects.objects.codec` implements the same behaviour with functions
+``vobjects.objects.codec`` implements the same behaviour with functions
 compiled for each class and version. They are used unless a class overrides a
 method.
 
@@ -28,10 +28,11 @@ method.
     nested_downgrade  downgrade nested objects for an older peer
     codec           compile functions for each versioned class, to convert
                     objects faster
-    version_readers  read primitives of any version, with one function per
-                    version
-    history         declare the history of a type's fields, and convert between
-                    versions
+    conversion_plan  plans: how to convert the data of a type between two of
+                    its versions
+    field_changes   declare how the fields of a type have changed
+    history         the history of a type's fields, derived from their
+                    declarations
     manifest        manifests: the newest version of each type that a build
                     supports
     object          base classes of types: Object, Request, Resource and
@@ -42,6 +43,7 @@ method.
                     histories
     representation  show objects for debugging: as a ``repr`` or as a plain
                     dict
+    upgrade         convert primitives of any version to the newest version
     unknown_fields  handle fields in a primitive that its stated version does
                     not have
 """

@@ -12,9 +12,10 @@ Primitives, errors, change tracking and fingerprints do not change, and the
 conversions that a class implements itself are called as before. A class that
 overrides a method keeps its own method; the overridden one is not compiled.
 
-Replaced methods and fields are detected. Two changes that tests may make to
-a class afterwards are not: replacing the property of a field, and changing
-attributes of a field object.
+Replaced methods and fields of an adopted class are detected, and a replaced
+``VersionedObject.obj_from_primitive``. Changes that tests may make are not
+detected if they replace another method of ``VersionedObject``, or the property
+of a field, or if they change attributes of a field object.
 """
 
 from __future__ import annotations
@@ -22,10 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from vobjects.objects.codec import (
-    field_properties,
-    ovo_methods,
-)
+from vobjects.objects.codec import ovo_methods
 from vobjects.objects.codec.override_detection import VersionedObject
 
 
@@ -39,7 +37,6 @@ def adopt(classes: Any) -> list[type[VersionedObject]]:
     adopted = list(_classes_of(classes))
     for cls in adopted:
         ovo_methods.install(_root_of(cls))
-        field_properties.install(cls)
     return adopted
 
 

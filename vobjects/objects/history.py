@@ -1,141 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declare the history of a type's fields, and convert between versions.
+"""The history of a type's fields, derived from their declarations.
 
-A field's declaration lists its changes, with the newest name and type first::
-
-    'force': added('1.1', fields.BooleanField(default=False)),
-    'colour': renamed('1.3', 'color', fields.StringField()),
-    'count': changed('1.2', fields.StringField(), fields.IntegerField(),
-                     up=int, down=str),
-    'legacy': removed('1.4', fields.StringField(nullable=True)),
-
-These functions attach data to a copy of the field and return the copy. They
-change neither its ``repr`` nor, therefore, the fingerprint of the type.
-
-From the declarations, :class:`History` derives a :class:`ConversionPlan` for
-each pair of versions, and caches it. The plan converts the data of a primitive
-up (old to new) or down (new to old). It composes all steps of a field into
-one, so its cost does not depend on the number of versions in between.
+:mod:`vobjects.objects.field_changes` has the functions that declare changes.
+From the declarations, :class:`History` derives the fields of each version and
+a :class:`~vobjects.objects.conversion_plan.ConversionPlan` for each pair of
+versions, which it caches. The plan converts the data of a primitive up (old to
+new) or down (new to old). It composes all steps of a field into one, so its
+cost does not depend on the number of versions in between.
 """
 
 from __future__ import annotations
 
-import copy
+import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+import itertools
+from collections.abc import Mapping
+from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.sensitive import HIDDEN, is_sensitive
+from vobjects.fields import is_required
+from vobjects.objects.conversion_plan import (
+    CONVERTER_ERRORS,
+    OMITTED,
+    AnyField,
+    Carry,
+    ConversionPlan,
+    Drop,
+    Fill,
+    Step,
+    checked,
+    default_primitive,
+    equal_primitives,
+)
+from vobjects.objects.field_changes import FieldChange, OnDrop
+from vobjects.objects.field_changes import added as added
+from vobjects.objects.field_changes import changed as changed
+from vobjects.objects.field_changes import changes_of as changes_of
+from vobjects.objects.field_changes import removed as removed
+from vobjects.objects.field_changes import renamed as renamed
+from vobjects.sensitive import is_sensitive
 from vobjects.versions import Version
 
 FIRST = Version(1, 0)
 
-OnDrop = Literal['refuse', 'ignore']
-Converter = Callable[[Any], Any]
-AnyField = ovo_fields.Field[Any]
-
-_ATTRIBUTE = '_vobjects_changes'
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class FieldChange:
-    """A change of a field at one object version."""
-
-    kind: Literal['added', 'removed', 'renamed', 'changed']
-    version: str
-    on_drop: OnDrop = 'refuse'
-    old_name: str = ''
-    old_field: AnyField | None = None
-    up: Converter | None = None
-    down: Converter | None = None
-
-
-def changes_of(field: AnyField) -> tuple[FieldChange, ...]:
-    """Return the declared changes of a field, oldest first."""
-    attached: tuple[FieldChange, ...] = getattr(field, _ATTRIBUTE, ())
-    return attached
-
-
-def _attach(field: AnyField, change: FieldChange) -> AnyField:
-    # Two types may share a field object (a constant in a module); the copy
-    # keeps their histories separate.
-    copied = copy.copy(field)
-    setattr(copied, _ATTRIBUTE, (*changes_of(field), change))
-    return copied
-
-
-def added(
-    version: str, field: AnyField, *, on_drop: OnDrop = 'refuse'
-) -> AnyField:
-    """Declare that the field exists since ``version``.
-
-    :param on_drop: ``'ignore'``: losing a value in a downgrade is harmless;
-        ``'refuse'``: raise LossyDowngrade instead
-    """
-    return _attach(field, FieldChange('added', version, on_drop=on_drop))
-
-
-def removed(
-    version: str, field: AnyField, *, on_drop: OnDrop = 'refuse'
-) -> AnyField:
-    """Declare that the field was removed in ``version``.
-
-    :param field: the field before its removal; an older reader gets its
-        default, or null
-    :param on_drop: ``'ignore'``: a value from an older sender may be
-        discarded; ``'refuse'``: raise LossyDowngrade instead
-    """
-    return _attach(field, FieldChange('removed', version, on_drop=on_drop))
-
-
-def renamed(version: str, old: str, field: AnyField) -> AnyField:
-    """Declare that the field had the name ``old`` before ``version``."""
-    return _attach(field, FieldChange('renamed', version, old_name=old))
-
-
-def changed(
-    version: str,
-    old_field: AnyField,
-    new_field: AnyField,
-    *,
-    up: Converter,
-    down: Converter,
-) -> AnyField:
-    """Declare that the field had another type before ``version``.
-
-    ``old_field`` may itself carry a history; ``new_field`` must not.
-
-    :param up: converts an old primitive value (JSON, never None) to a new one
-    :param down: converts a new primitive value (JSON, never None) to an old
-        one; raises ValueError if the old type cannot hold the value
-    :raises vobjects.exceptions.DeclarationError: ``up`` or ``down`` is missing
-    """
-    if not callable(up) or not callable(down):
-        raise exceptions.DeclarationError(
-            f'changed({version!r}) needs both up= and down='
-        )
-    copied = copy.copy(new_field)
-    change = FieldChange(
-        'changed', version, old_field=old_field, up=up, down=down
-    )
-    setattr(copied, _ATTRIBUTE, (*changes_of(old_field), change))
-    return copied
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FieldSpan:
-    """A range of versions in which a field did not change."""
+    """A range of versions in which a field did not change.
+
+    :ivar end: first version without it; None: no end
+    :ivar hidden: first version whose API lacks the field; None: none
+    :ivar on_drop: of ``added``
+    :ivar on_removal: ``on_drop`` of ``removed``, if the type drops the field
+    :ivar change: the change of type that started the span
+    """
 
     name: str
     field: AnyField
     start: Version
-    end: Version | None = None  # first version without it; None: no end
+    end: Version | None = None
+    hidden: Version | None = None
     on_drop: OnDrop = 'refuse'
-    up: Converter | None = None  # from the span before
-    down: Converter | None = None  # to the span before
+    on_removal: OnDrop = 'refuse'
+    change: FieldChange | None = None
 
     def covers(self, version: Version) -> bool:
         """Tell whether this span includes ``version``."""
@@ -144,114 +73,17 @@ class FieldSpan:
         )
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Drop:
-    """The target version does not have the field."""
-
-    name: str
-    harmless: tuple[Any, ...]  # primitives that may be dropped silently
-    needs: Version  # the first version that has the field
-    ignore: bool
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Carry:
-    """The target version has the field under another name or type."""
-
-    source: str
-    target: str
-    converts: tuple[Converter, ...]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Fill:
-    """The target version expects a field that the source does not have."""
-
-    name: str
-    primitive: Any
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class ConversionPlan:
-    """How to convert the data of one type between two of its versions."""
-
-    type_name: str
-    source: Version
-    target: Version
-    drops: tuple[Drop, ...]
-    carries: tuple[Carry, ...]
-    fills: tuple[Fill, ...]
-    secrets: frozenset[str] = frozenset()  # source names; not in errors
-
-    def apply(self, data: dict[str, Any], *, refuse_loss: bool) -> None:
-        """Convert ``data`` in place.
-
-        :param data: the ``data`` part of a primitive, without unset fields
-        :param refuse_loss: whether to raise an error for a value that the
-            target cannot hold; otherwise the value is dropped
-        :raises vobjects.exceptions.LossyDowngrade: see ``refuse_loss``; also
-            if a conversion function rejects a value
-        """
-        for drop in self.drops:
-            if drop.name not in data:
-                continue
-            value = data[drop.name]
-            if (
-                refuse_loss
-                and not drop.ignore
-                and not any(
-                    equal_primitives(value, accepted)
-                    for accepted in drop.harmless
-                )
-            ):
-                raise self._loss(drop.name, value, drop.needs)
-            del data[drop.name]
-        # Remove all sources before adding targets: names may be swapped.
-        carried = [
-            (carry, data.pop(carry.source))
-            for carry in self.carries
-            if carry.source in data
-        ]
-        for carry, value in carried:
-            data[carry.target] = self._converted(carry, value)
-        for fill in self.fills:
-            if fill.name not in data:
-                data[fill.name] = copy.deepcopy(fill.primitive)
-
-    def _converted(self, carry: Carry, value: Any) -> Any:
-        if value is None:
-            return None
-        result = value
-        for convert in carry.converts:
-            try:
-                result = convert(result)
-            except (TypeError, ValueError, ArithmeticError) as error:
-                raise self._loss(carry.source, value, self.source) from error
-        return result
-
-    def _loss(
-        self, name: str, value: Any, needs: Version
-    ) -> exceptions.LossyDowngrade:
-        return exceptions.LossyDowngrade(
-            self.type_name,
-            name,
-            HIDDEN if name in self.secrets else exceptions.cut(value),
-            str(needs),
-            str(self.target),
-        )
-
-
-def equal_primitives(value: Any, other: Any) -> bool:
-    """Compare primitives; unlike in Python, ``True`` is not equal to ``1``."""
-    return type(value) is type(other) and bool(value == other)
-
-
 class History:
     """The spans of every field of one type.
 
     :param type_name: for error messages
     :param version: the newest version of the type
     :param declared: newest (or last) name -> field, with its changes
+    :param in_api: whether microversions show the type: if so, it keeps the
+        fields that it removes from the API
+    :param is_read_only: whether the type is for readers, as a Resource: an
+        older reader gets some value for each field. In a request, null and
+        unset differ
     :raises vobjects.exceptions.DeclarationError: the declarations contradict
         each other or the version
     """
@@ -261,15 +93,20 @@ class History:
         type_name: str,
         version: Version,
         declared: Mapping[str, AnyField],
+        *,
+        in_api: bool = False,
+        is_read_only: bool = True,
     ) -> None:
         self.type_name = type_name
         self.version = version
+        self._in_api = in_api
+        self._is_read_only = is_read_only
         self._field_spans = [
             self._spans_of(name, field) for name, field in declared.items()
         ]
         self._plans: dict[tuple[Version, Version], ConversionPlan] = {}
         for step in self.versions():
-            self.fields_at(step)
+            self.wire_fields_at(step)
 
     @property
     def field_spans(self) -> tuple[tuple[FieldSpan, ...], ...]:
@@ -278,20 +115,32 @@ class History:
 
     def versions(self) -> list[Version]:
         """Return 1.0, the newest version and those that changed a field."""
-        starts = {span.start for spans in self._field_spans for span in spans}
-        ends = {s.end for spans in self._field_spans for s in spans if s.end}
-        return sorted({FIRST, self.version} | starts | ends)
+        return sorted({FIRST, self.version, *self.changed_versions()})
+
+    def changed_versions(self) -> set[Version]:
+        """Return the versions with a change of a field."""
+        spans = [span for life in self._field_spans for span in life]
+        versions = {span.start for span in spans} - {FIRST}
+        versions |= {span.end for span in spans if span.end}
+        return versions | {span.hidden for span in spans if span.hidden}
 
     def fields_at(self, version: Version) -> dict[str, AnyField]:
-        """Return the fields of the type at ``version``, by name.
+        """Return the fields that the API has at ``version``, by name."""
+        return {
+            span.name: span.field
+            for span in self._spans_at(version)
+            if span.hidden is None or version < span.hidden
+        }
+
+    def wire_fields_at(self, version: Version) -> dict[str, AnyField]:
+        """Return the fields of primitives of ``version``, by name.
+
+        They include fields that the API no longer has.
 
         :raises vobjects.exceptions.DeclarationError: two fields share a name
         """
         fields: dict[str, AnyField] = {}
-        for spans in self._field_spans:
-            span = _span_at(spans, version)
-            if span is None:
-                continue
+        for span in self._spans_at(version):
             if span.name in fields:
                 raise self._error(
                     span.name, f'two fields have this name at {version}'
@@ -299,9 +148,34 @@ class History:
             fields[span.name] = span.field
         return fields
 
-    def current(self) -> dict[str, AnyField]:
-        """Return the fields of the newest version, by name."""
-        return self.fields_at(self.version)
+    def hidden_at(self, version: Version) -> frozenset[str]:
+        """Return the fields of primitives that the API no longer has."""
+        return frozenset(
+            self.wire_fields_at(version).keys()
+            - self.fields_at(version).keys()
+        )
+
+    def name_at(
+        self, name: str, version: Version, target: Version
+    ) -> str | None:
+        """Return the name that a field has at another version.
+
+        :param name: its name in primitives of ``version``
+        :returns: None if ``target`` or ``version`` lacks the field
+        """
+        for spans in self._field_spans:
+            span = _span_at(spans, version)
+            if span is not None and span.name == name:
+                other = _span_at(spans, target)
+                return None if other is None else other.name
+        return None
+
+    def _spans_at(self, version: Version) -> list[FieldSpan]:
+        return [
+            span
+            for spans in self._field_spans
+            if (span := _span_at(spans, version)) is not None
+        ]
 
     def since(self, name: str) -> Version:
         """Return the first version with the current name and type of a field.
@@ -333,13 +207,20 @@ class History:
                 continue
             if target_span is None:
                 assert source_span is not None
-                drops.append(_drop(source_span, spans[0].start))
-            elif source_span is None:
-                fill = _fill(target_span, up=target > source)
-                if fill is not None:
-                    fills.append(fill)
+                drops.append(_drop(spans, source_span, source, target))
+                continue
+            if source_span is None:
+                value = self._fill(spans, target_span, up=target > source)
             else:
-                carries.append(_carry(spans, source_span, target_span))
+                steps = _steps(spans, source_span, target_span)
+                carries.append(
+                    Carry(source_span.name, target_span.name, steps)
+                )
+                value = OMITTED
+                for step in steps:
+                    value = step.apply(value) if target > source else value
+            if value is not OMITTED:
+                fills.append(Fill(target_span.name, value))
         return ConversionPlan(
             self.type_name,
             source,
@@ -349,20 +230,41 @@ class History:
             tuple(fills),
             frozenset(
                 span.name
-                for spans in self._field_spans
-                if (span := _span_at(spans, source)) is not None
-                and is_sensitive(span.field)
+                for span in self._spans_at(source)
+                if is_sensitive(span.field)
             ),
         )
+
+    def _fill(
+        self, spans: list[FieldSpan], target_span: FieldSpan, *, up: bool
+    ) -> Any:
+        """Return the value of a field that the source version does not have.
+
+        Going up, a nullable field without a default stays unset, because
+        "unset" and "null" differ in an update. Going down, an older reader
+        expects a field that has since been dropped.
+        """
+        nearest = spans[0] if up else spans[-1]
+        value = _default(nearest)
+        if value is OMITTED and not up and self._is_read_only:
+            value = None if nearest.field.nullable else OMITTED
+        for step in _steps(spans, nearest, target_span):
+            try:
+                value = step.apply(value)
+            except CONVERTER_ERRORS:
+                value = step.placeholder if self._is_read_only else OMITTED
+        return value
 
     def _spans_of(self, name: str, field: AnyField) -> list[FieldSpan]:
         """Return a field's spans, derived from its newest form backwards."""
         changes = changes_of(field)
         self._check_order(name, changes)
         end: Version | None = None
+        hidden: Version | None = None
         spans: list[FieldSpan] = []
-        started = False
-        dropping: OnDrop = 'refuse'
+        is_added = False
+        on_drop: OnDrop = 'refuse'
+        on_removal: OnDrop = 'refuse'
         for position, change in reversed(list(enumerate(changes))):
             version = Version.parse(change.version)
             if change.kind == 'removed':
@@ -370,37 +272,127 @@ class History:
                     raise self._error(
                         name, 'removed() must be the outermost declaration'
                     )
-                end, dropping = version, change.on_drop
+                hidden, end = version, self._dropped_at(name, change)
+                on_removal = change.on_drop if end else 'refuse'
             elif change.kind == 'added':
                 if position != 0:
                     raise self._error(
                         name, 'added() must be the innermost declaration'
                     )
-                dropping = 'ignore' if change.on_drop == 'ignore' else dropping
+                on_drop = change.on_drop
                 spans.append(FieldSpan(name, field, version, end))
-                started = True
+                is_added = True
             elif change.kind == 'renamed':
                 spans.append(FieldSpan(name, field, version, end))
                 name, end = change.old_name, version
             else:
                 assert change.old_field is not None
                 spans.append(
-                    FieldSpan(
-                        name,
-                        field,
-                        version,
-                        end,
-                        up=change.up,
-                        down=change.down,
-                    )
+                    FieldSpan(name, field, version, end, change=change)
                 )
                 field, end = change.old_field, version
-        if not started:
+        if not is_added:
             spans.append(FieldSpan(name, field, FIRST, end))
-        return [
-            dataclasses.replace(span, on_drop=dropping)
+        spans = [
+            dataclasses.replace(
+                span, hidden=hidden, on_drop=on_drop, on_removal=on_removal
+            )
             for span in reversed(spans)
         ]
+        self._check_types(spans)
+        return spans
+
+    def _dropped_at(self, name: str, change: FieldChange) -> Version | None:
+        """Return the version in which the type drops a removed field."""
+        if change.dropped is None:
+            return None if self._in_api else Version.parse(change.version)
+        try:
+            dropped = Version.parse(change.dropped)
+        except exceptions.InvalidVersion as error:
+            raise self._error(name, str(error)) from None
+        if not Version.parse(change.version) <= dropped <= self.version:
+            raise self._error(
+                name,
+                f'dropped={change.dropped!r} must be between the removal in'
+                f" {change.version} and VERSION = '{self.version}'",
+            )
+        return dropped
+
+    def _check_types(self, spans: list[FieldSpan]) -> None:
+        """Check that every version can do without what older ones lack."""
+        first = spans[0]
+        if first.start > FIRST and is_required(first.field):
+            raise self._error(
+                first.name,
+                f'a field added at {first.start} needs nullable=True or a'
+                ' default, because peers of other versions do not have it',
+            )
+        last = spans[-1]
+        if last.hidden is not None and is_required(last.field):
+            raise self._error(
+                last.name,
+                f'a field removed at {last.hidden} needs nullable=True or a'
+                ' default, because peers of other versions do not have it',
+            )
+        for before, span in itertools.pairwise(spans):
+            change = span.change
+            if change is None:
+                continue
+            where = f'changed({change.version!r})'
+            if is_required(span.field) and not is_required(before.field):
+                raise self._error(
+                    span.name,
+                    f'{where} makes the field required, but older clients may'
+                    ' omit it; give the new field a default or nullable=True',
+                )
+            if change.instead is not OMITTED:
+                self._check_instead(before, change, where)
+            elif change.on_drop == 'ignore' and is_required(before.field):
+                raise self._error(
+                    span.name,
+                    f"{where} with on_drop='ignore' needs instead=, because"
+                    ' the old field is required',
+                )
+        for number in range(len(spans)):
+            self._check_default(spans[number:])
+
+    def _check_default(self, spans: list[FieldSpan]) -> None:
+        """Check that all later types can hold the default of the first one."""
+        default = value = _default(spans[0])
+        if default is OMITTED:
+            return
+        for before, span in itertools.pairwise(spans):
+            if span.change is None:
+                continue
+            restored: Any
+            try:
+                restored = value = _step_up(before, span).apply(value)
+                for step in _steps(spans, span, spans[0]):
+                    restored = step.apply(restored)
+            except CONVERTER_ERRORS as error:
+                restored = error
+            if not equal_primitives(restored, default):
+                raise self._error(
+                    span.name,
+                    f'changed({span.change.version!r}) must convert the old'
+                    f' default {exceptions.cut(default)} up, and down to'
+                    f' itself, not to {exceptions.cut(restored)}: older'
+                    ' clients that omit the field mean this value',
+                )
+
+    def _check_instead(
+        self, before: FieldSpan, change: FieldChange, where: str
+    ) -> None:
+        try:
+            if change.instead is None and before.field.nullable:
+                return
+            checked(before.field, change.instead)
+        except CONVERTER_ERRORS as error:
+            raise self._error(
+                before.name,
+                f'{where}: the old field rejects'
+                f' instead={exceptions.cut(change.instead)}: {error}',
+            ) from None
 
     def _check_order(
         self, name: str, changes: tuple[FieldChange, ...]
@@ -438,50 +430,98 @@ def _span_at(spans: list[FieldSpan], version: Version) -> FieldSpan | None:
     return None
 
 
-def _drop(span: FieldSpan, needs: Version) -> Drop:
-    harmless: list[Any] = [None]
-    default = default_primitive(span.name, span.field)
-    if default is not ovo_fields.UnspecifiedDefault:
-        harmless.append(default)
-    return Drop(span.name, tuple(harmless), needs, span.on_drop == 'ignore')
+def _drop(
+    spans: list[FieldSpan],
+    source_span: FieldSpan,
+    source: Version,
+    target: Version,
+) -> Drop:
+    """Return the drop of a field, which has the same effect in single steps.
 
-
-def _fill(span: FieldSpan, *, up: bool) -> Fill | None:
-    """Return the value for a field that the source version does not have.
-
-    Going up, a nullable field without a default stays unset, because "unset"
-    and "null" differ in an update. Going down, an older reader expects a
-    field that has since been removed.
+    Going down, the field's first type decides which values are harmless; going
+    up, its last type. The defaults of all types are harmless: the sender may
+    have set them for a client that omitted the field.
     """
-    default = default_primitive(span.name, span.field)
-    if default is not ovo_fields.UnspecifiedDefault:
-        return Fill(span.name, default)
-    return None if up else Fill(span.name, None)
+    is_down = target < source
+    last = spans[0] if is_down else spans[-1]
+    harmless = [None]
+    for span in spans:
+        value = _default(span)
+        with contextlib.suppress(*CONVERTER_ERRORS):
+            for step in _steps(spans, span, last):
+                value = step.apply(value)
+            if value is not OMITTED:
+                harmless.append(value)
+    on_drop = source_span.on_drop if is_down else source_span.on_removal
+    return Drop(
+        source_span.name,
+        tuple(harmless),
+        needs=spans[0].start if is_down else source,
+        ignore=on_drop == 'ignore',
+        steps=_steps(spans, source_span, last),
+    )
 
 
-def _carry(
+def _steps(
     spans: list[FieldSpan], source_span: FieldSpan, target_span: FieldSpan
-) -> Carry:
+) -> tuple[Step, ...]:
+    """Return the conversions of values from one span to another."""
     first, last = spans.index(source_span), spans.index(target_span)
     if first < last:
-        steps = [span.up for span in spans[first + 1 : last + 1]]
-    else:
-        steps = [span.down for span in reversed(spans[last + 1 : first + 1])]
-    converts = tuple(step for step in steps if step is not None)
-    return Carry(source_span.name, target_span.name, converts)
+        pairs = list(itertools.pairwise(spans[first : last + 1]))
+        return tuple(
+            _step_up(before, span) for before, span in pairs if span.change
+        )
+    pairs = list(itertools.pairwise(spans[last : first + 1]))
+    return tuple(
+        _step_down(before, span)
+        for before, span in reversed(pairs)
+        if span.change
+    )
 
 
-def default_primitive(name: str, field: AnyField) -> Any:
-    """Return a field's default as a primitive.
+def _step_up(before: FieldSpan, span: FieldSpan) -> Step:
+    change, default = span.change, _default(span)
+    assert change is not None
+    assert change.up is not None
+    step = Step(
+        change.up,
+        span.field,
+        unset=default,
+        unset_value=OMITTED,
+        # A field that is required cannot be left unset.
+        ignore='ignore' in (change.on_drop, span.on_removal)
+        and not is_required(span.field),
+        instead=default,
+        placeholder=None if span.field.nullable else default,
+    )
+    if (old_default := _default(before)) is OMITTED:
+        return step
+    # To older peers, a field that is not set means the old default.
+    converted = step.apply(old_default)
+    same = equal_primitives(converted, default)
+    return dataclasses.replace(step, unset=OMITTED if same else converted)
 
-    :returns: ``UnspecifiedDefault`` of oslo.versionedobjects if there is none
-    """
-    if field.default is ovo_fields.UnspecifiedDefault:
-        return ovo_fields.UnspecifiedDefault
-    if field.default is None:
-        return None
-    # Neither call uses the object for the field types that can have a
-    # default, but only coerce() is annotated to accept None.
-    owner: Any = None
-    value = field.coerce(owner, name, copy.deepcopy(field.default))
-    return field.to_primitive(owner, name, value)
+
+def _step_down(before: FieldSpan, span: FieldSpan) -> Step:
+    change, default = span.change, _default(before)
+    assert change is not None
+    assert change.down is not None
+    placeholder = change.instead
+    if placeholder is OMITTED:
+        placeholder = None if before.field.nullable else default
+    return Step(
+        change.down,
+        before.field,
+        unset=OMITTED,
+        unset_value=OMITTED if is_required(before.field) else _default(span),
+        ignore='ignore' in (change.on_drop, before.on_drop),
+        instead=change.instead,
+        placeholder=placeholder,
+    )
+
+
+def _default(span: FieldSpan) -> Any:
+    """Return the default of a span as a primitive; without one, OMITTED."""
+    default = default_primitive(span.name, span.field)
+    return OMITTED if default is ovo_fields.UnspecifiedDefault else default

@@ -122,7 +122,7 @@ def emulate(manifest: Manifest | None) -> Manifest | None:
     """Emulate an older build in this process.
 
     :param manifest: manifest of that build, see
-        :func:`vobjects.rpc.server.emulated_manifest`; None: stop emulating
+        ``vobjects.rpc.server.emulated_manifest``; None: stop emulating
     :returns: the manifest that was emulated before
     """
     global _emulated
@@ -168,7 +168,7 @@ def at_microversion(microversion: Version, *, early: bool = False) -> Manifest:
 
     The result is cached, so register all types before the first request.
 
-    :param early: see :meth:`vobjects.objects.Object.version_at`
+    :param early: see :meth:`vobjects.objects.object.Object.version_at`
     """
     return Manifest(
         {

@@ -20,6 +20,7 @@ from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
 from vobjects.objects import (
+    field_changes,
     history,
     nested_downgrade,
     representation,
@@ -31,10 +32,11 @@ from vobjects.objects.codec import (
     override_detection,
     ovo_methods,
 )
-from vobjects.objects.codec.class_codec import READERS, class_codec
+from vobjects.objects.codec.class_codec import class_codec
 from vobjects.objects.codec.override_detection import get_function
+from vobjects.objects.conversion_plan import ConversionPlan
 from vobjects.objects.nested_downgrade import Manifest
-from vobjects.objects.version_readers import reader_for, upgrade_data
+from vobjects.objects.upgrade import Upgrade, upgrade_from
 from vobjects.versions import Version
 
 AnyField = ovo_fields.Field[Any]
@@ -66,6 +68,11 @@ class Object(ovo_base.VersionedObject):
     #: such services, the newer object version of both maps applies.
     EARLY_VERSION_MAP: ClassVar[Mapping[str, str]] = {}
 
+    #: Object version that changes no field -> the reason why it exists, such
+    #: as a new meaning of a value, which needs engines of that version.
+    #: Registration refuses other versions without a change.
+    NO_FIELD_CHANGES: ClassVar[Mapping[str, str]] = {}
+
     #: Whether a downgrade that would lose a value raises an error.
     REFUSE_LOSS: ClassVar[bool] = True
 
@@ -84,12 +91,28 @@ class Object(ovo_base.VersionedObject):
             :raises vobjects.exceptions.NoSuchField: the class lacks this
                 public name; oslo.versionedobjects would never send its value
             """
-            if name[:1] == '_' or hasattr(self.__class__, name):
+            if name[:1] == '_':
                 _set(self, name, value)
+                return
+            cls = self.__class__
+            try:
+                setter = cls.fields.codecs[cls].settable[name]
+            except (AttributeError, KeyError):
+                pass  # not a field, or a class that is not compiled
             else:
+                # As the property of the field does, but faster.
+                attribute, unchanged_types, coerce, is_unpatched = setter
+                if is_unpatched():
+                    if type(value) not in unchanged_types:
+                        value = coerce(self, name, value)
+                    self._changed_fields.add(name)
+                    self.__dict__[attribute] = value
+                    return
+            if not hasattr(cls, name):
                 raise exceptions.NoSuchField(
                     self.obj_name(), name, self.fields
                 )
+            _set(self, name, value)
 
     _history: ClassVar[history.History]
     _removed: ClassVar[Mapping[str, AnyField]] = {}
@@ -113,7 +136,8 @@ class Object(ovo_base.VersionedObject):
         and dicts; lists, dicts and sets are copied. A list object has one
         field, ``objects``. Lazy-loaded fields are not loaded.
 
-        For JSON data at a given version, use :func:`vobjects.objects.to_json`.
+        For JSON data at a given version, use
+        :func:`vobjects.objects.primitives.to_json`.
         """
         return representation.as_dict(self)
 
@@ -145,7 +169,11 @@ class Object(ovo_base.VersionedObject):
 
     @classmethod
     def fields_at(cls, object_version: str) -> dict[str, AnyField]:
-        """Return the fields of the type at an object version, by name."""
+        """Return the fields that the API has at an object version, by name.
+
+        Primitives may have more: a type keeps the fields that it only removes
+        from the API.
+        """
         return cls._history.fields_at(Version.parse(object_version))
 
     @classmethod
@@ -181,7 +209,7 @@ class Object(ovo_base.VersionedObject):
 
         :raises KeyError: the type has no such field
         """
-        changes = history.changes_of(cls.fields[field])
+        changes = field_changes.changes_of(cls.fields[field])
         return frozenset({field, *(change.old_name for change in changes)})
 
     @classmethod
@@ -289,7 +317,12 @@ class Object(ovo_base.VersionedObject):
         if conversion is None or conversion.manifest is None:
             super().obj_make_compatible(primitive, target_version)
         else:
+            dropped = {
+                drop.name for drop in self._plan_to(target_version).drops
+            }
             for name, field in self.fields.items():
+                if name in dropped:
+                    continue  # the peer may not know the types inside
                 if name in primitive and self.obj_attr_is_set(name):
                     nested_downgrade.downgrade_value(
                         field._type,
@@ -322,7 +355,7 @@ class Object(ovo_base.VersionedObject):
         return primitive
 
     @classmethod
-    def _plan_to(cls, target_version: str) -> history.ConversionPlan:
+    def _plan_to(cls, target_version: str) -> ConversionPlan:
         return cls._history.plan(
             cls._history.version, Version.parse(target_version)
         )
@@ -335,38 +368,28 @@ class Object(ovo_base.VersionedObject):
     ) -> Self:
         """Return an object of this class from a primitive of any version."""
         codec = class_codec(cls)
-        if codec.may_decode() and codec.may_skip_init():
-            read = codec.readers.get(objver) or reader_for(codec, objver)
-            obj: Self = read(context, primitive)
-            return obj
-        return cls._read_uncompiled(context, objver, primitive)
-
-    @classmethod
-    def _read_uncompiled(
-        cls, context: Any, objver: str, primitive: dict[str, Any]
-    ) -> Self:
-        data, changes, unknown = upgrade_data(
-            cls,
-            downgrade.upgrade_from(class_codec(cls), objver),
+        if codec.may_decode():
+            return codec.decode(context, objver, primitive)  # type: ignore[no-any-return]
+        data, changes, unknown = cls._upgrade_from(objver).apply(
             cls._obj_primitive_field(primitive, 'data'),
-            cls._obj_primitive_field(primitive, 'changes', []),
+            cls._obj_primitive_field(primitive, 'changes', ()),
         )
-        obj: Self = override_detection.get_original('_obj_from_primitive')(
+        obj: Self = override_detection.ORIGINALS['_obj_from_primitive'](
             cls,
             context,
             cls.VERSION,
-            {
-                cls._obj_primitive_key('data'): data,
-                cls._obj_primitive_key('changes'): changes,
-            },
+            {codec.data_key: data, codec.changes_key: changes},
         )
         if unknown:
             obj.__dict__[unknown_fields.ATTRIBUTE] = unknown
         return obj
 
+    @classmethod
+    def _upgrade_from(cls, version: str) -> Upgrade:
+        return upgrade_from(class_codec(cls), version)
+
 
 override_detection.REPLACEABLE_SETATTR.add(Object.__setattr__)
-READERS[get_function(Object, '_obj_from_primitive')] = reader_for
 ovo_methods.install(Object)
 for _name in (
     *override_detection.CONVERSIONS,

@@ -13,7 +13,8 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects import exceptions
 from vobjects.objects import nested_downgrade
 from vobjects.objects.codec import json_text, lazy_list
-from vobjects.objects.history import ConversionPlan, History
+from vobjects.objects.conversion_plan import ConversionPlan
+from vobjects.objects.history import History
 from vobjects.objects.nested_downgrade import Manifest
 from vobjects.objects.object import Object
 from vobjects.objects.registration import registered_type
@@ -41,16 +42,19 @@ def to_json_list(
     data = None if lazy is None else lazy_list.data_of(lazy[0])
     if lazy is None or data is None:
         return [to_json(obj, manifest) for obj in objects]
-    if lazy[1] is not None:
-        for obj in data:
-            lazy[1].apply(obj, refuse_loss=False)
+    _, plan, hidden = lazy
+    for obj in data:
+        if plan is not None:
+            plan.apply(obj, refuse_loss=False)
+        for name in hidden:
+            obj.pop(name, None)
     return data
 
 
 def to_json_text(objects: Iterable[Object], manifest: Manifest) -> Any:
     """Return JSON data of objects, as fast as possible.
 
-    It is for :func:`vobjects.objects.codec.json_text.dumps`. The value is the
+    It is for ``vobjects.objects.codec.json_text.dumps``. The value is the
     result of :func:`to_json_list`, or its JSON text if no object needs to be
     created and no value converted.
 
@@ -59,12 +63,12 @@ def to_json_text(objects: Iterable[Object], manifest: Manifest) -> Any:
     lazy = _lazy_plan(objects, manifest)
     if lazy is None:
         return to_json_list(objects, manifest)
-    objects, plan = lazy
+    objects, plan, hidden = lazy
     written = None
     if plan is None:
-        written = lazy_list.data_text_of(objects, ())
+        written = lazy_list.data_text_of(objects, hidden)
     elif not (plan.carries or plan.fills):
-        names = [drop.name for drop in plan.drops]
+        names = {drop.name for drop in plan.drops} | hidden
         written = lazy_list.data_text_of(objects, names)
     if written is None:
         return to_json_list(objects, manifest)
@@ -73,11 +77,15 @@ def to_json_text(objects: Iterable[Object], manifest: Manifest) -> Any:
 
 def _lazy_plan(
     objects: Iterable[Object], manifest: Manifest
-) -> tuple[lazy_list.LazyObjectList, ConversionPlan | None] | None:
+) -> (
+    tuple[lazy_list.LazyObjectList, ConversionPlan | None, frozenset[str]]
+    | None
+):
     """Return how to convert a list of pending objects without creating them.
 
-    :returns: the list, and the plan for its pending items, or None if they
-        need no conversion; None instead of both: objects have to be created
+    :returns: the list, the plan for its pending items, or None if they need no
+        conversion, and the fields that the API no longer has; None instead of
+        all: objects have to be created
     """
     if not isinstance(objects, lazy_list.LazyObjectList):
         return None
@@ -90,7 +98,7 @@ def _lazy_plan(
     plan = None
     if version != codec.cls.VERSION:
         plan = codec.cls._plan_to(version)
-    return objects, plan
+    return objects, plan, _hidden_fields(codec.cls._history, version)
 
 
 def versions_in(primitive: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -111,7 +119,8 @@ def versions_in(primitive: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         raise ovo_exception.IncompatibleObjectVersion(
             objname=name, objver=version, supported=cls.VERSION
         )
-    for key, field in cls.fields_at(version).items():
+    known = cls._history.wire_fields_at(Version.parse(version))
+    for key, field in known.items():
         for child in _primitives_inside(field._type, data.get(key)):
             yield from versions_in(child)
 
@@ -133,15 +142,23 @@ def _envelope(primitive: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
 def _strip(primitive: Mapping[str, Any]) -> dict[str, Any]:
     """Return the data of a primitive, modified in place, without envelopes.
 
-    Only fields that may hold an envelope are visited.
+    Only fields that may hold an envelope are visited. Fields that the API no
+    longer has are removed.
     """
     name, version, data = _envelope(primitive)
-    for key, field_type in _enveloped_fields(
-        registered_type(name)._history, version
-    ):
+    timeline = registered_type(name)._history
+    for key in _hidden_fields(timeline, version):
+        data.pop(key, None)
+    for key, field_type in _enveloped_fields(timeline, version):
         if key in data:
             data[key] = _strip_value(field_type, data[key])
     return data
+
+
+@functools.lru_cache(maxsize=1024)
+def _hidden_fields(timeline: History, version: str) -> frozenset[str]:
+    """Return the fields of primitives that the API no longer has."""
+    return timeline.hidden_at(Version.parse(version))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -151,7 +168,9 @@ def _enveloped_fields(
     """Return (name, field type) of the fields that are not yet JSON data."""
     return tuple(
         (key, field._type)
-        for key, field in timeline.fields_at(Version.parse(version)).items()
+        for key, field in timeline.wire_fields_at(
+            Version.parse(version)
+        ).items()
         if _holds_envelope(field._type)
     )
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from oslo_versionedobjects import base as ovo_base
@@ -15,7 +15,7 @@ from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, fields
 from vobjects.objects import history
-from vobjects.objects.codec import field_properties
+from vobjects.objects.codec import override_detection
 from vobjects.objects.object import Object, Request, Resource
 from vobjects.versions import NULL, Version
 
@@ -32,20 +32,23 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
     name = cls.obj_name()
     version = _parse(name, 'VERSION', cls.VERSION)
     declared = _declared(cls)
-    timeline = history.History(name, version, declared)
+    timeline = history.History(
+        name,
+        version,
+        declared,
+        in_api=_in_api(cls),
+        is_read_only=not cls.REFUSE_LOSS,
+    )
     cls._history = timeline
+    current = timeline.wire_fields_at(version)
     cls._removed = {
-        key: field
-        for key, field in declared.items()
-        if (changes := history.changes_of(field))
-        and changes[-1].kind == 'removed'
+        key: field for key, field in declared.items() if key not in current
     }
     cls.fields = {
         key: field
         for key, field in declared.items()
         if key not in cls._removed
     }
-    _check_optional(cls, declared)
     if issubclass(cls, Request):
         cls._required = tuple(
             name
@@ -56,8 +59,9 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
             f'_obj_{n}' for n in cls._required
         )
     _read_version_map(cls, version)
+    _check_reasons(cls, version)
     ovo_base.VersionedObjectRegistry.register(cls)
-    field_properties.install(cls)
+    override_detection.install_getters(cls)
     return cls
 
 
@@ -85,6 +89,39 @@ def registered_types() -> Iterator[type[Object]]:
             yield cls
 
 
+def unlisted_microversions(
+    cls: type[Object], history: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield problem and fix for each mapped microversion not in a history.
+
+    Without an entry in the history, no client can reach that microversion. The
+    history need not have microversions that are older than its first one.
+
+    :param history: the microversions of the service; empty: not known
+    """
+    listed = sorted(map(Version.parse, history))
+    for attribute in ('VERSION_MAP', 'EARLY_VERSION_MAP'):
+        for text, mapped in getattr(cls, attribute).items():
+            microversion = Version.parse(text)
+            if (
+                listed
+                and microversion > listed[0]
+                and microversion not in listed
+            ):
+                yield (
+                    f'{cls.obj_name()}.{attribute} maps {text!r} to'
+                    f' {mapped!r}, but the history of the service has no entry'
+                    f' for {text} (it ends at {listed[-1]})',
+                    f"add '{text}': ('Added ...',) to the history, or correct"
+                    f' the key in {attribute}',
+                )
+
+
+def _in_api(cls: type[Object]) -> bool:
+    """Tell whether microversions show a type."""
+    return bool(cls.VERSION_MAP) or issubclass(cls, (Request, Resource))
+
+
 def _declared(cls: type[Object]) -> dict[str, AnyField]:
     """Collect own, inherited and removed fields with their histories.
 
@@ -104,29 +141,11 @@ def _declared(cls: type[Object]) -> dict[str, AnyField]:
     return declared
 
 
-def _check_optional(
-    cls: type[Object], declared: Mapping[str, AnyField]
-) -> None:
-    """Check that each field that a version lacks is optional."""
-    for key, field in declared.items():
-        for change in history.changes_of(field):
-            if change.kind not in ('added', 'removed'):
-                continue
-            if fields.is_required(field):
-                raise exceptions.DeclarationError(
-                    f'{cls.obj_name()}.{key}: a field'
-                    f' {change.kind} at {change.version} needs nullable=True'
-                    ' or a default, because peers of other versions do not'
-                    ' have it'
-                )
-
-
 def _read_version_map(cls: type[Object], version: Version) -> None:
     name = cls.obj_name()
     pairs = _pairs(name, 'VERSION_MAP', cls.VERSION_MAP)
     mapped_to = pairs[-1][1] if pairs else history.FIRST
-    shown = bool(pairs) or issubclass(cls, (Request, Resource))
-    if shown and mapped_to != version:
+    if _in_api(cls) and mapped_to != version:
         raise exceptions.DeclarationError(
             f"{name}.VERSION_MAP ends at '{mapped_to}' but VERSION is"
             f" '{version}'; add the microversion that shows '{version}'"
@@ -134,6 +153,48 @@ def _read_version_map(cls: type[Object], version: Version) -> None:
     cls._microversions = tuple(pair[0] for pair in pairs)
     cls._mapped_versions = tuple(str(pair[1]) for pair in pairs)
     cls._early_versions = _merge_early(cls, pairs)
+
+
+def _check_reasons(cls: type[Object], version: Version) -> None:
+    """Check that each version changes a field, or says why there is one.
+
+    Exempt are classes that convert by hand, because they declare no changes;
+    versions of a nested type; and the first version of a major one.
+
+    :raises vobjects.exceptions.DeclarationError: a version has no purpose
+    """
+    name = cls.obj_name()
+    changed = cls._history.changed_versions()
+    own = vars(cls).get('NO_FIELD_CHANGES', {})
+    for text, reason in own.items():
+        stated = _parse(name, 'NO_FIELD_CHANGES', text)
+        entry = f'{name}.NO_FIELD_CHANGES: {text!r}'
+        if not isinstance(reason, str) or not reason.strip():
+            raise exceptions.DeclarationError(
+                f'{entry} must have a sentence with the reason as its value'
+            )
+        if stated in changed or stated > version:
+            problem = (
+                'changes a field'
+                if stated in changed
+                else f"is newer than VERSION = '{version}'"
+            )
+            raise exceptions.DeclarationError(
+                f'{entry} {problem}; delete the entry'
+            )
+    if cls.obj_make_compatible is not Object.obj_make_compatible:
+        return
+    explained = {*cls.NO_FIELD_CHANGES, *getattr(cls, 'child_versions', ())}
+    for pairs in cls.obj_relationships.values():
+        explained |= {parent for parent, _child in pairs}
+    mapped = {*cls._mapped_versions, *(v for _, v in cls._early_versions)}
+    for used in sorted({version, *map(Version.parse, mapped)}):
+        if used.minor and used not in changed and str(used) not in explained:
+            raise exceptions.DeclarationError(
+                f"{name}: no field changes at version '{used}'; declare the"
+                f" change, as in added('{used}', ...), or state why the"
+                f" version exists: NO_FIELD_CHANGES = {{'{used}': 'WHY'}}"
+            )
 
 
 def _merge_early(

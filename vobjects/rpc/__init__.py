@@ -6,6 +6,10 @@ In the order of a call::
     fleet          live members, their manifests and the cap: Member, View
     fleet_types    object types of the fleet protocol
     ledger         the record of live members, and access to it over RPC
+    sql/           a ledger in an SQL database, with its migrations
+    memory_ledger  a ledger in memory, for tests
+    expiry         removes dead members from the ledger
+    suspend_detector  delays that after this process was suspended
     membership     reports one process to the ledger and keeps its view fresh;
                    the join barrier
     serializer     objects <-> primitives and JSON text, at a peer's versions
@@ -16,11 +20,61 @@ In the order of a call::
     dispatcher     routes messages to methods within that limit
     wakeups        "fleet changed" or "work", sent to all processes of a topic
     late_ack       acknowledges RabbitMQ calls after their response
+    rabbitmq_login retries refused logins with a pause
+    outage_log     logs each reason of an outage once
     server_process  a server process, assembled from the modules above
     client_process  a client process, likewise
     transport      configures oslo.messaging
     conf           configuration options
     drivers/       the embedded driver, for one host without a broker
+
+A service needs only the names in ``__all__``, and :mod:`vobjects.rpc.sql`.
 """
 
-from vobjects import _threading  # noqa: F401 - before oslo.messaging
+from typing import TYPE_CHECKING
+
+from vobjects import (
+    _lazy,
+    _threading,  # noqa: F401 - before oslo.messaging
+)
+
+if TYPE_CHECKING:
+    from oslo_messaging import MessagingException, RemoteError
+
+    from vobjects.rpc.client import Client
+    from vobjects.rpc.client_process import ClientProcess, connect_to_ledger
+    from vobjects.rpc.fleet import Member, View
+    from vobjects.rpc.ledger import LedgerStore, RemoteLedger
+    from vobjects.rpc.memory_ledger import MemoryLedger
+    from vobjects.rpc.server import current_call, handles
+    from vobjects.rpc.server_process import ServerProcess
+
+__all__ = [
+    'Client',
+    'ClientProcess',
+    'LedgerStore',
+    'Member',
+    'MemoryLedger',
+    'MessagingException',
+    'RemoteError',
+    'RemoteLedger',
+    'ServerProcess',
+    'View',
+    'connect_to_ledger',
+    'current_call',
+    'handles',
+]
+
+__getattr__ = _lazy.attributes(
+    __name__,
+    {
+        'oslo_messaging': ['MessagingException', 'RemoteError'],
+        'vobjects.rpc.client': ['Client'],
+        'vobjects.rpc.client_process': ['ClientProcess', 'connect_to_ledger'],
+        'vobjects.rpc.fleet': ['Member', 'View'],
+        'vobjects.rpc.ledger': ['LedgerStore', 'RemoteLedger'],
+        'vobjects.rpc.memory_ledger': ['MemoryLedger'],
+        'vobjects.rpc.server': ['current_call', 'handles'],
+        'vobjects.rpc.server_process': ['ServerProcess'],
+    },
+)

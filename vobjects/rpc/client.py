@@ -46,6 +46,9 @@ UNREADABLE = (
     ovo_exception.UnsupportedObjectError,
 )
 
+#: Ends the names of the classes of errors that oslo.messaging has rebuilt.
+REMOTE_SUFFIX = '_Remote'
+
 #: Shortest timeout, and a negligible difference between two, in seconds.
 _MIN_TIMEOUT = 0.1
 
@@ -239,9 +242,13 @@ class Client:
 
     def _run(self, send: Callable[[], Any], deadline: float) -> Any:
         """Send a message and return the response, up to a monotonic time."""
-        if self._executor is None:
-            return send()
-        return self._executor.run(send, deadline - time.monotonic())
+        try:
+            if self._executor is None:
+                return send()
+            return self._executor.run(send, deadline - time.monotonic())
+        except Exception as error:
+            _hide_remote_traceback(error)
+            raise
 
     def _reason(self, view: fleet.View, type_name: str, version: str) -> str:
         """Return a clause about the members that force an older version."""
@@ -264,6 +271,18 @@ class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
             context if isinstance(context, Mapping) else context.to_dict()
         )
         return dict(values)
+
+
+def _hide_remote_traceback(error: Exception) -> None:
+    """Restore the class of an error that a server has raised.
+
+    oslo.messaging raises a subclass ``..._Remote``, whose ``str()`` ends with
+    the server's traceback, which must not reach the clients of an API.
+    """
+    cls = type(error)
+    if cls.__name__.endswith(REMOTE_SUFFIX):
+        LOG.debug('Raised by a server: %s', error)
+        error.__class__ = cls.__bases__[0]
 
 
 def _records_responses(cap: Manifest) -> bool:

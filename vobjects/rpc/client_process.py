@@ -8,10 +8,11 @@ topic, and knows the highest microversion that all servers support.
 from __future__ import annotations
 
 import logging
+import socket
 import threading
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import oslo_messaging
 from oslo_config import cfg
@@ -24,7 +25,8 @@ from vobjects.rpc.client import Client
 from vobjects.rpc.fleet import LEASE_PERIODS, Member, View, to_json
 from vobjects.rpc.ledger import RemoteLedger
 from vobjects.rpc.membership import Membership
-from vobjects.versions import Maximum, Version
+from vobjects.service import Service
+from vobjects.versions import Maximum
 
 LOG = logging.getLogger(__name__)
 
@@ -39,17 +41,15 @@ CLOSE_TIMEOUT = 5.0
 class ClientProcess:
     """A client of one topic, with its membership in the fleet.
 
+    In a ``with`` statement, it starts and stops.
+
     :param conf: configuration with ``transport_url`` and the options of
         :mod:`vobjects.rpc.conf`
-    :param exchange: control exchange of the service
-    :param server_topic: topic of the servers
-    :param topic: topic of this process, for wakeups
-    :param binary: kind of process, shown to operators
-    :param host: name of this host
-    :param release: release of this build
-    :param newest: highest microversion of this build
-    :param error_modules: modules whose errors are raised here when a server
-        raises them
+    :param service: the declaration of the service to call
+    :param binary: kind of process, shown to operators; default: the topic of
+        the service's clients
+    :param host: name of this host; default: that of the machine
+    :param release: release of this build; default: the installed one
     :param on_view: called with each new view of the fleet
     :param max_calls: maximum number of calls that wait at the same time
     """
@@ -57,30 +57,27 @@ class ClientProcess:
     def __init__(
         self,
         conf: cfg.ConfigOpts,
+        service: Service,
         *,
-        exchange: str,
-        server_topic: str,
-        topic: str,
-        binary: str,
-        host: str,
-        release: str,
-        newest: Version,
-        error_modules: tuple[str, ...] = (),
+        binary: str = '',
+        host: str = '',
+        release: str = '',
         on_view: Callable[[View], None] = lambda view: None,
         max_calls: int = 64,
     ) -> None:
         rpc_conf.register(conf)
-        self._server_topic = server_topic
-        self._newest = newest
+        service.load_types()
+        self._server_topic = service.topic
+        self._newest = service.maximum
         self._maximum: Maximum | None = None
         self._on_view = on_view
         self._transport = transport.open_transport(
-            conf, exchange, error_modules
+            conf, service.exchange, tuple(service.error_modules)
         )
         period = conf.fleet.heartbeat_interval
         self.client = Client(
             self._transport,
-            server_topic,
+            service.topic,
             get_view=lambda: self.membership.current(),
             refresh_view=lambda: self.membership.refresh(),
             timeout=conf.fleet.call_timeout,
@@ -91,26 +88,33 @@ class ClientProcess:
         self.membership = Membership(
             Member(
                 id=str(uuid.uuid4()),
-                binary=binary,
-                host=host,
-                topic=topic,
-                release=release,
+                binary=binary or service.client_topic,
+                host=host or socket.gethostname(),
+                topic=service.client_topic,
+                release=release or service.release,
                 manifest=manifest.local(),
                 # It serves no topic, so there is no join barrier to pass.
                 state='up',
             ),
             self.ledger,
             period=period,
-            pinned=rpc_conf.pinned_manifest(conf),
+            pinned=rpc_conf.pinned_manifest(conf, service.name),
             on_view=self._update_maximum,
         )
         self._max_concurrent_calls = conf.fleet.calls_at_once
-        self._topic = topic
+        self._topic = service.client_topic
         self._server: Any = None
         self._stopping = threading.Event()
         self._listen_thread = threading.Thread(
             target=self._listen_with_retries, name='wakeups', daemon=True
         )
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def maximum(self) -> Maximum:
         """Return the highest microversion that all live servers support.
@@ -199,29 +203,28 @@ class ClientProcess:
 
 
 def connect_to_ledger(
-    conf: cfg.ConfigOpts,
-    exchange: str,
-    server_topic: str,
-    error_modules: tuple[str, ...] = (),
+    conf: cfg.ConfigOpts, service: Service
 ) -> tuple[RemoteLedger, Callable[[], Any]]:
     """Return a ledger client for a short-lived command.
 
-    :param server_topic: topic of the servers
+    :param service: the declaration of the service
     :returns: the ledger, and a function that closes the connection
     :raises vobjects.exceptions.Unreachable: the message bus does not respond
     :raises vobjects.rpc.transport.BadTransport: ``transport_url`` is not
         usable
     """
     rpc_conf.register(conf)
-    bus = transport.open_transport(conf, exchange, error_modules)
-    transport.check_connection(conf, bus, server_topic)
+    bus = transport.open_transport(
+        conf, service.exchange, tuple(service.error_modules)
+    )
+    transport.check_connection(conf, bus, service.topic)
 
     def no_view() -> View:
         raise exceptions.NoLivePeer('this process has no view of the fleet')
 
     client = Client(
         bus,
-        server_topic,
+        service.topic,
         get_view=no_view,
         refresh_view=no_view,
         timeout=conf.fleet.call_timeout,

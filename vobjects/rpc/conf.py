@@ -68,21 +68,23 @@ def list_opts() -> list[tuple[str, list[Any]]]:
     ]
 
 
-def pinned_manifest(conf: cfg.ConfigOpts) -> Manifest | None:
+def pinned_manifest(conf: cfg.ConfigOpts, service: str) -> Manifest | None:
     """Return the pinned manifest; None if there is no pin.
 
     A process that emulates an older build is also limited to the versions of
     that build.
 
+    :param service: name of the service that has the servers. A release is one
+        of this service, never another service's release of the same name
     :raises vobjects.exceptions.VobjectsError: the file is not a manifest, or
         there is neither such a file nor such a release
     """
-    limits = [_level_manifest(conf.upgrade_levels.engine), emulated()]
+    limits = [_level_manifest(conf.upgrade_levels.engine, service), emulated()]
     manifests = [limit for limit in limits if limit is not None]
     return minimum(manifests) if manifests else None
 
 
-def _level_manifest(level: str) -> Manifest | None:
+def _level_manifest(level: str, service: str) -> Manifest | None:
     if level == 'auto':
         return None
     path = pathlib.Path(level)
@@ -90,7 +92,7 @@ def _level_manifest(level: str) -> Manifest | None:
         if path.exists():
             return Manifest.load(path)
         return installed_locks.declared_manifest(
-            installed_locks.at_release(level)
+            installed_locks.at_release(service, level)
         )
     except OSError as error:
         raise exceptions.VobjectsError(

@@ -3,8 +3,9 @@
 
 ::
 
-    Ledger            a protocol of five methods; engines implement it in their
-                      database
+    Ledger            a protocol of five methods
+    LedgerStore       a Ledger that also removes dead members:
+                      vobjects.rpc.sql.SqlLedger, or MemoryLedger for tests
     LedgerEndpoint    serves a ledger to processes without a database
     RemoteLedger      the ledger of such a process: it calls the endpoint
 """
@@ -57,6 +58,18 @@ class Ledger(Protocol):
 
     def finalize(self) -> View:
         """End a hold: the cap follows the live members again."""
+
+
+class LedgerStore(Ledger, Protocol):
+    """A store that server processes share, without an RPC in between."""
+
+    def expire(self, older_than: float) -> list[Member]:
+        """Remove the members that have not reported for too long.
+
+        :param older_than: seconds, by the ledger's clock
+        :returns: the members that this call removed. Of several concurrent
+            calls, only one removes a member
+        """
 
 
 class LedgerEndpoint:

@@ -152,8 +152,9 @@ class Endpoint:
     :param services: objects with methods marked by :func:`handles`
     :param manifest: versions that this process supports; lower than those of
         its build if it emulates an older release
-    :param expected: error classes that are part of a response; they are not
-        logged with a traceback
+    :param expected: error classes that are part of a response, besides
+        :class:`vobjects.exceptions.ServiceError`; they are not logged with a
+        traceback
     :param context_from: rebuilds the caller's context from a dict
     :param prepare: called with the caller's context before each request is
         handled; it may raise to reject the request
@@ -190,6 +191,7 @@ class Endpoint:
         self._emulates = manifest != local()
         self._expected: tuple[type[Exception], ...] = (
             *expected,
+            exceptions.ServiceError,
             exceptions.VobjectsError,
             ovo_exception.IncompatibleObjectVersion,
             ovo_exception.UnsupportedObjectError,

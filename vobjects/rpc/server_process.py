@@ -7,18 +7,29 @@ stops consuming, completes the requests in progress and leaves the fleet.
 
 from __future__ import annotations
 
+import logging
+import signal
+import socket
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from oslo_config import cfg
 
-from vobjects.objects.manifest import Manifest
+from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import server, transport, wakeups
+from vobjects.rpc.expiry import Expiry
 from vobjects.rpc.fleet import Member, View
-from vobjects.rpc.ledger import Ledger, LedgerEndpoint
+from vobjects.rpc.ledger import LedgerEndpoint, LedgerStore
 from vobjects.rpc.membership import Membership
+from vobjects.service import Service
+
+LOG = logging.getLogger(__name__)
+
+#: Maximum seconds until the main thread notices a signal.
+SIGNAL_WITHIN = 0.5
 
 
 class ServerProcess:
@@ -26,73 +37,82 @@ class ServerProcess:
 
     :param conf: configuration with ``transport_url`` and the options of
         :mod:`vobjects.rpc.conf`
-    :param exchange: control exchange of the service
-    :param topic: topic to serve
-    :param notified_topics: further topics to wake when the fleet changes
-    :param binary: kind of process, shown to operators
-    :param host: name of this host
-    :param release: release of this build, or the release that it emulates
-    :param manifest: versions that this process supports
+    :param service: the declaration of the service
     :param ledger: the ledger
-    :param services: objects with handlers, see :mod:`vobjects.rpc.server`
+    :param handlers: objects with handlers, see :mod:`vobjects.rpc.server`
+    :param binary: kind of process, shown to operators; default: the topic
+    :param host: name of this host; default: that of the machine
+    :param release: release of this build, or the release that it emulates;
+        default: the installed one
+    :param manifest: versions that this process supports; default: those of
+        this build
     :param expected: see :class:`vobjects.rpc.server.Endpoint`
     :param context_from: rebuilds the caller's context from a dict
     :param prepare: see :class:`vobjects.rpc.server.Endpoint`
     :param find_response: see :class:`vobjects.rpc.server.Endpoint`
-    :param error_modules: modules whose errors may be raised at the caller
     :param listeners: kind of wakeup -> function to call
     :param on_view: called with each new view of the fleet
+    :param on_expired: called with the members that this process removed from
+        the ledger because they died
     :param observer: receives an event for each request
     """
 
     def __init__(
         self,
         conf: cfg.ConfigOpts,
+        service: Service,
         *,
-        exchange: str,
-        topic: str,
-        notified_topics: tuple[str, ...] = (),
-        binary: str,
-        host: str,
-        release: str,
-        manifest: Manifest,
-        ledger: Ledger,
-        services: Iterable[object],
+        ledger: LedgerStore,
+        handlers: Iterable[object],
+        binary: str = '',
+        host: str = '',
+        release: str = '',
+        manifest: Manifest | None = None,
         expected: tuple[type[Exception], ...] = (),
         context_from: Callable[[dict[str, Any]], Any] = dict,
         prepare: Callable[[Any], None] = lambda context: None,
         find_response: server.FindResponse = lambda call: None,
-        error_modules: tuple[str, ...] = (),
         listeners: Mapping[str, Callable[[], None]] | None = None,
         on_view: Callable[[View], None] = lambda view: None,
+        on_expired: Callable[[list[Member]], None] = lambda members: None,
         observer: server.Observer | None = None,
     ) -> None:
         rpc_conf.register(conf)
+        service.load_types()
+        manifest = manifest or local()
         self._transport = transport.open_transport(
-            conf, exchange, error_modules
+            conf, service.exchange, tuple(service.error_modules)
         )
         self._fleet_wakeups = wakeups.WakeupSender(
-            self._transport, (topic, *notified_topics)
+            self._transport, (service.topic, service.client_topic)
         )
-        self._work_wakeups = wakeups.WakeupSender(self._transport, (topic,))
+        self._work_wakeups = wakeups.WakeupSender(
+            self._transport, (service.topic,)
+        )
         member = Member(
             id=str(uuid.uuid4()),
-            binary=binary,
-            host=host,
-            topic=topic,
-            release=release,
+            binary=binary or service.topic,
+            host=host or socket.gethostname(),
+            topic=service.topic,
+            release=release or service.release,
             manifest=manifest,
         )
         self.membership = Membership(
             member,
             ledger,
             period=conf.fleet.heartbeat_interval,
-            pinned=rpc_conf.pinned_manifest(conf),
+            pinned=rpc_conf.pinned_manifest(conf, service.name),
             announce=self.announce_fleet,
             on_view=on_view,
         )
+        self._expiry = Expiry(
+            ledger,
+            self.membership,
+            announce=self.announce_fleet,
+            on_expired=on_expired,
+        )
         endpoint = server.Endpoint(
-            [*services, LedgerEndpoint(ledger, self.announce_fleet)],
+            [*handlers, LedgerEndpoint(ledger, self.announce_fleet)],
             manifest=manifest,
             expected=expected,
             context_from=context_from,
@@ -107,7 +127,7 @@ class ServerProcess:
         )
         self._server = transport.build_server(
             self._transport,
-            topic,
+            service.topic,
             member.id,
             [endpoint, wakeup_endpoint],
             conf.fleet.calls_at_once,
@@ -133,8 +153,27 @@ class ServerProcess:
         """
         self.membership.refresh()
         self.membership.start()
+        self._expiry.start()
         self.membership.join()
         self._server.start()
+        member = self.membership.member
+        LOG.info('Serving %s as %s', member.topic, member.label)
+
+    def run(self) -> None:
+        """Serve until SIGTERM or SIGINT. Call it in the main thread.
+
+        :raises vobjects.exceptions.NoLivePeer: the ledger does not respond
+        """
+        stopping = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopping.set())
+        self.start()
+        # With a timeout: the signal may be delivered to another thread, and
+        # Python runs the handler only when this one wakes up.
+        while not stopping.wait(SIGNAL_WITHIN):
+            pass
+        self.stop_consuming()
+        self.stop()
 
     def stop_consuming(self) -> None:
         """Stop consuming, and complete the requests already received."""
@@ -142,6 +181,7 @@ class ServerProcess:
 
     def stop(self) -> None:
         """Leave the fleet; call :meth:`stop_consuming` first."""
+        self._expiry.stop()
         self.membership.stop()
         self._transport.cleanup()
 

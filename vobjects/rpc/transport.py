@@ -15,7 +15,7 @@ from oslo_messaging import opts
 from oslo_utils import importutils
 
 from vobjects import exceptions, sensitive
-from vobjects.rpc import late_ack, wakeups
+from vobjects.rpc import late_ack, outage_log, wakeups
 from vobjects.rpc.dispatcher import Dispatcher
 
 LOG = logging.getLogger(__name__)
@@ -117,6 +117,8 @@ def open_transport(
     try:
         if _is_rabbitmq(conf, url):
             _reduce_wakeups()
+            _retry_refused_logins()
+            outage_log.install()
             _set_rabbit_defaults(conf)
         return oslo_messaging.get_rpc_transport(
             conf, url, allowed_remote_exmods=[*ERROR_MODULES, *error_modules]
@@ -179,6 +181,9 @@ def open_notifications(url: str) -> Any:
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[], default_config_dirs=[])
     _register_global_groups(conf)
+    if _is_rabbitmq(conf, url):
+        _retry_refused_logins()
+        outage_log.install()
     return oslo_messaging.get_notification_transport(conf, url)
 
 
@@ -214,6 +219,12 @@ def _reduce_wakeups() -> None:
     driver = importutils.import_module(_DRIVER)
     if hasattr(driver, _SLEEP):
         setattr(driver, _SLEEP, INITIAL_SLEEP)
+
+
+def _retry_refused_logins() -> None:
+    """Let kombu use :mod:`vobjects.rpc.rabbitmq_login` for RabbitMQ."""
+    aliases = importutils.import_module('kombu.transport').TRANSPORT_ALIASES
+    aliases['amqp'] = 'vobjects.rpc.rabbitmq_login:Transport'
 
 
 def build_server(

@@ -22,12 +22,17 @@
 
 from __future__ import annotations
 
+import pathlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from vobjects.testing.emulation import emulate
 
-__all__ = ['emulate']
+__all__ = ['default_lock', 'emulate']
+
+#: The lock file of :func:`emulate`; the pytest plugin sets it to the file that
+#: ``vobjects_lock`` in the ini file names.
+default_lock = pathlib.Path('vobjects.lock')
 
 
 def __getattr__(name: str) -> Any:

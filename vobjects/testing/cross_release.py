@@ -13,7 +13,7 @@ import dataclasses
 import json
 import pathlib
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from vobjects import exceptions
@@ -28,6 +28,11 @@ Outcome = Literal['fine', 'lost', 'mislabelled', 'refused', 'crashed']
 
 Direction = Literal['new to old', 'old to new']
 
+#: ``error``: a process fails, or data that both releases have is lost.
+#: ``warning``: the receiver ignores data. ``note``: the older release cannot
+#: have the data.
+Severity = Literal['error', 'warning', 'note']
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Transfer:
@@ -36,6 +41,9 @@ class Transfer:
     :ivar sender: version of the type at the sender
     :ivar receiver: version of the type at the receiver
     :ivar detail: the affected fields, or the error
+    :ivar severity: of the outcome; ``note`` if it is ``fine``
+    :ivar reason: why it has this outcome
+    :ivar sent: when a service sends such an object
     """
 
     type_name: str
@@ -44,6 +52,9 @@ class Transfer:
     receiver: str
     outcome: Outcome
     detail: str = ''
+    severity: Severity = 'note'
+    reason: str = ''
+    sent: str = ''
 
 
 class ReleaseProcess:
@@ -86,7 +97,7 @@ class ReleaseProcess:
         """Call a method of the process and return its result.
 
         :param method: name of a method of
-            :class:`vobjects.testing.transfer_script.TransferEndpoint`
+            ``vobjects.testing.transfer_script.TransferEndpoint``
         :raises RemoteError: the service's code raised an error
         :raises vobjects.exceptions.VobjectsError: the process ended
         """
@@ -127,7 +138,8 @@ def transfer_all(
 ) -> list[Transfer]:
     """Transfer every type between two environments, in both directions.
 
-    Types that the service itself never reads are left out.
+    Types that the service itself never reads are left out, and those whose
+    class only a running service can instantiate.
 
     :param old: virtual environment of the older release
     :param new: virtual environment of the newer release
@@ -163,7 +175,13 @@ def _send(
     # A sender cannot exceed its own version; a receiver reads older ones.
     target = min(sent_type['version'], read_type['version'], key=version_key)
 
-    def result(outcome: Outcome, detail: str = '') -> Transfer:
+    def result(
+        outcome: Outcome,
+        detail: str = '',
+        severity: Severity = 'note',
+        reason: str = '',
+        sent: str = '',
+    ) -> Transfer:
         return Transfer(
             name,
             direction,
@@ -171,7 +189,15 @@ def _send(
             read_type['version'],
             outcome,
             detail,
+            severity,
+            reason,
+            sent,
         )
+
+    def sent_when(affected: Collection[str]) -> str:
+        if set(affected) <= set(sent_type['optional']):
+            return 'only if a process sets an optional field'
+        return 'by each process that sends the type'
 
     manifest = {
         inner: min(
@@ -187,11 +213,25 @@ def _send(
             'send', name=name, version=target, manifest=manifest
         )
     except RemoteError as error:
-        return result('crashed', str(error))
+        return result(
+            'crashed',
+            str(error),
+            'error',
+            f'the sender cannot convert the object to {target}',
+            sent_when(sent_type['fields']),
+        )
     try:
         received = receiver.call('receive', primitive=sent['primitive'])
     except RemoteError as error:
-        return result('refused', str(error))
+        return result(
+            'refused',
+            str(error),
+            'error',
+            f'the receiver does not accept this object as {target}',
+            'only with values that the receiver does not know'
+            if sent_type['version'] == read_type['version']
+            else sent_when(sent_type['fields']),
+        )
     if target == read_type['version']:
         data = next(
             value
@@ -200,22 +240,48 @@ def _send(
         )
         unknown = sorted(set(data) - set(read_type['fields']))
         if unknown:
-            return result('mislabelled', ', '.join(unknown))
+            return result(
+                'mislabelled',
+                ', '.join(unknown),
+                'warning',
+                f'{name} {target} has no such field; the sender does not drop'
+                ' it, and the receiver ignores it',
+                sent_when(unknown),
+            )
     lost = sorted(
         field
         for field, value in sent['filled'].items()
         if value != 'None' and field not in received['fields']
     )
-    return result('lost', ', '.join(lost)) if lost else result('fine')
+    if not lost:
+        return result('fine')
+    severity, reason = _judge_loss(lost, direction, read_type)
+    return result('lost', ', '.join(lost), severity, reason, sent_when(lost))
+
+
+def _judge_loss(
+    lost: Collection[str], direction: Direction, read_type: Mapping[str, Any]
+) -> tuple[Severity, str]:
+    """Return the severity of a loss, and the reason."""
+    if set(lost) & set(read_type['fields']):
+        return 'error', 'both releases have the field, but it does not arrive'
+    if direction == 'old to new':
+        return 'warning', (
+            'the newer release removed the field in a minor version, and'
+            ' ignores it'
+        )
+    return 'note', 'the older release has no such field; the sender drops it'
 
 
 def as_text(transfers: Sequence[Transfer]) -> Iterator[str]:
-    """Yield a line for each transfer that is not fine, and a total."""
+    """Yield lines for each transfer that is not fine, and a total."""
     problems = [result for result in transfers if result.outcome != 'fine']
     for problem in problems:
         yield (
             f'{problem.outcome:<11} {problem.type_name} {problem.sender} ->'
             f' {problem.receiver} ({problem.direction}): {problem.detail}'
         )
+        yield f'    {problem.severity}: {problem.reason}'
+        yield f'    sent {problem.sent}'
     without = len(transfers) - len(problems)
     yield f'{len(transfers)} transfers, {without} without problems'

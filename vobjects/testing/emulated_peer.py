@@ -3,7 +3,9 @@
 
 The classes of an :class:`EmulatedPeer` come from the lock, not from the
 current code. They contain no conversions, because an old peer knows no later
-versions. They are not registered; the peer finds them by name.
+versions. They are not registered; the peer finds them by name. Types of other
+packages, for example of os-vif, are not in the lock of a service: the peer
+uses the installed ones.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, fields
+from vobjects import exceptions, fields, objects
 from vobjects.lock import registries
 from vobjects.lock.model import (
     FieldSchema,
@@ -25,6 +27,7 @@ from vobjects.lock.model import (
     TypeSchema,
     version_key,
 )
+from vobjects.versions import Version
 
 
 class AnyValue(ovo_fields.FieldType[Any]):
@@ -50,6 +53,9 @@ class EmulatedPeer:
         :raises oslo_versionedobjects.exception.UnsupportedObjectError: the
             peer has no such type
         """
+        foreign = self._foreign_class(name)
+        if foreign is not None:
+            return foreign
         if name not in self._classes:
             schema = self.lock.newest(name)
             if schema is None:
@@ -59,7 +65,20 @@ class EmulatedPeer:
 
     def find(self, name: str) -> type[ovo_base.VersionedObject] | None:
         """Return the peer's class for a type; None if it has no such type."""
-        return self.class_of(name) if name in self.manifest else None
+        if name in self.manifest:
+            return self.class_of(name)
+        return self._foreign_class(name)
+
+    def _foreign_class(
+        self, name: str
+    ) -> type[ovo_base.VersionedObject] | None:
+        """Return the class of a type that the lock does not cover, if any."""
+        cls = None if name in self.manifest else registries.newest(name)
+        if cls is None or not self.lock.imports:
+            return None
+        packages = {*map(registries.top_level_package, self.lock.imports)}
+        package = registries.top_level_package(cls.__module__)
+        return None if package in {*packages, '__main__'} else cls
 
     def read(self, primitive: Mapping[str, Any]) -> ovo_base.VersionedObject:
         """Read a primitive as the peer would, including nested objects.
@@ -70,17 +89,54 @@ class EmulatedPeer:
             primitive is newer than the peer's type, or of another major
             version
         :raises vobjects.exceptions.UnknownField: the peer's type lacks a field
+        :raises vobjects.exceptions.LossyDowngrade: the peer's type rejects a
+            value of an older version, by its declaration
         :raises ValueError: the peer's type does not allow a value
         """
         namespace = namespace_of(primitive)
         cls = self.class_of(primitive[f'{namespace}.name'])
         version = primitive[f'{namespace}.version']
+        if self._foreign_class(cls.obj_name()) is not None:
+            return cls.obj_from_primitive(dict(primitive))
         newest, sent = version_key(cls.VERSION), version_key(version)
         if sent[0] != newest[0] or sent[:2] > newest[:2]:
             raise ovo_exception.IncompatibleObjectVersion(
                 objname=cls.__name__, objver=version, supported=cls.VERSION
             )
-        data = primitive[f'{namespace}.data']
+        schema = self.lock.schema(cls.__name__, version)
+        if sent < newest and schema is not None and schema.kind != 'plain':
+            return self._read_older(schema, cls, primitive)
+        return self._load(cls, version, primitive[f'{namespace}.data'])
+
+    def _read_older(
+        self,
+        schema: TypeSchema,
+        cls: type[ovo_base.VersionedObject],
+        primitive: Mapping[str, Any],
+    ) -> ovo_base.VersionedObject:
+        """Read an older version of a type with declared history.
+
+        :returns: an object at the peer's version; if this process lacks the
+            type and therefore its history, at the version of the primitive
+        """
+        data = primitive[f'{namespace_of(primitive)}.data']
+        older = self._load(self._build(schema), schema.version, data)
+        current = registries.newest(schema.name)
+        if current is None or not issubclass(current, objects.Object):
+            return older
+        upgraded = dict(data)
+        source, target = Version.parse(schema.version), cls.VERSION
+        current._history.plan(source, Version.parse(target)).apply(
+            upgraded, refuse_loss=current.REFUSE_LOSS
+        )
+        return self._load(cls, target, upgraded)
+
+    def _load(
+        self,
+        cls: type[ovo_base.VersionedObject],
+        version: str,
+        data: Mapping[str, Any],
+    ) -> ovo_base.VersionedObject:
         obj: Any = cls()
         for name, value in data.items():
             if name not in cls.fields:
@@ -185,18 +241,24 @@ def _compound(ovo_type: type) -> type:
 
 def _field_types() -> Mapping[str, type]:
     """Return field types by name: of o.vo, this package and the services."""
+    registered = (
+        type(field._type)
+        for versions in registries.registered().values()
+        for cls in versions
+        for field in cls.fields.values()
+    )
     types: dict[str, type] = {}
-    for versions in registries.registered().values():
-        for cls in versions:
-            for field in cls.fields.values():
-                field_type = type(field._type)
-                types.setdefault(field_type.__name__, field_type)
-    for module in (ovo_fields, fields):
-        for name, value in vars(module).items():
-            if isinstance(value, type) and issubclass(
-                value, ovo_fields.FieldType
-            ):
-                types[name] = value
+    # The first type of a name counts. A service's own type restricts values
+    # more than this package's type of the same name.
+    for field_type in (
+        *vars(ovo_fields).values(),
+        *registered,
+        *vars(fields).values(),
+    ):
+        if isinstance(field_type, type) and issubclass(
+            field_type, ovo_fields.FieldType
+        ):
+            types.setdefault(field_type.__name__, field_type)
     return types
 
 

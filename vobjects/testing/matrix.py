@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Literal
 
-from vobjects import exceptions, objects
+from vobjects import exceptions, objects  # isort: skip - before oslo loads
+from oslo_versionedobjects import base as ovo_base
+
 from vobjects.lock import installed_locks, registries, samples
 from vobjects.lock.model import Lock
 from vobjects.objects import manifest
@@ -40,6 +42,8 @@ class Cell:
     :ivar responses: number of response types read
     :ivar notes: the reason for ``refused``, or the problems of ``broken``
     :ivar losses: fields that the microversion shows but responses omit
+    :ivar rejected: fields whose value a request rejects, because the type has
+        dropped them or cannot convert the value
     """
 
     release: str
@@ -49,13 +53,17 @@ class Cell:
     responses: int = 0
     notes: tuple[str, ...] = ()
     losses: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
 
     @property
     def details(self) -> tuple[str, ...]:
-        """The notes, and the losses as a sentence."""
-        if not self.losses:
-            return self.notes
-        return (*self.notes, f'responses omit {", ".join(self.losses)}')
+        """The notes, and the losses and rejected fields as sentences."""
+        details = list(self.notes)
+        if self.losses:
+            details.append(f'responses omit {", ".join(self.losses)}')
+        if self.rejected:
+            details.append(f'requests reject {", ".join(self.rejected)}')
+        return tuple(details)
 
 
 def matrix(lock: Lock, microversions: Sequence[Version]) -> Iterator[Cell]:
@@ -103,6 +111,7 @@ class _Column:
         responses: list[str] = []
         broken: list[str] = []
         losses: list[str] = []
+        rejected: list[str] = []
         sent_versions = self._sent_versions(microversion)
         for cls in self._types():
             if cls.version_at(microversion) is None:
@@ -110,7 +119,9 @@ class _Column:
             try:
                 if issubclass(cls, objects.Request):
                     requests.append(cls.obj_name())
-                    self._send_request(cls, microversion, sent_versions)
+                    rejected += self._send_request(
+                        cls, microversion, sent_versions
+                    )
                 else:
                     responses.append(cls.obj_name())
                     losses += self._receive_response(cls, microversion)
@@ -127,6 +138,7 @@ class _Column:
             len(responses),
             tuple(broken),
             tuple(losses),
+            tuple(rejected),
         )
 
     def _types(self) -> list[type[objects.Object]]:
@@ -157,14 +169,31 @@ class _Column:
         cls: type[objects.Object],
         microversion: Version,
         versions: Manifest,
-    ) -> None:
-        request: Any = samples.fill(cls, 'full', registries.newest)
-        shown = cls.fields_at(cls.version_at(microversion) or '1.0')
-        for name in cls.fields:
-            if name not in shown and request.obj_attr_is_set(name):
-                delattr(request, name)
-        wire = json.loads(json.dumps(serializer.to_wire(request, versions)))
-        self._peer.read(wire)
+    ) -> list[str]:
+        """Send a request with the fields of a microversion, as the API does.
+
+        :returns: the fields whose value the type rejects by declaration
+        """
+        rejected: list[tuple[str, str]] = []
+        while True:
+            form = _filled(cls, microversion, rejected)
+            try:
+                request = cls.obj_from_primitive(form)
+                break
+            except exceptions.LossyDowngrade as error:
+                name = (error.type_name, error.field)
+                if name in rejected:
+                    raise
+                rejected.append(name)
+        names = ['.'.join(name) for name in rejected]
+        try:
+            sent = serializer.to_wire(request, versions)
+        except exceptions.FieldsMissing:
+            if not rejected:
+                raise
+            return names  # the sample of a required field was rejected
+        self._peer.read(json.loads(json.dumps(sent)))
+        return names
 
     def _receive_response(
         self, cls: type[objects.Object], microversion: Version
@@ -176,19 +205,69 @@ class _Column:
         resource = serializer.from_wire(wire)
         shows = manifest.at_microversion(microversion)
         plain = objects.to_json(resource, {**manifest.local(), **shows})
-        expected = cls.fields_at(cls.version_at(microversion) or '1.0')
+        shown = Version.parse(cls.version_at(microversion) or '1.0')
+        expected = cls.fields_at(str(shown))
         unknown = sorted(plain.keys() - expected.keys())
         if unknown:
             raise exceptions.UnknownField(
                 cls.obj_name(), unknown[0], microversion
             )
         known = self._peer.lock.newest(cls.obj_name())
-        filled = {name for name in cls.fields if name in plain}
+        assert known is not None
         return [
             f'{cls.obj_name()}.{name}'
-            for name in sorted(expected.keys() - filled)
-            if known is not None and known.field(name) is None
+            for name in sorted(expected.keys() - plain.keys())
+            if known.field(
+                cls._history.name_at(name, shown, Version.parse(known.version))
+                or ''
+            )
+            is None
         ]
+
+
+def _filled(
+    cls: type[objects.Object],
+    microversion: Version,
+    without: Collection[tuple[str, str]],
+) -> dict[str, Any]:
+    """Return a filled primitive with the fields that a microversion has.
+
+    :param without: (type, field) that stay unset
+    """
+
+    def form_of(name: str) -> type[ovo_base.VersionedObject] | None:
+        newest = registries.newest(name)
+        if newest is None or not issubclass(newest, objects.Object):
+            return newest
+        version = newest.version_at(microversion)
+        return None if version is None else old_form(newest, version)
+
+    def old_form(
+        newest: type[objects.Object], version: str
+    ) -> type[ovo_base.VersionedObject]:
+        name = newest.obj_name()
+        form = type(
+            name,
+            (ovo_base.VersionedObject,),
+            {
+                'VERSION': version,
+                'OBJ_PROJECT_NAMESPACE': newest.OBJ_PROJECT_NAMESPACE,
+                'fields': {
+                    key: field
+                    for key, field in newest.fields_at(version).items()
+                    if (name, key) not in without
+                },
+                '__module__': newest.__module__,
+            },
+        )
+        ovo_base._make_class_properties(form)
+        return form
+
+    form = old_form(cls, cls.version_at(microversion) or '1.0')
+    primitive: dict[str, Any] = samples.fill(
+        form, 'full', form_of
+    ).obj_to_primitive()
+    return primitive
 
 
 def as_text(cells: Sequence[Cell]) -> Iterator[str]:

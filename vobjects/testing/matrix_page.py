@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Render a matrix as a self-contained HTML page."""
+"""Render a matrix, or transfers, as a self-contained HTML page."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from vobjects.testing.cross_release import Transfer
 from vobjects.testing.matrix import Cell, by_release
 
 _STYLE = """
@@ -16,7 +17,9 @@ th, td { border: 1px solid #ccc; padding: .4em .8em; text-align: left;
 th { background: #f4f4f4 }
 td.served { background: #d9f2dd }
 td.refused { background: #eee; color: #666 }
-td.broken { background: #f9d0d0 }
+td.broken, td.error { background: #f9d0d0 }
+td.warning { background: #fbeecb }
+td.note { background: #eee }
 ul { margin: .2em 0 0; padding-left: 1.2em; font-size: 85% }
 """
 
@@ -27,12 +30,40 @@ _MEANING = {
 }
 
 
+_SEVERITIES = {
+    'error': 'a process fails, or data that both releases have is lost',
+    'warning': 'the receiver ignores data',
+    'note': 'the older release cannot have the data',
+}
+
+
 def render(title: str, cells: Sequence[Cell]) -> str:
     """Return a page with a row per microversion and a column per release.
 
     :param title: title and heading of the page
     :param cells: the cells of the matrix
     """
+    summary = 'The API of this build with an engine of each release.'
+    return _page(title, summary, _table(cells), _MEANING)
+
+
+def render_transfers(title: str, transfers: Sequence[Transfer]) -> str:
+    """Return a page with a row per transfer that is not fine.
+
+    :param title: title and heading of the page
+    :param transfers: all transfers between two releases
+    """
+    problems = [item for item in transfers if item.outcome != 'fine']
+    summary = (
+        f'{len(transfers)} transfers, {len(transfers) - len(problems)} without'
+        ' problems.'
+    )
+    return _page(title, summary, _transfer_table(problems), _SEVERITIES)
+
+
+def _page(
+    title: str, summary: str, table: Iterable[str], legend: Mapping[str, str]
+) -> str:
     return '\n'.join(
         [
             '<!doctype html>',
@@ -40,17 +71,36 @@ def render(title: str, cells: Sequence[Cell]) -> str:
             f'<title>{html.escape(title)}</title>',
             f'<style>{_STYLE}</style></head><body>',
             f'<h1>{html.escape(title)}</h1>',
-            '<p>The API of this build with an engine of each release.</p>',
-            *_table(cells),
+            f'<p>{summary}</p>',
+            *table,
             '<h2>Legend</h2><table>',
             *(
                 f'<tr><td class="{name}">{name}</td><td>{meaning}</td></tr>'
-                for name, meaning in _MEANING.items()
+                for name, meaning in legend.items()
             ),
             '</table></body></html>',
             '',
         ]
     )
+
+
+def _transfer_table(problems: Sequence[Transfer]) -> Iterator[str]:
+    yield '<table><tr>'
+    for heading in (
+        *('severity', 'outcome', 'type', 'sender', 'receiver', 'direction'),
+        *('fields or error', 'reason', 'sent'),
+    ):
+        yield f'<th>{heading}</th>'
+    yield '</tr>'
+    for item in problems:
+        yield f'<tr><td class="{item.severity}">{item.severity}</td>'
+        for value in (
+            *(item.outcome, item.type_name, item.sender, item.receiver),
+            *(item.direction, item.detail, item.reason, item.sent),
+        ):
+            yield f'<td>{html.escape(value)}</td>'
+        yield '</tr>'
+    yield '</table>'
 
 
 def _table(cells: Sequence[Cell]) -> Iterator[str]:

@@ -8,7 +8,8 @@
 
 The plugin turns this into one test per type and locked version, and one per
 release for its golden primitives. The lock is ``vobjects.lock`` in pytest's
-root directory; ``vobjects_lock`` in the ini file names another.
+root directory; ``vobjects_lock`` in the ini file names another, for
+:func:`vobjects.testing.emulate`, too.
 ``vobjects_invariants_examples`` is the number of instances that hypothesis
 draws for each test.
 
@@ -23,33 +24,57 @@ The plugin turns this into one test per seed; see
 
 from __future__ import annotations
 
+import functools
 import pathlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 import pytest
 
+from vobjects import testing
 from vobjects.testing import upgrade_plugin
 
 vobjects_upgrade = upgrade_plugin.vobjects_upgrade
 
 FIXTURE = 'vobjects_invariants'
 
-#: User property with the numbers of exercised and declared changes.
+#: User property with the numbers that a :data:`Check` returns.
 PROPERTY = 'vobjects_invariants'
 
-#: Checks one case; returns the numbers of exercised and declared changes.
-Check = Callable[[], tuple[int, int]]
+#: Invariant and field -> why the field may violate it.
+Exempt = Mapping[str, str]
+
+#: Checks one case; returns the numbers of exercised and declared changes, and
+#: of exemptions that were needed.
+Check = Callable[[Exempt], tuple[int, int, int]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the ini options."""
-    parser.addini('vobjects_lock', 'the schema lock', default='vobjects.lock')
+    parser.addini(
+        'vobjects_lock',
+        "the lock file, relative to pytest's root directory; used by"
+        ' vobjects_invariants and vobjects.testing.emulate()',
+        default='vobjects.lock',
+    )
     parser.addini(
         'vobjects_invariants_examples',
         'instances drawn by hypothesis for each type and version',
         default='5',
     )
     upgrade_plugin.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let ``emulate()`` read the lock that the ini file names."""
+    config.add_cleanup(
+        functools.partial(_set_default_lock, testing.default_lock)
+    )
+    _set_default_lock(_lock_path(config))
+
+
+def _set_default_lock(path: pathlib.Path) -> None:
+    testing.default_lock = path
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -63,13 +88,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def vobjects_invariants(request: pytest.FixtureRequest) -> Callable[[], None]:
-    """Return a function that checks the invariants of one case."""
+def vobjects_invariants(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Return a function that checks the invariants of one case.
+
+    It has an optional parameter, ``exempt``: ``INVARIANT Type.field`` -> the
+    reason for which the field may violate the invariant.
+    """
     check_case: Check = request.param
 
-    def check() -> None:
-        exercised, declared = check_case()
-        request.node.user_properties.append((PROPERTY, [exercised, declared]))
+    def check(exempt: Exempt = MappingProxyType({})) -> None:
+        without_reason = [name for name, why in exempt.items() if not why]
+        if without_reason:
+            raise pytest.UsageError(
+                f'vobjects_invariants: exempt {without_reason[0]!r} has no'
+                ' reason'
+            )
+        counts = check_case(exempt)
+        request.node.user_properties.append((PROPERTY, list(counts)))
 
     return check
 
@@ -85,13 +120,17 @@ def pytest_terminal_summary(
         if name == PROPERTY
     ]
     if counts:
-        exercised = sum(pair[0] for pair in counts)
-        declared = sum(pair[1] for pair in counts)
+        exercised, declared, exempted = map(sum, zip(*counts, strict=True))
+        exemptions = f'; {exempted} exemptions' if exempted else ''
         terminalreporter.write_line(
             f'vobjects invariants: {len(counts)} cases passed; {exercised} of'
-            f' {declared} declared changes were exercised'
+            f' {declared} declared changes were exercised{exemptions}'
         )
     upgrade_plugin.summarize(terminalreporter)
+
+
+def _lock_path(config: pytest.Config) -> pathlib.Path:
+    return pathlib.Path(config.rootpath, config.getini('vobjects_lock'))
 
 
 def _cases(config: pytest.Config) -> Iterator[tuple[str, Check]]:
@@ -100,7 +139,7 @@ def _cases(config: pytest.Config) -> Iterator[tuple[str, Check]]:
     from vobjects.lock import golden, lock_names, parse
     from vobjects.testing import invariants
 
-    path = pathlib.Path(config.rootpath, config.getini('vobjects_lock'))
+    path = _lock_path(config)
     examples = int(config.getini('vobjects_invariants_examples'))
     try:
         lock = parse.load(path)
@@ -125,13 +164,18 @@ class _InvariantTest:
     def __init__(self, case: object, examples: int) -> None:
         self._case, self._examples = case, examples
 
-    def __call__(self) -> tuple[int, int]:
+    def __call__(self, exempt: Exempt) -> tuple[int, int, int]:
         from vobjects.testing import invariants
 
         case = self._case
         assert isinstance(case, invariants.Case)
+        case.exempt = exempt
         case.check(self._examples)
-        return len(case.changes & case.exercised), len(case.changes)
+        return (
+            len(case.changes & case.exercised),
+            len(case.changes),
+            len(case.exempted),
+        )
 
 
 class _GoldenTest:
@@ -140,9 +184,9 @@ class _GoldenTest:
     ) -> None:
         self._primitives, self._manifest = primitives, manifest
 
-    def __call__(self) -> tuple[int, int]:
+    def __call__(self, exempt: Exempt) -> tuple[int, int, int]:
         from vobjects.testing import invariants
 
         for primitive in self._primitives:
             invariants.check_golden(primitive, self._manifest)
-        return 0, 0
+        return 0, 0, 0

@@ -57,11 +57,20 @@ class TransferEndpoint:
         }
 
     def types(self) -> dict[str, Any]:
-        """Return each type's version and fields, and if it can be read."""
+        """Return each type's version and fields, and if it can be read.
+
+        ``optional`` are the fields that a sender may leave out: they are
+        nullable or have a default.
+        """
         return {
             name: {
                 'version': cls.VERSION,
                 'fields': sorted(cls.fields),
+                'optional': sorted(
+                    field
+                    for field in cls.fields
+                    if self._samples.is_optional(cls.fields[field])
+                ),
                 'readable': self._is_readable(name, set()),
             }
             for name, cls in self._classes.items()
@@ -71,14 +80,15 @@ class TransferEndpoint:
         """Return whether oslo.versionedobjects can instantiate the type.
 
         Ironic's notifications contain objects whose class requires arguments:
-        the service only sends them.
+        the service only sends them. A class of Cyborg connects to the message
+        bus, so only a running service can read it.
         """
         if name in seen or name not in self._classes:
             return True
         seen.add(name)
         try:
             self._classes[name]()
-        except TypeError:
+        except Exception:  # noqa: BLE001 - whatever a service raises
             return False
         return all(
             self._is_readable(inner, seen)

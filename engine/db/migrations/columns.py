@@ -9,15 +9,10 @@ import sqlalchemy as sa
 from alembic import op
 
 from engine.db import types
+from vobjects.rpc.sql.columns import TABLE_OPTIONS
 
-OPTIONS: dict[str, Any] = {
-    'mysql_engine': 'InnoDB',
-    'mysql_charset': 'utf8mb4',
-    'mysql_collate': 'utf8mb4_bin',
-    'mariadb_engine': 'InnoDB',
-    'mariadb_charset': 'utf8mb4',
-    'mariadb_collate': 'utf8mb4_bin',
-}
+#: Options of all tables.
+OPTIONS = TABLE_OPTIONS
 
 
 def id_() -> sa.Column[Any]:

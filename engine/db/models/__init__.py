@@ -20,10 +20,9 @@ their result with these classes on every database.
 from engine.db.models.actions import Action, ActionDependency, Event, Lock
 from engine.db.models.base import TABLE_OPTIONS, Base, Owned, Time, new_id
 from engine.db.models.fleet import (
+    LEDGER,
     ContractVersion,
-    LedgerState,
     RecordedCall,
-    Service,
 )
 from engine.db.models.health import (
     HealthRegistration,
@@ -53,6 +52,7 @@ from engine.db.models.simulation import (
 )
 
 __all__ = [
+    'LEDGER',
     'TABLE_OPTIONS',
     'Action',
     'ActionDependency',
@@ -62,7 +62,6 @@ __all__ = [
     'ContractVersion',
     'Event',
     'HealthRegistration',
-    'LedgerState',
     'LifecycleEvent',
     'Lock',
     'Node',
@@ -76,7 +75,6 @@ __all__ = [
     'ReceiverCredential',
     'RecordedCall',
     'ServerEvent',
-    'Service',
     'SimulatedContainer',
     'SimulatedEvent',
     'SimulatedMessage',

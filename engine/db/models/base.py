@@ -11,18 +11,21 @@ import sqlalchemy
 from sqlalchemy import String, orm
 
 from engine.db import types
+from vobjects.rpc.sql.columns import TABLE_OPTIONS
+
+__all__ = [
+    'CONVENTIONS',
+    'TABLE_OPTIONS',
+    'Base',
+    'Owned',
+    'Time',
+    'id_column',
+    'json_column',
+    'new_id',
+    'reason_column',
+]
 
 Time = datetime.datetime
-
-#: Compare names byte by byte, which is not MariaDB's default.
-TABLE_OPTIONS = {
-    'mysql_engine': 'InnoDB',
-    'mysql_charset': 'utf8mb4',
-    'mysql_collate': 'utf8mb4_bin',
-    'mariadb_engine': 'InnoDB',
-    'mariadb_charset': 'utf8mb4',
-    'mariadb_collate': 'utf8mb4_bin',
-}
 
 CONVENTIONS = {
     'ix': 'ix_%(table_name)s_%(column_0_N_name)s',

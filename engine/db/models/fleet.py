@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Index, String, orm
+from sqlalchemy import Boolean, Column, Index, String, orm
 
 from engine.db import clock
 from engine.db.models.base import (
@@ -14,40 +14,18 @@ from engine.db.models.base import (
     Time,
     json_column,
 )
+from vobjects.rpc.sql import tables
 
-
-class Service(Base):
-    """A live engine or API process."""
-
-    __tablename__ = 'services'
-    __table_args__ = (TABLE_OPTIONS,)
-
-    id: orm.Mapped[str] = orm.mapped_column(String(36), primary_key=True)
-    binary: orm.Mapped[str] = orm.mapped_column(String(64))
-    host: orm.Mapped[str] = orm.mapped_column(String(255))
-    topic: orm.Mapped[str] = orm.mapped_column(String(255))
-    release: orm.Mapped[str] = orm.mapped_column(String(64))
-    manifest_digest: orm.Mapped[str] = orm.mapped_column(String(64))
-    manifest: orm.Mapped[dict[str, Any]] = json_column()
-    state: orm.Mapped[str] = orm.mapped_column(String(16))
-    seen_generation: orm.Mapped[int] = orm.mapped_column(default=0)
-    heartbeat: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
-    disabled: orm.Mapped[bool] = orm.mapped_column(default=False)
-    disabled_reason: orm.Mapped[str | None] = orm.mapped_column(String(255))
-    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
-
-
-class LedgerState(Base):
-    """The state of the whole fleet, in one row."""
-
-    __tablename__ = 'ledger_state'
-    __table_args__ = (TABLE_OPTIONS,)
-
-    id: orm.Mapped[int] = orm.mapped_column(
-        primary_key=True, autoincrement=False
-    )
-    generation: orm.Mapped[int]
-    held_manifest: orm.Mapped[dict[str, Any] | None]
+#: The tables of the live engine and API processes. Two columns are only shown.
+LEDGER = tables.LedgerTables(
+    Base.metadata,
+    members='services',
+    state='ledger_state',
+    extra=lambda: (
+        Column('disabled', Boolean, nullable=False, default=False),
+        Column('disabled_reason', String(255)),
+    ),
+)
 
 
 class RecordedCall(Base):

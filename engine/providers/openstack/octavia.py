@@ -24,6 +24,9 @@ LOG = logging.getLogger(__name__)
 
 _ROOT = '/lbaas'
 
+#: Seconds in which a load balancer whose creation failed is deleted.
+CLEAN_UP_TIMEOUT = 60.0
+
 #: Keys of a pool's session persistence that Octavia supports.
 _PERSISTENCE = ('type', 'cookie_name')
 
@@ -91,11 +94,11 @@ class LoadBalancers:
             raise base.ProviderError(
                 f'load balancer {name_or_id} has no pool {pool_id}'
             )
-        if monitor_id and pool['healthmonitor_id'] != monitor_id:
+        if monitor_id and pool.get('healthmonitor_id') != monitor_id:
             raise base.ProviderError(
                 f'pool {pool_id} has no health monitor {monitor_id}'
             )
-        return _balancer(balancer, pool_id, pool['healthmonitor_id'])
+        return _balancer(balancer, pool_id, pool.get('healthmonitor_id'))
 
     def create(
         self, key: str, spec: load_balancing.Spec, *, timeout: float
@@ -209,7 +212,9 @@ class LoadBalancers:
             self._post('pools', 'pool', _pool(listener, spec))
             balancer = self._wait_until_ready(id_, task)
         pool_id = balancer['pools'][0]['id']
-        monitor_id = self._get(f'pools/{pool_id}')['pool']['healthmonitor_id']
+        # Octavia omits the key if the pool has no health monitor.
+        pool = self._get(f'pools/{pool_id}')['pool']
+        monitor_id = pool.get('healthmonitor_id')
         if spec.monitor is not None and not monitor_id:
             values = {
                 key: spec.monitor[key]
@@ -227,9 +232,10 @@ class LoadBalancers:
 
     def _clean_up(self, id_: str) -> None:
         """Delete a load balancer whose creation failed."""
+        task = Task.start(f'delete load balancer {id_}', CLEAN_UP_TIMEOUT)
+        path = f'loadbalancers/{id_}?cascade=true'
         try:
-            with sdk_errors.converted(f'delete load balancer {id_}'):
-                self._request('DELETE', f'loadbalancers/{id_}?cascade=true')
+            self._retry_on_conflict(task, 'DELETE', path)
         except base.ProviderError as error:
             LOG.warning('A load balancer is left: %s', error)
 

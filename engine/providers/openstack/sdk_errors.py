@@ -50,7 +50,8 @@ def converted(
         LOG.info('Could not %s: %s', what, error)
         kind = missing if error.http_status == 404 else base.ProviderError
         raise kind(
-            f'could not {what}: {error.http_status}: {error.message}'
+            f'could not {what}: {error.http_status}:'
+            f' {str(error.message)[:MAX_MESSAGE_LENGTH]}'
         ) from None
     except (
         keystoneauth1.exceptions.ClientException,
@@ -65,6 +66,14 @@ def converted(
         LOG.info('Could not %s: %s', what, error)
         raise base.ProviderError(
             f'could not {what}: {exceptions.cut(str(error))}'
+        ) from None
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        # Each cloud has extensions and versions of its own. A missing key must
+        # not keep the caller from deleting what it has created.
+        LOG.exception('Could not %s: unexpected response of the cloud', what)
+        raise base.ProviderError(
+            f'could not {what}: unexpected response of the cloud'
+            f' ({type(error).__name__}: {exceptions.cut(str(error))})'
         ) from None
 
 

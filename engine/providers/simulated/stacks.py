@@ -74,9 +74,13 @@ def _properties(row: models.SimulatedStack) -> dict[str, Any]:
 
 def _stack(row: models.SimulatedStack) -> base.Stack:
     template = row.properties.get('template') or {}
+    # Users may write any JSON value.
+    specs = template.get('outputs')
     outputs = {
         name: output.get('value')
-        for name, output in (template.get('outputs') or {}).items()
+        for name, output in (
+            specs.items() if isinstance(specs, Mapping) else ()
+        )
         if isinstance(output, Mapping)
     }
     return base.Stack(

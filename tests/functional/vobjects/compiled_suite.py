@@ -3,8 +3,8 @@
 
     python -m tests.functional.vobjects.compiled_suite
 
-The methods of VersionedObject itself are replaced, and registration makes our
-properties, so the tests need no change. Prints, as JSON, how many tests ran
+The methods of VersionedObject itself are replaced, so the tests need no
+change. Prints, as JSON, how many tests ran
 and which of them failed.
 """
 
@@ -16,7 +16,7 @@ import sys
 import unittest
 import warnings
 
-from vobjects.objects.codec import field_properties, ovo_methods
+from vobjects.objects.codec import ovo_methods
 
 from oslo_versionedobjects import base as ovo_base  # isort: skip - after ours
 
@@ -24,14 +24,7 @@ MODULES = ('test_objects', 'test_fields', 'test_fixture', 'test_exception')
 
 
 def compile_everything() -> None:
-    """Make VersionedObject, and what is registered from now on, compiled."""
-    made_by_ovo = ovo_base._make_class_properties
-
-    def make(cls: type[ovo_base.VersionedObject]) -> None:
-        made_by_ovo(cls)
-        field_properties.install(cls)
-
-    ovo_base._make_class_properties = make
+    """Replace the methods of VersionedObject."""
     ovo_methods.install(ovo_base.VersionedObject, replace=True)
 
 

@@ -15,8 +15,9 @@ import pytest
 
 from api import routes
 from tests.unit.api import client
+from vobjects.clustering import history
 
-LATEST = '1.14'
+LATEST = str(history.MAXIMUM)
 
 #: Environ of a chunked body, on a server that marks its end.
 CHUNKED = {'CONTENT_LENGTH': '', 'wsgi.input_terminated': True}

@@ -12,7 +12,7 @@ import uuid
 from typing import Any
 
 from vobjects import exceptions, objects, versions
-from vobjects.clustering import errors, resources
+from vobjects.clustering import errors, history, resources
 from vobjects.clustering import types as clustering_types
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import (
@@ -25,7 +25,6 @@ from vobjects.clustering.requests import (
     receivers,
     services,
 )
-from vobjects.microversions.presets import SENLIN
 from vobjects.objects import manifest
 from vobjects.rpc import serializer
 from vobjects.versions import Maximum
@@ -44,7 +43,7 @@ class FakeFleet:
     """
 
     def __init__(self) -> None:
-        self.max_version: Maximum | None = Maximum(SENLIN.maximum)
+        self.max_version: Maximum | None = Maximum(history.MAXIMUM)
         self.earlier: list[Maximum] = []
         self.live_engines = 1
 

@@ -7,6 +7,7 @@ import pytest
 
 from api import app
 from tests.unit.api import client, conftest, fake_engine
+from vobjects.clustering import history
 from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
@@ -18,7 +19,10 @@ def test_root_when_asked_lists_the_one_major_version(
     assert response.status == 300
     api_sig.assert_versions_document(response.json)
     (version,) = response.json['versions']
-    assert (version['min_version'], version['max_version']) == ('1.0', '1.14')
+    assert (version['min_version'], version['max_version']) == (
+        '1.0',
+        str(history.MAXIMUM),
+    )
     assert version['links'][0]['href'] == 'http://api.example.org/v1/'
 
 

@@ -45,7 +45,7 @@ def app() -> Microversions:
         max_limit=conf.api.max_limit,
     )
     return Microversions(
-        dispatcher.Dispatcher((OLD, YOUNG), {}, service), presets.SENLIN
+        dispatcher.Dispatcher((OLD, YOUNG), service), presets.SENLIN
     )
 
 

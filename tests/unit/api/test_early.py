@@ -15,7 +15,15 @@ from api import routes
 from tests.unit.api import client, fake_engine
 from vobjects import exceptions
 from vobjects.clustering.history import HISTORY
+from vobjects.microversions import presets
 from vobjects.versions import Maximum, Version
+
+#: The microversions of Senlin; later ones accept nothing early.
+SENLIN = [
+    version
+    for version in map(Version.parse, HISTORY)
+    if version <= presets.SENLIN.maximum
+]
 
 C, N = '/v1/clusters', '/v1/nodes'
 
@@ -130,12 +138,13 @@ def test_field_when_versions_are_strict_is_rejected_with_its_version(
 
 
 def test_fields_when_listed_are_all_that_were_added_later() -> None:
+    """Later microversions than Senlin's have no early fields."""
     tested = {(since, name) for since, _, _, _, name, _ in FIELDS}
     later = set()
     for route in routes.ROUTES:
         for name in route.client_fields():
             since = route.request.first_microversion_of(name)
-            if since != route.request.introduced():
+            if since != route.request.introduced() and since in SENLIN:
                 later.add((str(since), name))
     assert tested == later
 
@@ -179,7 +188,7 @@ def test_method_when_senlin_rejects_it_early_is_rejected(
         assert f'needs API version {since} or later' in response.detail
 
 
-@pytest.mark.parametrize('version', HISTORY)
+@pytest.mark.parametrize('version', [str(v) for v in SENLIN])
 def test_response_when_early_has_the_fields_of_senlin(
     api: client.ApiClient, strict_api: client.ApiClient, version: str
 ) -> None:

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from oslo_config import cfg
 
-from api import app, health
+from api import app, errors, health
 from api import conf as api_conf
 from tests.unit.api import client, fake_engine
+from tests.unit.api.conftest import make_conf
 
 Check = Callable[..., tuple[int, str]]
 
@@ -68,6 +69,18 @@ def test_check_when_no_engine_is_live_is_503(
     fleet.max_version = None
     assert check() == (503, 'no engine answers')
     assert check('HEAD') == (503, '')
+
+
+@pytest.mark.parametrize('method', ['GET', 'HEAD'])
+def test_check_when_no_engine_is_live_has_retry_after(
+    fleet: fake_engine.FakeFleet,
+    method: str,
+) -> None:
+    app_ = app.build(make_conf(), fake_engine.FakeEngine(), fleet)
+    assert 'retry-after' not in client.call(app_, method, health.PATH).headers
+    fleet.live_engines = 0
+    response = client.call(app_, method, health.PATH)
+    assert response.headers['retry-after'] == str(errors.RETRY_AFTER)
 
 
 def test_check_when_detailed_shows_the_reason(

@@ -8,7 +8,11 @@ from collections.abc import Callable
 import pytest
 
 from tests.unit.api import client, fake_engine
+from vobjects.clustering import history
 from vobjects.versions import Maximum, Version
+
+LATEST = str(history.MAXIMUM)
+NEXT = f'1.{history.MAXIMUM.minor + 1}'
 
 HEADER = 'OpenStack-API-Version'
 
@@ -24,8 +28,8 @@ HEADER = 'OpenStack-API-Version'
         ('clustering 1.10', '1.10'),
         ('compute 2.1, clustering 1.8', '1.8'),
         ('compute 2.1,clustering 1.8,identity 3.4', '1.8'),
-        ('clustering latest', '1.14'),
-        ('clustering LATEST', '1.14'),
+        ('clustering latest', LATEST),
+        ('clustering LATEST', LATEST),
         ('CLUSTERING 1.3', '1.3'),
     ],
 )
@@ -58,14 +62,14 @@ def test_header_when_malformed_is_400(
     assert response.code == 'clustering.microversion-malformed'
 
 
-@pytest.mark.parametrize('version', ['1.15', '2.0', '1.999999999999'])
+@pytest.mark.parametrize('version', ['2.0', '1.999999999999', NEXT])
 def test_version_when_out_of_range_is_406_with_the_range(
     api: client.ApiClient, version: str
 ) -> None:
     response = api('GET', '/v1/clusters', version=version)
     assert response.status == 406
     item = response.json['errors'][0]
-    assert (item['min_version'], item['max_version']) == ('1.0', '1.14')
+    assert (item['min_version'], item['max_version']) == ('1.0', LATEST)
 
 
 def test_maximum_when_an_old_engine_lives_is_lower_and_says_why(
@@ -89,7 +93,7 @@ def test_maximum_when_the_old_engine_leaves_rises_at_once(
 ) -> None:
     fleet.max_version = Maximum(Version(1, 7), 'an old engine')
     assert api('GET', '/v1/clusters', version='1.8').status == 406
-    fleet.max_version = Maximum(Version(1, 14))
+    fleet.max_version = Maximum(history.MAXIMUM)
     assert api('GET', '/v1/clusters', version='1.8').status == 200
 
 
@@ -118,7 +122,7 @@ def test_method_when_the_version_lacks_it_is_404_and_says_since_when(
 def test_method_missing_status_when_configured_is_answered(
     make_api, status: int
 ) -> None:
-    api = make_api(method_not_found_status=status, strict_versions=True)
+    api = make_api(method_missing_status=status, strict_versions=True)
     response = api('GET', '/v1/services', version='1.6')
     assert response.status == status
     if status == 400:

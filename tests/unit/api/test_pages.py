@@ -87,7 +87,7 @@ def test_list_when_too_large_for_a_page_is_cut(
     profiles = backend.engine.profiles
     backend.engine = Engine()
     backend.engine.profiles = profiles
-    assert pages(api, '/v1/profiles') == [[one] for one in ids] + [[]]
+    assert pages(api, '/v1/profiles') == [[id_] for id_ in ids] + [[]]
 
 
 # The SDK warns of itself.
@@ -102,7 +102,7 @@ def test_list_when_in_pages_is_complete_for_openstacksdk() -> None:
             sdk.create_profile(name='p', spec=SPEC).id for _ in range(7)
         ]
         for query in ({}, {'limit': 2}, {'limit': 5}, {'name': 'p'}):
-            assert [one.id for one in sdk.profiles(**query)] == created
+            assert [profile.id for profile in sdk.profiles(**query)] == created
 
 
 @pytest.mark.parametrize(

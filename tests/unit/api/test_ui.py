@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from api import app, authentication, ui
 from tests.unit.api import client, conftest, fake_engine
+from vobjects.clustering import history
 
 
 @pytest.fixture
@@ -57,7 +59,9 @@ def test_fleet_when_the_caller_is_no_admin_is_403(
     response = request(build(), '/ui/fleet')
     assert response.status == 200
     assert response.headers['cache-control'] == 'no-store'
-    assert response.content == b'{"max_microversion":"1.14"}'
+    assert json.loads(response.content) == {
+        'max_microversion': str(history.MAXIMUM)
+    }
     monkeypatch.setattr(authentication, 'ALL_ROLES', ('reader',))
     response = request(build(), '/ui/fleet')
     assert response.status == 403

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import sqlite3
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from tests.unit.engine import engine_harness
 
 #: Tables with rows that a migration inserts.
 MIGRATED_TABLES = (
-    models.LedgerState.__tablename__,
+    models.LEDGER.state.name,
     models.ContractVersion.__tablename__,
 )
 
@@ -76,13 +77,34 @@ def copy_of(
 
     :param path: the path of the copy
     """
-    source = sqlite3.connect(harness.database.engine.url.database or '')
-    copy = sqlite3.connect(path)
-    source.backup(copy)
-    for connection in (source, copy):
-        connection.close()
+    with (
+        contextlib.closing(_open_file(harness.database)) as source,
+        contextlib.closing(sqlite3.connect(path)) as copy,
+    ):
+        source.backup(copy)
     conf = configuration(f'sqlite:///{path}')
     return engine_harness.Harness(conf, database.Database(conf))
+
+
+def snapshot_of(target: database.Database) -> sqlite3.Connection:
+    """Return a copy, in memory, of an SQLite database.
+
+    :returns: for :func:`restore`; the caller closes it
+    """
+    snapshot = sqlite3.connect(':memory:')
+    with contextlib.closing(_open_file(target)) as source:
+        source.backup(snapshot)
+    return snapshot
+
+
+def restore(target: database.Database, snapshot: sqlite3.Connection) -> None:
+    """Replace the rows of an SQLite database with those of a snapshot."""
+    with contextlib.closing(_open_file(target)) as connection:
+        snapshot.backup(connection)
+
+
+def _open_file(target: database.Database) -> sqlite3.Connection:
+    return sqlite3.connect(target.engine.url.database or '')
 
 
 @pytest.fixture(params=databases.BACKENDS)
@@ -135,7 +157,7 @@ def delete_rows(session: orm.Session) -> None:
             # Plain text halves the time that this takes after each test.
             connection.exec_driver_sql(f'DELETE FROM {table.name}')
     session.execute(
-        sqlalchemy.update(models.LedgerState).values(
+        sqlalchemy.update(models.LEDGER.state).values(
             generation=0, held_manifest=None
         )
     )

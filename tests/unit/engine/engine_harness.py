@@ -172,12 +172,11 @@ class Engine:
             manifest=speaks or local(),
             state='up',
         )
-        self.ledger = ledger.DatabaseLedger(target)
+        self.ledger = ledger.open_ledger(target)
         self.ledger.report(self.member)
         self.scheduler = scheduler.Scheduler(self.runtime, self.member.id)
         self.reaper = reaper.Reaper(
             self.runtime,
-            self.ledger,
             own_scheduler=self.scheduler,
             period=PERIOD,
         )
@@ -241,23 +240,31 @@ class Harness:
             self.conf, target or self.database, self.cloud, **options
         )
 
-    def detect_death(self, engine: Engine) -> None:
-        """Let a new engine detect the death of an engine."""
+    def detect_death(self, engine: Engine) -> Engine:
+        """Let a new engine detect the death of an engine, and return it."""
         self.expire_heartbeat(engine)
         observer = self.engine(name='observer')
-        dead = [member.id for member in observer.reaper.sweep()]
-        assert engine.member.id in dead
+        dead = observer.ledger.expire(PERIOD)
+        assert engine.member.id in {member.id for member in dead}
+        observer.reaper.expect_orphans(dead)
+        observer.reaper.sweep()
+        return observer
 
     def expire_heartbeat(
         self, engine: Engine, seconds: float = 10 * PERIOD
     ) -> None:
         """Move the last heartbeat of an engine into the past."""
 
+        members = models.LEDGER.members
+
         def body(session: orm.Session) -> None:
-            row = session.get(models.Service, engine.member.id)
-            assert row is not None
-            row.heartbeat = clock.now(session) - datetime.timedelta(
+            silent_since = clock.now(session) - datetime.timedelta(
                 seconds=seconds
+            )
+            session.execute(
+                sqlalchemy.update(members)
+                .where(members.c.id == engine.member.id)
+                .values(heartbeat=silent_since)
             )
 
         self.database.write(body)

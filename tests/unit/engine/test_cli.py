@@ -114,12 +114,14 @@ def test_engine_without_a_setting_names_it_and_the_file(
     file = home / 'less.conf'
     file.write_text('[DEFAULT]\ntransport_url = rabbit://\n')
     assert main.main(['engine', f'--config-file={file}']) == 2
-    said = capsys.readouterr().err
-    assert f'[database] connection is not set in {file}; set it' in said
+    error_text = capsys.readouterr().err
+    assert f'[database] connection is not set in {file}; set it' in error_text
     file.write_text('[database]\nconnection = sqlite:////none/at/all\n')
     assert main.main(['engine', f'--config-file={file}']) == 2
-    said = capsys.readouterr().err
-    assert f'[DEFAULT] transport_url is not set in {file}; set it' in said
+    error_text = capsys.readouterr().err
+    assert (
+        f'[DEFAULT] transport_url is not set in {file}; set it' in error_text
+    )
 
 
 def test_db_says_which_files_and_database_it_uses(

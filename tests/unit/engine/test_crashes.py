@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import itertools
-import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from oslo_config import cfg
 
-from engine.db import models
+from engine.db import database, models
 from tests.unit.engine import conftest, engine_harness, request_helpers
 from vobjects.clustering.requests import clusters, nodes
 
@@ -58,8 +58,29 @@ def add_node(engine: engine_harness.Engine) -> None:
 @pytest.fixture(params=[create, shrink, recover, update, add_node])
 def scenario(request: pytest.FixtureRequest) -> Scenario:
     """Each leads to a cluster of two nodes that are well."""
-    found: Scenario = request.param
-    return found
+    steps: Scenario = request.param
+    return steps
+
+
+@pytest.fixture(scope='module')
+def crashing_database(
+    sqlite_database: database.Database,
+) -> Iterator[engine_harness.CrashingDatabase]:
+    """The database of the harness, for an engine that crashes."""
+    url = conftest.url_of(sqlite_database)
+    target = engine_harness.CrashingDatabase(conftest.configuration(url))
+    yield target
+    target.close()
+
+
+@pytest.fixture
+def crashing(
+    crashing_database: engine_harness.CrashingDatabase, conf: cfg.ConfigOpts
+) -> engine_harness.CrashingDatabase:
+    """A database without rows that crashes its engine on demand."""
+    crashing_database.transactions_left = None
+    crashing_database.crashes_in_transaction = False
+    return crashing_database
 
 
 def assert_two_are_well(
@@ -79,39 +100,40 @@ def assert_two_are_well(
 
 
 def test_crash_at_any_transaction_has_the_same_result(
-    harness: engine_harness.Harness, scenario: Scenario, tmp_path: pathlib.Path
+    harness: engine_harness.Harness,
+    crashing: engine_harness.CrashingDatabase,
+    scenario: Scenario,
 ) -> None:
     scenario(harness.engine(name='first'))
-    for lives in itertools.count():
-        again = conftest.copy_of(harness, tmp_path / f'{lives}.sqlite')
-        crashing = engine_harness.CrashingDatabase(again.conf)
-        victim = again.engine(crashing, name='victim')
-        crashing.transactions_left = lives
+    snapshot = conftest.snapshot_of(harness.database)
+    for transactions in itertools.count():
+        conftest.restore(harness.database, snapshot)
+        victim = harness.engine(crashing, name='victim')
+        crashing.transactions_left = transactions
         try:
             victim.run_actions()
         except engine_harness.CrashError:
-            again.detect_death(victim)
+            harness.detect_death(victim)
         survived = crashing.transactions_left >= 0
-        heir = again.engine(name='heir')
+        crashing.transactions_left = None
+        heir = harness.engine(name='heir')
         heir.run_actions()
-        assert_two_are_well(again, heir)
-        crashing.close()
-        again.database.close()
+        assert_two_are_well(harness, heir)
         if survived:
             break
-    assert lives >= 3
+    snapshot.close()
+    assert transactions >= 3
 
 
 def test_repeated_crashes_have_the_same_result(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, crashing: engine_harness.CrashingDatabase
 ) -> None:
     harness.conf.set_override('max_attempts', 1000, 'engine')
-    crashing = engine_harness.CrashingDatabase(harness.conf)
     first = harness.engine(name='first')
     create(first)
     for deaths in itertools.count():
         victim = harness.engine(crashing, name='victim')
-        # Enough lives, now and then, to get one step further.
+        # Enough transactions, now and then, to get one step further.
         crashing.transactions_left, crashing.crashes_in_transaction = (
             deaths % 4,
             deaths % 3 == 0,
@@ -124,7 +146,6 @@ def test_repeated_crashes_have_the_same_result(
             break
         finally:
             crashing.transactions_left = None
-    crashing.close()
     assert deaths > 3
     assert_two_are_well(harness, first)
 

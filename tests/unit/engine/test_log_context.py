@@ -53,17 +53,17 @@ def test_line_of_json_names_request_action_and_cluster(
 ) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
-    found = read(lines)
+    records = read(lines)
     rows = {row.id: row for row in harness.rows(models.Action)}
-    assert {line['context']['action_id'] for line in found} == set(rows)
-    for line in found:
+    assert {line['context']['action_id'] for line in records} == set(rows)
+    for line in records:
         row = rows[line['context']['action_id']]
         assert line['context']['cluster_id'] == cluster
         assert line['context']['target_id'] == row.target
         assert line['context']['action'] == row.action
         assert line['context']['request_id'] == row.request_id
         assert line['context']['project_id'] == 'ours'
-    told = [line for line in found if line['levelname'] == 'INFO']
+    told = [line for line in records if line['levelname'] == 'INFO']
     assert {one['context']['action'] for one in told} == {'CLUSTER_CREATE'}
     action = told[0]['context']['action_id'][:8]
     assert [one['message'] for one in told] == [
@@ -128,8 +128,7 @@ def test_log_line_about_action_of_dead_engine_names_the_action(
     request_helpers.create_cluster(engine, 0, run=False)
     run = engine.scheduler.claim()
     assert run is not None
-    harness.expire_heartbeat(engine)
-    harness.engine(name='two').reaper.sweep()
+    harness.detect_death(engine)
     (told,) = [
         line for line in read(lines) if 'ready again' in line['message']
     ]

@@ -55,7 +55,7 @@ def test_several_engines_run_each_action_once(
     for engine in engines:
         engine.scheduler.stop(5)
     shown = [request_helpers.get_cluster(engines[0], id_) for id_ in ids]
-    assert [one.status for one in shown] == ['ACTIVE'] * 3
+    assert [node.status for node in shown] == ['ACTIVE'] * 3
     assert any_harness.cloud.servers.calls.count('create') == 9
     any_harness.assert_idle()
 

@@ -20,6 +20,7 @@ from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import configuration
 from vobjects.clustering import errors, topics
 from vobjects.clustering.requests import clusters, profiles, services
+from vobjects.clustering.service import SERVICE
 from vobjects.objects import manifest
 from vobjects.rpc import client, transport
 
@@ -39,7 +40,7 @@ def test_engines_share_requests_and_actions(bus: cfg.ConfigOpts) -> None:
         engine.start()
     membership = engines[0].worker.membership
     opened = transport.open_transport(
-        bus, topics.EXCHANGE, topics.ERROR_MODULES
+        bus, topics.EXCHANGE, tuple(SERVICE.error_modules)
     )
     caller = client.Client(
         opened,
@@ -64,7 +65,7 @@ def test_engines_share_requests_and_actions(bus: cfg.ConfigOpts) -> None:
         time.sleep(0.02)
         status = ask(clusters.ClusterGetRequest(identity='c')).status
     assert status == 'ACTIVE'
-    hosts = [one.host for one in ask(services.ServiceListRequest())]
+    hosts = [service.host for service in ask(services.ServiceListRequest())]
     assert sorted(hosts) == ['one', 'two']
     with pytest.raises(errors.ResourceNotFound):
         ask(clusters.ClusterGetRequest(identity='none'))
@@ -105,7 +106,7 @@ def test_cap_is_known_inside_a_transaction_after_the_lease(
     """A heartbeat would wait there for the transaction that waits for it."""
     engine = service.Engine(bus)
     reported = engine.worker.membership.member
-    fleet_ledger = services_db.DatabaseLedger(engine.database)
+    fleet_ledger = services_db.open_ledger(engine.database)
     fleet_ledger.report(reported)
 
     with engine.database.writer():

@@ -140,3 +140,13 @@ def test_status_follows_the_active_nodes(
 def test_status_without_maximum_ignores_surplus() -> None:
     bounds = sizes.Bounds(0, -1, LIMIT)
     assert sizes.cluster_status('X', 500, 3, bounds)[0] == 'ACTIVE'
+
+
+@pytest.mark.parametrize(
+    'kind', ['EXACT_CAPACITY', 'CHANGE_IN_CAPACITY', 'CHANGE_IN_PERCENTAGE']
+)
+def test_message_about_huge_size_is_short(kind: str) -> None:
+    change = sizes.Resize(kind, 1e308)
+    with pytest.raises(errors.BadRequest) as caught:
+        change.apply(3, sizes.Bounds(0, -1, 100))
+    assert len(str(caught.value)) < 200

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from vobjects import fields, objects
 from vobjects.clustering import consts
+from vobjects.clustering.fields import NameField
 from vobjects.clustering.requests import common
 from vobjects.objects.history import added
 
@@ -31,7 +32,7 @@ class ClusterCreateRequest(objects.Request):
     EARLY_VERSION_MAP = {'1.0': '1.1'}
 
     fields = {
-        'name': fields.NameField(),
+        'name': NameField(),
         'profile_id': fields.StringField(),
         'min_size': fields.CapacityField(nullable=True, default=0),
         'max_size': fields.CapacityField(
@@ -61,7 +62,7 @@ class ClusterUpdateRequest(objects.Request):
 
     fields = {
         'identity': fields.StringField(),
-        'name': fields.NameField(nullable=True),
+        'name': NameField(nullable=True),
         'profile_id': fields.StringField(nullable=True),
         'metadata': fields.JsonField(nullable=True),
         'timeout': fields.CapacityField(nullable=True),

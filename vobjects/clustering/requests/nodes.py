@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from vobjects import fields, objects
 from vobjects.clustering import consts
+from vobjects.clustering.fields import NameField
 from vobjects.clustering.requests import common
 from vobjects.objects.history import added
 
@@ -28,7 +29,7 @@ class NodeCreateRequest(objects.Request):
     """Create a node, optionally in a cluster."""
 
     fields = {
-        'name': fields.NameField(),
+        'name': NameField(),
         'profile_id': fields.StringField(),
         'cluster_id': fields.StringField(nullable=True, default=''),
         'role': fields.StringField(nullable=True, default=''),
@@ -58,7 +59,7 @@ class NodeUpdateRequest(objects.Request):
 
     fields = {
         'identity': fields.StringField(),
-        'name': fields.NameField(nullable=True),
+        'name': NameField(nullable=True),
         'profile_id': fields.StringField(nullable=True),
         'role': fields.StringField(nullable=True),
         'metadata': fields.JsonField(nullable=True),
@@ -158,7 +159,7 @@ class NodeAdoptRequest(_Adoption):
     VERSION_MAP = {'1.7': '1.0'}
 
     fields = {
-        'name': fields.NameField(nullable=True),
+        'name': NameField(nullable=True),
         'role': fields.StringField(nullable=True, default=''),
         'metadata': fields.JsonField(nullable=True, default={}),
     }

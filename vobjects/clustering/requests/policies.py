@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from vobjects import fields, objects
 from vobjects.clustering import consts
+from vobjects.clustering.fields import NameField
 from vobjects.clustering.requests import common
 
 
@@ -36,7 +37,7 @@ class PolicyCreateRequest(objects.Request):
     """Create a policy."""
 
     fields = {
-        'name': fields.NameField(),
+        'name': NameField(),
         'spec': fields.JsonField(),
     }
 
@@ -63,7 +64,7 @@ class PolicyUpdateRequest(objects.Request):
 
     fields = {
         'identity': fields.StringField(),
-        'name': fields.NameField(),
+        'name': NameField(),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from vobjects import fields, objects
 from vobjects.clustering import consts
+from vobjects.clustering.fields import NameField
 from vobjects.clustering.requests import common
 
 
@@ -45,7 +46,7 @@ class ProfileCreateRequest(objects.Request):
     """Create a profile."""
 
     fields = {
-        'name': fields.NameField(),
+        'name': NameField(),
         'spec': fields.JsonField(),
         'metadata': fields.JsonField(nullable=True, default={}),
     }
@@ -73,7 +74,7 @@ class ProfileUpdateRequest(objects.Request):
 
     fields = {
         'identity': fields.StringField(),
-        'name': fields.NameField(nullable=True),
+        'name': NameField(nullable=True),
         'metadata': fields.JsonField(nullable=True),
     }
 

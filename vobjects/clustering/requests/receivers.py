@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from vobjects import fields, objects
 from vobjects.clustering import consts
+from vobjects.clustering.fields import NameField
 from vobjects.clustering.requests import common
 from vobjects.objects.history import added
 
@@ -40,7 +41,7 @@ class ReceiverCreateRequest(objects.Request):
     """
 
     fields = {
-        'name': fields.NameField(),
+        'name': NameField(),
         'type': fields.EnumField(valid_values=list(consts.RECEIVER_TYPES)),
         'cluster_id': fields.StringField(nullable=True),
         'action': fields.EnumField(
@@ -68,7 +69,7 @@ class ReceiverUpdateRequest(objects.Request):
 
     fields = {
         'identity': fields.StringField(),
-        'name': fields.NameField(nullable=True),
+        'name': NameField(nullable=True),
         'action': fields.EnumField(
             valid_values=list(consts.CLUSTER_ACTIONS), nullable=True
         ),

@@ -277,11 +277,6 @@ def _bad_values(
                     )
 
 
-def _each(options: Options) -> Iterator[tuple[str, cfg.Opt]]:
-    for names in options.values():
-        yield from names.values()
-
-
 def _problem(conf: cfg.ConfigOpts, section: str, option: cfg.Opt) -> str:
     """Return the accepted values if an option's value is invalid."""
     try:

@@ -2,21 +2,17 @@
 """Compile functions for each versioned class, to convert objects faster.
 
 For every field, oslo.versionedobjects calls methods of the field object. A
-compiled class has functions whose source is generated from its fields. They
-are compiled once, at the first use, and give the same primitives, errors and
-changes.
+compiled class has functions made from its fields, at the first use. They give
+the same primitives, errors and changes.
 
 ::
 
     override_detection  detect methods that a class or a test overrides, for
                         which compiled code must not run
-    coercion            coerce values                     ┐
-    encoders            convert values to primitives      │ by field type
-    decoders            convert primitives to values      │
-    copying             copy values deeply                ┘
-    field_codecs        FieldCodec: all of the above for one field
-    generate            source of the functions of one class
-    field_properties    properties that read and set fields
+    coercion            coerce values, by field type
+    field_codecs        FieldCodec: coerce, convert and copy the values of one
+                        field
+    generate            source of the functions that run for each object
     class_codec         ClassCodec: the compiled functions of one class
     ovo_methods         VersionedObject's methods, using ClassCodec
     downgrade           convert objects to a peer's version

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert objects to a peer's version: one function per class and version.
+"""Convert objects to a peer's version.
 
-The plan of :mod:`vobjects.objects.history` is compiled into the function. Most
-fields that the version lacks are never converted, and renamed fields get their
-old name directly. The cost does not depend on the number of versions.
-
-Functions have the signature ``(obj, d, manifest, refuse_loss)``. Objects that
-cannot be compiled (with a conversion written by hand, or of a class without
-declared history) are passed to ``obj._downgrade_uncompiled`` of
+An object is encoded at its own version, with the nested objects converted,
+and the plan of :mod:`vobjects.objects.history` is applied to the result.
+Objects that cannot be compiled (with a conversion written by hand, or of a
+class without declared history) are passed to ``obj._downgrade_uncompiled`` of
 :class:`vobjects.objects.Object`.
 """
 
 from __future__ import annotations
 
-import copy
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,223 +18,157 @@ from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo
 
 from vobjects import exceptions
-from vobjects.objects import history
-from vobjects.objects.codec import (
-    copying,
-    field_codecs,
-    generate,
-    lazy_list,
-)
+from vobjects.objects.codec import generate, lazy_list
 from vobjects.objects.codec.class_codec import ClassCodec, class_codec
 from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import (
     VersionedObject,
+    is_unpatched,
     version_tuple,
 )
-from vobjects.versions import Version
+from vobjects.objects.conversion_plan import ConversionPlan
 
-#: Maximum number of compiled versions per class. Versions come from the
+#: Maximum number of conversions kept per class. Versions come from the
 #: manifests of peers, so there must be a limit; a fleet has far fewer.
 MAX_VERSIONS = 64
 
-Downgrader = Callable[
-    [Any, dict[str, Any], Mapping[str, str] | None, bool], Any
-]
-Converter = Callable[[Any, Any, Mapping[str, str], bool], Any]
+Manifest = Mapping[str, str]
+
+#: Converts a value; the first argument is the object that contains it.
+Converter = Callable[[Any, Manifest, bool, Any], Any]
 
 
-def downgrader(codec: ClassCodec, version: str) -> Downgrader:
-    """Return the function that converts objects of a class to a version.
+class Downgrade:
+    """How to convert objects of a class to a version."""
+
+    __slots__ = ('_codec', '_data', '_drops', '_names', '_plan', '_version')
+
+    def __init__(self, codec: ClassCodec, version: str) -> None:
+        cls: Any = codec.cls
+        plan: ConversionPlan = cls._plan_to(version)
+        self._codec = codec
+        self._version = version
+        self._plan = plan
+        self._names = {carry.source: carry.target for carry in plan.carries}
+        dropped = {drop.name for drop in plan.drops}
+        fields = codec.fields
+        self._drops: list[tuple[str, str, Any, Any]] | None = None
+        # A plan that only drops fields is usually applied here, because this
+        # is faster.
+        if not (
+            plan.carries
+            or plan.fills
+            or any(drop.steps for drop in plan.drops)
+            or any(not fields[name].encodes for name in dropped)
+        ):
+            fields = {k: fields[k] for k in fields if k not in dropped}
+            self._drops = [
+                (
+                    drop.name,
+                    generate.attribute_of(drop.name),
+                    codec.fields[drop.name].encode,
+                    drop.harmless[-1],
+                )
+                for drop in plan.drops
+            ]
+        self._data = generate.data_function(
+            f'{cls.__module__}.{cls.__qualname__} at {version}',
+            fields,
+            {
+                name: _converter(field.field._type)
+                for name, field in fields.items()
+                # The peer may not know the types in a dropped field.
+                if field.holds_objects and name not in dropped
+            },
+        )
+
+    def primitive(
+        self, obj: Any, manifest: Manifest | None, refuse_loss: bool
+    ) -> dict[str, Any]:
+        """Return the primitive of an object.
+
+        :raises vobjects.exceptions.ConversionError: the object cannot be
+            represented at that version
+        """
+        codec = self._codec
+        d = obj.__dict__
+        data = self._data(obj, d, manifest, refuse_loss)
+        if self._drops is None or self._add_dropped(data, d):
+            self._plan.apply(data, refuse_loss=refuse_loss)
+        changes: Any = codec.changes(obj)
+        if changes and self._names:
+            changes = [self._names.get(name, name) for name in changes]
+        return codec.envelope(self._version, data, changes)
+
+    def _add_dropped(self, data: dict[str, Any], d: dict[str, Any]) -> bool:
+        """Add the dropped fields that are neither null nor their default.
+
+        :returns: whether there are any
+        """
+        is_added = False
+        for name, attribute, encode, default in self._drops or ():
+            value = d.get(attribute)
+            if value is not None:
+                if encode is not None:
+                    value = encode(value)
+                if value.__class__ is not default.__class__ or (
+                    value != default
+                ):
+                    data[name] = value
+                    is_added = True
+        return is_added
+
+
+def _downgrade_to(codec: ClassCodec, version: str) -> Downgrade:
+    """Return how to convert objects of a class to a version.
 
     :raises vobjects.exceptions.InvalidVersion: the version is malformed
     """
-    function: Downgrader | None = codec.downgraders.get(version)
-    if function is None:
-        function = _compile(codec, version)
-        if len(codec.downgraders) < MAX_VERSIONS:
-            codec.downgraders[version] = function
-    return function
-
-
-def _compile(codec: ClassCodec, version: str) -> Downgrader:
-    cls: Any = codec.cls
-    plan: history.ConversionPlan = cls._plan_to(version)
-    drops = {drop.name: drop for drop in plan.drops}
-    carries = {carry.source: carry for carry in plan.carries}
-    module = generate.GeneratedModule(f'{codec.cls.__qualname__} at {version}')
-    plan_name = module.bind(plan, 'plan')
-    entries: list[generate.DataEntry] = []
-    dropped: list[generate.DataEntry] = []
-    converted: list[generate.DataEntry] = []
-    for number, (name, field_codec) in enumerate(codec.fields.items()):
-        local = f'v{number}'
-        entry = generate.DataEntry(
-            name,
-            local,
-            _downgrade_expression(module, field_codec, name, local),
-            carries[name].target if name in carries else name,
-        )
-        if name in drops:
-            if field_codec.holds_objects():
-                # Nested objects are converted even if they are dropped.
-                entries.append(entry._replace(key=_temporary_key(name)))
-            dropped.append(entry)
-        elif name in carries and carries[name].converts:
-            converted.append(entry)
-        else:
-            entries.append(entry)
-    parameters = 'self, d, manifest, refuse_loss'
-    generate.write_data(module, entries, parameters)
-    module.add(f'def downgrade({parameters}):')
-    module.add(f' out = data({parameters})')
-    # As in the plan, check for losses before converting values.
-    for name, local, expression, _ in dropped:
-        if codec.fields[name].holds_objects():
-            module.add(f' {local} = out.pop({_temporary_key(name)!r}, None)')
-            expression = local
-        else:
-            module.add(f' {local} = d.get({generate.attribute_of(name)!r})')
-        _write_drop(module, drops[name], local, expression, plan_name)
-    for name, local, expression, key in converted:
-        attribute = generate.attribute_of(name)
-        module.add(f' if {attribute!r} in d:')
-        module.add(f'  {local} = d[{attribute!r}]')
-        module.add(
-            f'  out[{key!r}] = {plan_name}._converted('
-            f'{module.bind(carries[name], "carry")}, {expression})'
-        )
-    for fill in plan.fills:
-        module.add(f' if {fill.name!r} not in out:')
-        constant = _constant_expression(module, fill.primitive)
-        module.add(f'  out[{fill.name!r}] = {constant}')
-    _write_envelope(module, codec, version, carries)
-    function: Downgrader = module.run()['downgrade']
-    return function
-
-
-def _temporary_key(name: str) -> str:
-    """Return a temporary key for a value; it cannot be a field name."""
-    return f'{name} dropped'
-
-
-def _write_drop(
-    module: generate.GeneratedModule,
-    drop: history.Drop,
-    local: str,
-    expression: str,
-    plan_name: str,
-) -> None:
-    if drop.ignore:
-        return
-    module.add(f' if refuse_loss and {local} is not None:')
-    module.add(f'  {local} = {expression}')
-    harmless = [value for value in drop.harmless if value is not None]
-    indent = '  '
-    if harmless:
-        default = module.bind(harmless[0], 'default')
-        module.add(
-            f'  if not ({local}.__class__ is {default}.__class__'
-            f' and {local} == {default}):'
-        )
-        indent = '   '
-    # The plan checks again, so both agree, and raises the error.
-    module.add(
-        f'{indent}{plan_name}.apply('
-        f'{{{drop.name!r}: {local}}}, refuse_loss=True)'
-    )
-
-
-def _constant_expression(
-    module: generate.GeneratedModule, primitive: Any
-) -> str:
-    name = module.bind(primitive, 'fill')
-    if primitive.__class__ in copying.ATOMS:
-        return name
-    return f'{module.bind(copy.deepcopy)}({name})'
-
-
-def _write_envelope(
-    module: generate.GeneratedModule,
-    codec: ClassCodec,
-    version: str,
-    carries: Mapping[str, history.Carry],
-) -> None:
-    cls = codec.cls
-    key = cls._obj_primitive_key
-    module.namespace['changes'] = codec.changes
-    module.add(' primitive = {')
-    module.add(f'  {key("name")!r}: {cls.obj_name()!r},')
-    module.add(f'  {key("namespace")!r}: {cls.OBJ_PROJECT_NAMESPACE!r},')
-    module.add(f'  {key("version")!r}: {version!r},')
-    module.add(f'  {key("data")!r}: out,')
-    module.add(' }')
-    module.add(' names = changes(self, d)')
-    module.add(' if names:')
-    renamed = {c.source: c.target for c in carries.values()}
-    if any(old != new for old, new in renamed.items()):
-        new_names = module.bind(renamed, 'renamed')
-        module.add(
-            f'  names = [{new_names}.get(name, name) for name in names]'
-        )
-    module.add('  names = [name for name in names if name in out]')
-    module.add(f'  if names: primitive[{key("changes")!r}] = names')
-    module.add(' return primitive')
-
-
-def _downgrade_expression(
-    module: generate.GeneratedModule,
-    field_codec: field_codecs.FieldCodec,
-    name: str,
-    local: str,
-) -> str:
-    """Return an expression for a primitive, with nested objects converted."""
-    if not field_codec.holds_objects():
-        return generate.encode_expression(module, field_codec, name, local)
-    convert = module.bind(_converter(field_codec.field._type), 'convert')
-    if field_codec.encode is None:
-        raise AssertionError(name)
-    encode = module.bind(field_codec.encode)
-    return (
-        f'None if {local} is None'
-        f' else {encode}({local}) if manifest is None'
-        f' else {convert}(self, {local}, manifest, refuse_loss)'
-    )
+    downgrade: Downgrade | None = codec.downgrades.get(version)
+    if downgrade is None:
+        downgrade = Downgrade(codec, version)
+        if len(codec.downgrades) < MAX_VERSIONS:
+            codec.downgrades[version] = downgrade
+    return downgrade
 
 
 def _converter(field_type: Any) -> Converter:
+    """Return a function that converts the objects in a field's value."""
     if isinstance(field_type, ovo.Object):
-        return _downgrade_child
-    if isinstance(field_type, ovo.Dict):
-        convert_item = _converter(field_type._element_type._type)
-        return lambda obj, value, manifest, refuse_loss: {
-            key: None
-            if item is None
-            else convert_item(obj, item, manifest, refuse_loss)
-            for key, item in value.items()
-        }
-    if isinstance(field_type._element_type._type, ovo.Object):
-        convert_items: Converter = _downgrade_children
-    else:
-        convert_item = _converter(field_type._element_type._type)
+        return _downgrade_object
+    element_type = field_type._element_type._type
+    convert_item = _converter(element_type)
 
-        def convert_items(
-            obj: Any, value: Any, manifest: Any, refuse_loss: bool
-        ) -> Any:
-            return [
-                None
-                if item is None
-                else convert_item(obj, item, manifest, refuse_loss)
-                for item in value
-            ]
+    def convert_items(
+        obj: Any, manifest: Manifest, refuse_loss: bool, values: Any
+    ) -> Any:
+        if isinstance(field_type, ovo.Dict):
+            items = convert_items_of(
+                obj, manifest, refuse_loss, values.values()
+            )
+            return dict(zip(values, items, strict=True))
+        items = convert_items_of(obj, manifest, refuse_loss, values)
+        return tuple(items) if isinstance(field_type, ovo.Set) else items
 
-    if isinstance(field_type, ovo.Set):
-        return lambda *arguments: tuple(convert_items(*arguments))
+    def convert_each(
+        obj: Any, manifest: Manifest, refuse_loss: bool, values: Any
+    ) -> list[Any]:
+        return [
+            None if v is None else convert_item(obj, manifest, refuse_loss, v)
+            for v in values
+        ]
+
+    convert_items_of = (
+        _downgrade_objects
+        if isinstance(element_type, ovo.Object)
+        else convert_each
+    )
     return convert_items
 
 
-def _downgrader_for(
-    cls: type[VersionedObject], manifest: Mapping[str, str]
-) -> tuple[Callable[[Any], bool], Downgrader] | None:
+def _downgrade_for(
+    cls: type[VersionedObject], manifest: Manifest
+) -> Downgrade | None:
     """Return how to convert objects of a class; None: without compiling.
 
     :raises vobjects.exceptions.UnsupportedType: the manifest lacks the type
@@ -247,33 +178,25 @@ def _downgrader_for(
     codec = class_codec(cls)
     if not codec.may_convert():
         return None
-    name = codec.type_name
-    version = manifest.get(name)
+    version = manifest.get(codec.type_name)
     if version is None:
-        raise exceptions.UnsupportedType(name)
-    return codec.is_unpatched, downgrader(codec, version)
+        raise exceptions.UnsupportedType(codec.type_name)
+    return _downgrade_to(codec, version)
 
 
-def _downgrade_child(
-    parent: Any, child: Any, manifest: Mapping[str, str], refuse_loss: bool
+def _downgrade_object(
+    parent: Any, manifest: Manifest, refuse_loss: bool, child: Any
 ) -> Any:
-    pair = _downgrader_for(child.__class__, manifest)
-    if pair is not None:
-        is_unpatched, downgrade = pair
-        d = child.__dict__
-        if is_unpatched(d) and is_newest(child, d):
-            return downgrade(child, d, manifest, refuse_loss)
+    downgrade = _downgrade_for(child.__class__, manifest)
+    if downgrade is not None and is_convertible(child):
+        return downgrade.primitive(child, manifest, refuse_loss)
     return parent._downgrade_uncompiled(child, manifest, refuse_loss)
 
 
-def is_newest(child: Any, d: dict[str, Any]) -> bool:
-    """Tell whether an object has the version of its class."""
-    return 'VERSION' not in d or d['VERSION'] == child.__class__.VERSION
-
-
-def _downgrade_children(
-    parent: Any, objects: Any, manifest: Mapping[str, str], refuse_loss: bool
+def _downgrade_objects(
+    parent: Any, manifest: Manifest, refuse_loss: bool, objects: Any
 ) -> list[Any]:
+    """Return the primitives of objects in a container."""
     if objects.__class__ is LazyObjectList:
         codec = lazy_list.codec_of(objects)
         if (
@@ -283,57 +206,37 @@ def _downgrade_children(
         ):
             return lazy_list.primitives(
                 objects,
-                lambda some: _downgrade_children(
-                    parent, some, manifest, refuse_loss
+                functools.partial(
+                    _downgrade_objects, parent, manifest, refuse_loss
                 ),
             )
     primitives: list[Any] = []
     last_cls: Any = None
-    pair: tuple[Callable[[Any], bool], Downgrader] | None = None
+    downgrade: Downgrade | None = None
     for child in objects:
         if child is None:
             primitives.append(None)
             continue
         cls = child.__class__
         if cls is not last_cls:
-            last_cls, pair = cls, _downgrader_for(cls, manifest)
-        if pair is not None:
-            d = child.__dict__
-            if pair[0](d) and is_newest(child, d):
-                primitives.append(pair[1](child, d, manifest, refuse_loss))
-                continue
-        primitives.append(
-            parent._downgrade_uncompiled(child, manifest, refuse_loss)
-        )
+            last_cls, downgrade = cls, _downgrade_for(cls, manifest)
+        if downgrade is not None and is_convertible(child):
+            primitives.append(
+                downgrade.primitive(child, manifest, refuse_loss)
+            )
+        else:
+            primitives.append(
+                parent._downgrade_uncompiled(child, manifest, refuse_loss)
+            )
     return primitives
 
 
-class Upgrade:
-    """How to convert data of an older version to the newest; see the plan."""
-
-    __slots__ = ('is_noop', 'known_fields', 'new_names', 'plan', 'source')
-
-    def __init__(self, cls: Any, version: str) -> None:
-        self.source = Version.parse(version)
-        timeline: history.History = cls._history
-        self.known_fields = frozenset(timeline.fields_at(self.source))
-        self.plan = timeline.plan(self.source, timeline.version)
-        plan = self.plan
-        self.is_noop = not (plan.drops or plan.carries or plan.fills)
-        self.new_names = {c.source: c.target for c in plan.carries}
-
-
-def upgrade_from(codec: ClassCodec, version: str) -> Upgrade:
-    """Return how to read a version of a class.
-
-    :raises vobjects.exceptions.InvalidVersion: the version is malformed
-    """
-    upgrade: Upgrade | None = codec.upgrades.get(version)
-    if upgrade is None:
-        upgrade = Upgrade(codec.cls, version)
-        if len(codec.upgrades) < MAX_VERSIONS:
-            codec.upgrades[version] = upgrade
-    return upgrade
+def is_convertible(obj: Any) -> bool:
+    """Tell whether an object has the methods and version of its class."""
+    d = obj.__dict__
+    return is_unpatched(d) and (
+        'VERSION' not in d or d['VERSION'] == obj.__class__.VERSION
+    )
 
 
 def convert(
@@ -350,24 +253,18 @@ def convert(
         represented at that version
     """
     codec = class_codec(obj.__class__)
-    d = obj.__dict__
-    if not (
-        codec.may_convert() and codec.is_unpatched(d) and is_newest(obj, d)
-    ):
+    if not (codec.may_convert() and is_convertible(obj)):
         return None
     newest = codec.cls.VERSION
     if version is None or version == newest:
         # oslo.versionedobjects ignores an empty manifest, unless the version
         # differs.
         if not manifest:
-            return codec.primitive(obj, d)
+            return codec.primitive(obj, obj.__dict__)
         version = newest
     elif manifest is None and codec.holds_objects:
         # Nested versions come from obj_relationships, if at all.
         return None
     elif version_tuple(version) > version_tuple(newest):
         raise ovo_exception.InvalidTargetVersion(version=version)
-    primitive: dict[str, Any] = downgrader(codec, version)(
-        obj, d, manifest, refuse_loss
-    )
-    return primitive
+    return _downgrade_to(codec, version).primitive(obj, manifest, refuse_loss)

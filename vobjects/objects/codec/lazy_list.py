@@ -13,7 +13,6 @@ Several threads may read the list at once, and get the same objects.
 from __future__ import annotations
 
 import copy
-import functools
 import threading
 from collections.abc import Callable, Collection
 from typing import Any, SupportsIndex
@@ -30,31 +29,45 @@ _encode = msgspec.json.Encoder().encode
 class LazySource:
     """How to create the objects of one list.
 
-    :param item_type: the msgspec class of the pending items
-    :param codec: the compiled codec of the objects' class
-    :param read: converts primitives to objects
-    :param is_valid: tells whether the class of the objects is unchanged, so
-        that pending items are equivalent to objects
+    :param schema: the ``StructSchema`` of the objects
+    :param context: the context of the objects
     :param pending: number of pending items
+    :param copies: whether the objects are copies of objects that were read
     """
 
-    __slots__ = ('codec', 'is_valid', 'item_type', 'lock', 'pending', 'read')
+    __slots__ = (
+        'context',
+        'copies',
+        'item_type',
+        'lock',
+        'pending',
+        'schema',
+    )
 
     def __init__(
         self,
-        item_type: Any,
-        codec: Any,
-        read: Callable[[list[Any]], list[Any]],
-        is_valid: Callable[[], bool],
+        schema: Any,
+        context: Any,
         pending: int,
+        *,
+        copies: bool = False,
     ) -> None:
-        self.item_type = item_type
-        self.codec = codec
-        self.read = read
-        self.is_valid = is_valid
+        self.schema = schema
+        self.item_type = schema.envelope
+        self.context = context
         self.pending = pending
+        self.copies = copies
         # Reentrant, because methods of field types run while it is held.
         self.lock = threading.RLock()
+
+    def create(self, items: list[Any]) -> list[Any]:
+        """Return the objects of pending items."""
+        objects: list[Any] = self.schema.create(self.context, items)
+        if self.copies:
+            for obj in objects:
+                # Copies of objects do not keep the VERSION of reading.
+                obj.__dict__.pop('VERSION', None)
+        return objects
 
 
 class LazyObjectList(ovo.CoercedList[Any]):
@@ -150,7 +163,7 @@ def data_text_of(
         data = [copy.copy(struct) for struct in data]
         for name in without:
             for struct in data:
-                setattr(struct, name, msgspec.UNSET)
+                setattr(struct, f'_obj_{name}', msgspec.UNSET)
     return _encode_items(data)
 
 
@@ -231,11 +244,7 @@ def copy_to_field(
         for item in items
     ]
     new_source = LazySource(
-        source.item_type,
-        source.codec,
-        functools.partial(_read_copies, source.read),
-        source.is_valid,
-        pending,
+        source.schema, source.context, pending, copies=True
     )
     return new_list(objects._element_type, obj, name, copies, new_source)
 
@@ -243,7 +252,7 @@ def copy_to_field(
 def codec_of(objects: LazyObjectList) -> Any:
     """Return the compiled codec of pending items; None: use the objects."""
     source = _valid_source_of(objects)
-    return None if source is None else source.codec
+    return None if source is None else source.schema.codec
 
 
 def _to_primitives(items: Any) -> Any:
@@ -259,7 +268,11 @@ def _items(objects: LazyObjectList) -> list[Any]:
 def _valid_source_of(objects: LazyObjectList) -> LazySource | None:
     """Return the source, if the class of its objects is unchanged."""
     source = objects._source
-    return source if source is not None and source.is_valid() else None
+    return (
+        source
+        if source is not None and source.schema.equals_objects()
+        else None
+    )
 
 
 # Creation of objects
@@ -279,7 +292,7 @@ def _get_or_create(
         item = _get(objects, index)
         if item.__class__ is not source.item_type:
             return item
-        (obj,) = source.read([_to_primitives(item)])
+        (obj,) = source.create([item])
         _set(objects, index, obj)
         source.pending -= 1
         if not source.pending:
@@ -300,23 +313,11 @@ def _create_all(objects: LazyObjectList) -> None:
         ]
         if not indexes:
             return  # another thread has created them
-        created = source.read(
-            _to_primitives([items[index] for index in indexes])
-        )
+        created = source.create([items[index] for index in indexes])
         for index, obj in zip(indexes, created, strict=True):
             _set(objects, index, obj)
         source.pending = 0
         objects._source = None
-
-
-def _read_copies(
-    read: Callable[[list[Any]], list[Any]], objects: list[Any]
-) -> list[Any]:
-    objects = read(objects)
-    for obj in objects:
-        # Copies of objects do not keep the VERSION that reading has set.
-        obj.__dict__.pop('VERSION', None)
-    return objects
 
 
 #: All other methods of a list. They create all objects first, and then call

@@ -2,46 +2,31 @@
 """Detect overridden methods, for which compiled code must not run.
 
 Compiled code replaces methods of oslo.versionedobjects, so it may run only
-where those methods are not overridden. A :class:`MethodCheck` states such a
-condition. It is checked when a class is compiled, and again at each call,
-because tests replace methods temporarily (``mock.patch``).
+where those methods are not overridden. This is checked when a class is
+compiled, and again at each call, because tests replace methods temporarily
+(``mock.patch``).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from oslo_utils import versionutils
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import _codegen
-
 VersionedObject = ovo_base.VersionedObject
 Function = Callable[..., Any]
-
-#: Instance attributes that would change what compiled code does.
-INSTANCE_HOOKS = (
-    'fields',
-    'obj_what_changed',
-    'obj_to_primitive',
-    'obj_make_compatible',
-    'obj_make_compatible_from_manifest',
-)
 
 
 def get_function(cls: type, name: str) -> Any:
     """Return a method of a class by name, without binding it."""
     method = getattr(cls, name, None)
     return getattr(method, '__func__', method)
-
-
-def get_original(name: str) -> Function:
-    """Return the original method of oslo.versionedobjects."""
-    return ORIGINALS[name]
 
 
 #: Recorded before anything is installed.
@@ -85,18 +70,8 @@ CONVERSIONS = (
 REPLACEABLE.update((name, set()) for name in CONVERSIONS)
 
 
-class MethodCheck(NamedTuple):
-    """A requirement of compiled code: ``owner.name`` is ``expected``."""
-
-    owner: Any
-    name: str
-    expected: Any
-
-
-def method_checks(cls: type, *names: str) -> Iterator[MethodCheck]:
-    """Yield checks for the current methods of a class."""
-    for name in names:
-        yield MethodCheck(cls, name, get_function(cls, name))
+#: A method that compiled code replaces: its class and its name.
+Method = tuple[type, str]
 
 
 def are_replaceable(cls: type, *names: str) -> bool:
@@ -106,76 +81,117 @@ def are_replaceable(cls: type, *names: str) -> bool:
     )
 
 
-def compile_checks(checks: list[MethodCheck]) -> Callable[[], bool]:
-    """Return a function that tells whether all checks hold."""
-    namespace: dict[str, Any] = {}
-    terms = []
-    for index, check in enumerate(dict.fromkeys(checks)):
-        namespace[f'o{index}'] = check.owner
-        namespace[f'e{index}'] = check.expected
-        method = getattr(check.owner, check.name)
-        bound = '.__func__' if hasattr(method, '__func__') else ''
-        terms.append(f'o{index}.{check.name}{bound} is e{index}')
-    text = ' and '.join(terms) or 'True'
-    # AttributeError: a function has replaced a class method.
-    source = (
-        'def holds():\n'
-        ' try:\n'
-        f'  return {text}\n'
-        ' except AttributeError:\n'
-        '  return False\n'
+def is_unpatched(attributes: Mapping[str, Any]) -> bool:
+    """Tell whether no attribute of an instance replaces a method.
+
+    :param attributes: the ``__dict__`` of an object
+    """
+    return not (
+        'fields' in attributes
+        or 'obj_what_changed' in attributes
+        or 'obj_to_primitive' in attributes
+        or 'obj_make_compatible' in attributes
+        or 'obj_make_compatible_from_manifest' in attributes
     )
-    holds: Callable[[], bool] = _codegen.run(source, namespace)['holds']
-    return holds
 
 
-def _recording(name: str) -> Any:
-    """Return a method of dict that also records the change."""
+def _code_in(function: Any, name: str) -> types.CodeType | None:
+    for constant in function.__code__.co_consts:
+        if isinstance(constant, types.CodeType) and constant.co_name == name:
+            return constant
+    return None
+
+
+_GETTER = _code_in(ovo_base._make_class_properties, 'getter')
+_SETTER = _code_in(ovo_base._make_class_properties, 'setter')
+
+
+def _make_getter(name: str) -> Callable[[Any], Any]:
+    attribute = f'_obj_{name}'
+
+    def getter(self: Any) -> Any:
+        try:
+            return getattr(self, attribute)
+        except AttributeError:
+            pass
+        self.obj_load_attr(name)
+        return getattr(self, attribute)
+
+    return getter
+
+
+_FAST_GETTER = _code_in(_make_getter, 'getter')
+
+
+def install_getters(cls: type[VersionedObject]) -> None:
+    """Read the fields of a class with one look-up instead of two."""
+    for name, field in cls.fields.items():
+        current: Any = vars(cls).get(name)
+        if is_field_property(current, field):
+            setattr(
+                cls,
+                name,
+                property(_make_getter(name), current.fset, current.fdel),
+            )
+
+
+def is_field_property(value: Any, field: ovo_fields.Field[Any]) -> bool:
+    """Tell whether a class attribute is the property of a field.
+
+    A property that a class defines itself may do more than that.
+    """
+    if not isinstance(value, property):
+        return False
+    getter: Any = value.fget
+    setter: Any = value.fset
+    return (
+        getattr(getter, '__code__', None) in (_GETTER, _FAST_GETTER)
+        and getattr(setter, '__code__', None) is _SETTER
+        # (name, field) are the defaults of the last parameters.
+        and setter.__defaults__[-1] is field
+    )
+
+
+def _clearing(name: str) -> Any:
+    """Return a method of dict that also forgets what was compiled."""
     function = getattr(dict, name)
 
     @functools.wraps(function)
     def change(self: WatchedFields, *args: Any, **kwargs: Any) -> Any:
-        self.revision += 1
-        self.codec = None
+        self.codecs = {}
         return function(self, *args, **kwargs)
 
     return change
 
 
 class WatchedFields(dict[str, 'ovo_fields.Field[Any]']):
-    """A class's fields; every change increments ``revision``.
+    """A class's fields, with the codecs that were compiled from them.
 
     This detects fields that are replaced after the class was compiled.
 
-    :ivar codec: the last codec compiled from these fields; None after a
-        change. Subclasses may share the mapping, so check which class it is
-        for.
+    :ivar codecs: class -> codec; subclasses may share the mapping. A change
+        of the fields clears it.
     """
 
-    revision = 0
-    codec: Any = None
+    def __init__(self, fields: Mapping[str, ovo_fields.Field[Any]]) -> None:
+        super().__init__(fields)
+        self.codecs: dict[type, Any] = {}
 
-    __setitem__ = _recording('__setitem__')
-    __delitem__ = _recording('__delitem__')
-    __ior__ = _recording('__ior__')
-    clear = _recording('clear')
-    pop = _recording('pop')
-    popitem = _recording('popitem')
-    setdefault = _recording('setdefault')
-    update = _recording('update')
+    __setitem__ = _clearing('__setitem__')
+    __delitem__ = _clearing('__delitem__')
+    __ior__ = _clearing('__ior__')
+    clear = _clearing('clear')
+    pop = _clearing('pop')
+    popitem = _clearing('popitem')
+    setdefault = _clearing('setdefault')
+    update = _clearing('update')
 
 
 def watch_fields(cls: type[VersionedObject]) -> WatchedFields:
-    """Return the fields of a class as a mapping that records changes."""
-    if isinstance(cls.fields, WatchedFields):
-        return cls.fields
-    for owner in cls.__mro__:
-        if 'fields' in vars(owner):
-            watched_fields = WatchedFields(vars(owner)['fields'])
-            # Instance attributes are faster to read than class attributes.
-            watched_fields.revision, watched_fields.codec = 0, None
-            owner.fields = watched_fields  # type: ignore[attr-defined]
-            break
+    """Return the fields of a class as a mapping that detects changes."""
+    if not isinstance(cls.fields, WatchedFields):
+        owner = next(o for o in cls.__mro__ if 'fields' in vars(o))
+        owner.fields = WatchedFields(cls.fields)  # type: ignore[attr-defined]
     fields = cls.fields
     assert isinstance(fields, WatchedFields)
     return fields

@@ -12,20 +12,26 @@ from __future__ import annotations
 
 import collections
 import datetime
-import keyword
+import itertools
+import operator
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
+from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo
 
 from vobjects import fields as our_fields
-from vobjects.objects.codec import decoders, generate
-from vobjects.objects.codec.class_codec import ClassCodec
-from vobjects.objects.codec.coercion import AnyField
-from vobjects.objects.codec.json_text import RawJson, is_finite
-from vobjects.objects.codec.nan_check import may_hold_float
+from vobjects.objects.codec.class_codec import (
+    ClassCodec,
+    class_codec,
+)
+from vobjects.objects.codec.coercion import AnyField, default_method
+from vobjects.objects.codec.field_codecs import FieldCodec
+from vobjects.objects.codec.generate import attribute_of
+from vobjects.objects.codec.json_text import RawJson, decode_raw, is_finite
+from vobjects.objects.codec.override_detection import VersionedObject
 
 _UNSET = msgspec.UNSET
 
@@ -54,6 +60,13 @@ _MSGSPEC_TYPES: dict[Any, Any] = {
     ovo.FieldType.coerce: _NOT_NULL,
 }
 
+#: ``coerce`` of the types whose valid JSON values are values of the field.
+_SCALARS = {
+    ovo.UUID.coerce,
+    ovo.Enum.coerce,
+    *_MSGSPEC_TYPES,
+} - {our_fields.Json.coerce, ovo.FieldType.coerce}
+
 
 def _msgspec_type(
     field: AnyField, lookup: Callable[[Any], tuple[Any, TextCheck | None]]
@@ -65,11 +78,9 @@ def _msgspec_type(
     """
     kind: Any = field._type
     if (
-        type(field).coerce is not ovo.Field.coerce
+        default_method(field, 'coerce') is None
         or type(field)._null is not ovo.Field._null
-        or 'coerce' in vars(field)
-        or 'coerce' in vars(kind)
-        or not decoders.decodes_by_default(field)
+        or default_method(field, 'from_primitive') is None
     ):
         return None, None
     msgspec_type, check = lookup(kind)
@@ -163,31 +174,65 @@ class StructSchema:
     ) -> None:
         self.codec = codec
         self.envelope = envelope(codec, types)
+        self._data_type = typing.get_type_hints(self.envelope)['data']
+        self._identity = (
+            codec.type_name,
+            codec.cls.OBJ_PROJECT_NAMESPACE,
+            codec.cls.VERSION,
+        )
         self._columns = {
             name: ColumnSchema(
                 list.__class_getitem__(type_),
                 checks.get(name),
-                may_hold_float=may_hold_float(codec.fields[name]),
+                codec.fields[name],
             )
             for name, type_ in types.items()
         }
-        self._writers: dict[tuple[str, ...], Callable[..., list[Any]]] = {}
-        self._checks: list[tuple[TextCheck, Callable[[list[Any]], Any]]] = [
+        self._checks = [
             (
                 check,
-                _attributes_getter(
-                    [name for name in checks if checks[name] is check]
-                ),
+                [
+                    operator.attrgetter(attribute_of(name))
+                    for name in checks
+                    if checks[name] is check
+                ],
             )
             for check in dict.fromkeys(checks.values())
         ]
+        self._decoders = [
+            (
+                name,
+                attribute_of(name),
+                codec.fields[name].decode,
+                # Copies of a list share its pending items.
+                _keeps_containers(codec.fields[name].field),
+            )
+            for name in types
+            if not _is_scalar(codec.fields[name])
+        ]
+
+    def is_current(self) -> bool:
+        """Tell whether the class is still registered and unchanged."""
+        codec = self.codec
+        return (
+            newest_class(codec.type_name) is codec.cls
+            and class_codec(codec.cls) is codec
+        )
+
+    def equals_objects(self) -> bool:
+        """Tell whether an item is equivalent to its object."""
+        codec = self.codec
+        return class_codec(codec.cls) is codec and codec.may_nest()
 
     def accepts(self, items: list[Any]) -> bool:
         """Tell whether the fields accept these instances of ``envelope``."""
         data = [item.data for item in items]
         # None and UNSET are false; a text to check is never empty.
-        for check, get in self._checks:
-            texts = list(filter(None, get(data)))
+        for check, getters in self._checks:
+            values = itertools.chain.from_iterable(
+                map(get, data) for get in getters
+            )
+            texts = list(filter(None, values))
             if texts and not check(texts):
                 return False
         return True
@@ -198,20 +243,71 @@ class StructSchema:
         :param columns: field -> one value per instance
         :returns: None if a field might reject a value
         """
-        validated: list[list[Any]] = []
+        validated: dict[str, list[Any]] = {}
         for name, values in columns.items():
             column = self._columns.get(name)
             valid = None if column is None else column.validate(values)
             if valid is None:
                 return None
-            validated.append(valid)
-        names = tuple(columns)
-        write = self._writers.get(names)
-        if write is None:
-            write = self._writers[names] = _struct_constructor(
-                self.envelope, names
+            validated[name] = valid
+        # Arguments are positional: the last columns may be missing.
+        names = [*self._columns]
+        while names and names[-1] not in validated:
+            names.pop()
+        size = len(next(iter(columns.values()), ()))
+        unset = [_UNSET] * size
+        identity, data_type = self._identity, self._data_type
+        return [
+            self.envelope(*identity, data_type(*values))
+            for values in zip(
+                *(validated.get(name, unset) for name in names), strict=True
             )
-        return write(*validated)
+        ]
+
+    def create(self, context: Any, items: list[Any]) -> list[Any]:
+        """Return the objects of valid instances of ``envelope``."""
+        codec = self.codec
+        cls: Any = codec.cls
+        if not (class_codec(cls) is codec and codec.may_decode()):
+            return [
+                cls._obj_from_primitive(context, cls.VERSION, primitive)
+                for primitive in to_primitives(items)
+            ]
+        objects = []
+        for item in items:
+            obj = codec.new(context, cls.VERSION)
+            d = obj.__dict__
+            values = msgspec.structs.asdict(item.data)
+            if _UNSET in values.values():
+                values = {k: v for k, v in values.items() if v is not _UNSET}
+            d.update(values)
+            for name, attribute, decode, is_shared in self._decoders:
+                value = values.get(attribute)
+                if value is not None:
+                    if is_shared or value.__class__ is RawJson:
+                        value = to_primitives(value)
+                    d[attribute] = decode(obj, name, value)
+            if item.changes:
+                d['_changed_fields'] = set(item.changes)
+            objects.append(obj)
+        return objects
+
+
+def _is_scalar(field_codec: FieldCodec) -> bool:
+    """Tell whether a valid JSON value of a field is the field's value."""
+    return (
+        not field_codec.field.read_only
+        and type(field_codec.field._type).coerce in _SCALARS
+    )
+
+
+def _keeps_containers(field: AnyField) -> bool:
+    """Tell whether a value may contain a list or a dict of its primitive."""
+    method = type(field._type).coerce
+    if method in (ovo.List.coerce, ovo.Dict.coerce):
+        element: AnyField = field._type._element_type  # type: ignore[attr-defined]
+        return type(element._type).coerce not in _SCALARS
+    return method in (our_fields.Json.coerce, ovo.FieldType.coerce)
 
 
 class ColumnSchema:
@@ -219,22 +315,23 @@ class ColumnSchema:
 
     :param type_: the msgspec type of a list of the values
     :param check: an additional check of texts
-    :param may_hold_float: whether the values may contain floats
     """
 
-    __slots__ = ('_check', '_may_hold_float', '_type')
+    __slots__ = ('_allows_raw', '_check', '_may_hold_float', '_type')
 
     def __init__(
-        self, type_: Any, check: TextCheck | None, *, may_hold_float: bool
+        self, type_: Any, check: TextCheck | None, field_codec: FieldCodec
     ) -> None:
         self._type = type_
         self._check = check
-        self._may_hold_float = may_hold_float
+        self._may_hold_float = field_codec.may_hold_float
+        self._allows_raw = not _is_scalar(field_codec)
 
     def validate(self, values: Sequence[Any]) -> list[Any] | None:
         """Return the values as after reading; None: they are not valid."""
         if values and values[0].__class__ is RawJson:
-            return [*values] if {*map(type, values)} == {RawJson} else None
+            is_raw = self._allows_raw and {*map(type, values)} == {RawJson}
+            return [*values] if is_raw else None
         try:
             converted: list[Any] = msgspec.convert(values, self._type)
         except (msgspec.ValidationError, UnicodeEncodeError):
@@ -251,41 +348,16 @@ class ColumnSchema:
         )
 
 
-def _struct_constructor(
-    envelope: Any, names: tuple[str, ...]
-) -> Callable[..., list[Any]]:
-    """Return a function that converts columns to envelopes."""
-    types = {
-        field.name: field.type for field in msgspec.structs.fields(envelope)
-    }
-    module = generate.GeneratedModule(f'columns of {envelope.__name__}')
-    envelope_name = module.bind(envelope, 'envelope')
-    data_name = module.bind(types['data'], 'data')
-    identity = ', '.join(
-        repr(typing.get_args(types[name])[0])
-        for name in ('name', 'namespace', 'version')
-    )
-    values = [f'v{index}' for index in range(len(names))]
-    columns = ', '.join(f'c{value}' for value in values)
-    keywords = ', '.join(
-        f'{name}={value}' for name, value in zip(names, values, strict=True)
-    )
-    module.add(f'def write({columns}):')
-    module.add(
-        f' return [{envelope_name}({identity}, {data_name}({keywords}))'
-    )
-    module.add(f'  for {", ".join(values)}, in zip({columns}, strict=True)]')
-    write: Callable[..., list[Any]] = module.run()['write']
-    return write
+def newest_class(name: str) -> type[VersionedObject] | None:
+    """Return the newest registered class of a type name, if any."""
+    registry = ovo_base.VersionedObjectRegistry._registry
+    classes = registry._obj_classes.get(name) if registry else None
+    return classes[0] if classes else None
 
 
-def _attributes_getter(names: list[str]) -> Callable[[list[Any]], list[Any]]:
-    """Return a function that gets attributes of several objects."""
-    values = ', '.join(f'*[item.{name} for item in data]' for name in names)
-    module = generate.GeneratedModule(f'attributes {names}')
-    module.add(f'def get(data): return [{values}]')
-    get: Callable[[list[Any]], list[Any]] = module.run()['get']
-    return get
+def to_primitives(items: Any) -> Any:
+    """Return pending items as primitives."""
+    return msgspec.to_builtins(items, enc_hook=decode_raw)
 
 
 def struct_schema(codec: ClassCodec) -> StructSchema | None:
@@ -293,11 +365,7 @@ def struct_schema(codec: ClassCodec) -> StructSchema | None:
     types: dict[str, Any] = {}
     checks: dict[str, TextCheck] = {}
     for name, field_codec in codec.fields.items():
-        if (
-            not name.isidentifier()
-            or keyword.iskeyword(name)
-            or name.startswith('__')
-        ):
+        if not attribute_of(name).isidentifier():
             return None
         type_, check = _msgspec_type(field_codec.field, _text_type)
         if type_ is None:
@@ -318,7 +386,8 @@ def envelope(codec: ClassCodec, data: dict[str, Any]) -> Any:
     title = codec.cls.__name__
     inside = msgspec.defstruct(
         f'{title}Data',
-        [(name, type_, _UNSET) for name, type_ in data.items()],
+        [(attribute_of(name), type_, _UNSET) for name, type_ in data.items()],
+        rename={attribute_of(name): name for name in data},
         forbid_unknown_fields=True,
         gc=False,
     )

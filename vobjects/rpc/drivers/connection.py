@@ -23,9 +23,7 @@ import contextlib
 import socket
 import time
 
-import oslo_messaging
-
-from vobjects.rpc.drivers import directory, errors, framing
+from vobjects.rpc.drivers import errors, framing
 from vobjects.rpc.drivers.framing import Frame, FrameKind
 
 CHUNK = 65536
@@ -153,29 +151,3 @@ def _check_size(frame: Frame) -> None:
     if frame.kind is FrameKind.TOO_LARGE:
         size, limit = framing.decode(frame.payload)
         raise errors.FrameTooLarge(size, limit)
-
-
-def open_connection(path: str, limit: int, deadline: Deadline) -> Connection:
-    """Connect to a listener.
-
-    :param path: path of its socket
-    :param limit: maximum length of the payload of a frame, in bytes
-    :raises vobjects.rpc.drivers.errors.NotHandled: no process listens there,
-        or its backlog is full
-    :raises TimeoutError: no time remains
-    :raises oslo_messaging.MessageDeliveryFailure: any other system error, for
-        example no free file descriptors
-    """
-    try:
-        connected = directory.connect(path, deadline.remaining())
-    except BlockingIOError:
-        raise errors.NotHandled from None
-    except TimeoutError:
-        raise
-    except OSError as error:
-        raise oslo_messaging.MessageDeliveryFailure(
-            f'cannot connect to {path}: {error.strerror}'
-        ) from None
-    if connected is None:
-        raise errors.NotHandled
-    return Connection(connected, limit)

@@ -29,6 +29,8 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import oslo_messaging
+
 from vobjects.rpc.drivers import errors
 
 #: Maximum length of a socket's path in bytes; unix(7): 108 with the final NUL.
@@ -187,29 +189,37 @@ def server_prefix(server: str) -> str:
     return f'{_slug(server)}.{_hash(server)}.'
 
 
-def connect(path: str, timeout: float | None) -> socket.socket | None:
-    """Connect to a listener.
+def connect(path: str, timeout: float | None) -> socket.socket:
+    """Connect to a listener; remove the socket of a dead one.
 
     :param path: path of its socket
     :param timeout: timeout in seconds; None: unlimited
-    :returns: None if the listener no longer exists; its socket is removed
-    :raises BlockingIOError: the listener's backlog is full
-    :raises OSError: any other system error
+    :raises vobjects.rpc.drivers.errors.NotHandled: no process listens there,
+        or its backlog is full
+    :raises TimeoutError: no time remains
+    :raises oslo_messaging.MessageDeliveryFailure: any other system error, for
+        example no free file descriptors
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(timeout)
         with short_path(path) as short:
             connection.connect(short)
-    except ConnectionRefusedError:
+    except (
+        BlockingIOError,
+        ConnectionRefusedError,
+        FileNotFoundError,
+    ) as error:
         connection.close()
-        remove(path)
-        return None
-    except FileNotFoundError:
+        if isinstance(error, ConnectionRefusedError):
+            remove(path)
+        raise errors.NotHandled from None
+    except BaseException as error:
         connection.close()
-        return None
-    except BaseException:
-        connection.close()
+        if isinstance(error, OSError) and not isinstance(error, TimeoutError):
+            raise oslo_messaging.MessageDeliveryFailure(
+                f'cannot connect to {path}: {error.strerror}'
+            ) from None
         raise
     return connection
 

@@ -163,10 +163,14 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
             deadline = Deadline(
                 min(timeout or delivery_timeout, delivery_timeout)
             )
-            self._router.cast(address, payload, deadline, retry)
+            self._router.send(
+                FrameKind.CAST, address, payload, deadline, retry
+            )
             return None
         deadline = Deadline(timeout, call_monitor_timeout)
-        frame = self._router.call(address, payload, deadline, retry)
+        frame = self._router.send(
+            FrameKind.CALL, address, payload, deadline, retry
+        )
         if frame.kind is FrameKind.FAILURE:
             raise common.deserialize_remote_exception(
                 frame.payload.decode(), self._allowed_remote_exmods

@@ -10,12 +10,12 @@ been handled is never sent again.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import secrets
 import threading
 import time
-from collections.abc import Iterator
 
 import oslo_messaging
 
@@ -32,56 +32,6 @@ LOG = logging.getLogger(__name__)
 
 #: First pause before another search, in seconds; it doubles up to the option.
 FIRST_PAUSE = 0.005
-
-
-class ServerSearch:
-    """Yields the servers to try, with pauses, until the timeout.
-
-    :param topic: the servers
-    :param address: destination of the message
-    :param deadline: deadline of the message
-    :param retry: number of further searches; None or -1: unlimited
-    :param interval: the longest pause, in seconds
-    """
-
-    def __init__(
-        self,
-        topic: TopicServers,
-        address: Address,
-        deadline: Deadline,
-        retry: int | None,
-        interval: float,
-    ) -> None:
-        self._topic = topic
-        self._address = address
-        self._deadline = deadline
-        self._retry = -1 if retry is None else retry
-        self._interval = interval
-        self._count = 0
-
-    def __iter__(self) -> Iterator[ConnectionPool]:
-        """Yield servers.
-
-        :raises TimeoutError: the timeout has expired
-        """
-        pause = FIRST_PAUSE
-        for search in itertools.count():
-            servers = self._topic.servers(self._address.server)
-            self._count = len(servers)
-            yield from servers
-            if 0 <= self._retry <= search:
-                return
-            remaining = self._deadline.remaining()
-            time.sleep(pause if remaining is None else min(pause, remaining))
-            pause = min(pause * 2, self._interval)
-
-    def __str__(self) -> str:
-        if not self._count:
-            return f'no server listens on {self._address}'
-        return (
-            f'none of {self._count} server(s) on {self._address} accepted the'
-            ' message'
-        )
 
 
 class Router:
@@ -106,48 +56,60 @@ class Router:
         # A random start, so that the numbers of two processes differ in a log.
         self._numbers = itertools.count(secrets.randbits(62))
 
-    def call(
+    def send(
         self,
+        kind: FrameKind,
         address: Address,
         payload: bytes,
         deadline: Deadline,
         retry: int | None,
     ) -> Frame:
-        """Send a call to one server and return its REPLY or FAILURE.
+        """Send a message to one server.
 
+        :param kind: CALL, or CAST, which goes into the server's queue
+        :param retry: number of further searches for a server; None or -1:
+            unlimited
+        :returns: the REPLY or FAILURE of a call, or ACCEPTED
         :raises oslo_messaging.MessagingTimeout: no server received the call or
             responded in time
         :raises vobjects.rpc.drivers.errors.AnswerLost: the connection was lost
-            after the server may have begun
-        :raises oslo_messaging.MessageDeliveryFailure: the call was not
+            after the server may have begun with the call
+        :raises oslo_messaging.MessageDeliveryFailure: the message was not
             delivered
         """
+        number = next(self._numbers)
+        data = framing.pack(kind, number, payload, self._limit)
+        topic = self._topic(address)
+        pause = FIRST_PAUSE
         try:
-            return self._deliver(
-                FrameKind.CALL, address, payload, deadline, retry
+            for search in itertools.count():
+                servers = topic.servers(address.server)
+                for server in servers:
+                    with contextlib.suppress(errors.NotHandled):
+                        return _exchange(
+                            server, address, kind, number, data, deadline
+                        )
+                if retry is not None and 0 <= retry <= search:
+                    break
+                remaining = deadline.remaining()
+                time.sleep(
+                    pause if remaining is None else min(pause, remaining)
+                )
+                pause = min(pause * 2, self._interval)
+        except TimeoutError as error:
+            timeout_class = (
+                oslo_messaging.MessagingTimeout
+                if kind is FrameKind.CALL
+                else oslo_messaging.MessageDeliveryFailure
             )
-        except TimeoutError as error:
-            raise oslo_messaging.MessagingTimeout(
-                f'{error}; waited {deadline}'
+            raise timeout_class(
+                f'{str(error) or _not_sent(address, servers)};'
+                f' waited {deadline}'
             ) from None
-
-    def cast(
-        self,
-        address: Address,
-        payload: bytes,
-        deadline: Deadline,
-        retry: int | None,
-    ) -> None:
-        """Put a message into the queue of one server.
-
-        :raises oslo_messaging.MessageDeliveryFailure: no server accepted it
-        """
-        try:
-            self._deliver(FrameKind.CAST, address, payload, deadline, retry)
-        except TimeoutError as error:
-            raise oslo_messaging.MessageDeliveryFailure(
-                f'{error}; waited {deadline}'
-            ) from None
+        raise oslo_messaging.MessageDeliveryFailure(
+            f'{_not_sent(address, servers)};'
+            f' searched {(retry or 0) + 1} time(s)'
+        )
 
     def fanout(self, address: Address, payload: bytes, seconds: float) -> None:
         """Send a message to every server of a topic.
@@ -161,7 +123,9 @@ class Router:
         data = framing.pack(FrameKind.FANOUT, number, payload, self._limit)
         for server in self._topic(address).servers(None):
             try:
-                self._send_one_way(server, data, Deadline(seconds))
+                deadline = Deadline(seconds)
+                with server.connection(deadline) as connection:
+                    connection.send(data, deadline)
             except TimeoutError:
                 LOG.warning(
                     'A server of %s did not accept a fanout message within'
@@ -188,52 +152,44 @@ class Router:
         self._lock = threading.Lock()
         self._numbers = itertools.count(secrets.randbits(62))
 
-    def _deliver(
-        self,
-        kind: FrameKind,
-        address: Address,
-        payload: bytes,
-        deadline: Deadline,
-        retry: int | None,
-    ) -> Frame:
-        number = next(self._numbers)
-        data = framing.pack(kind, number, payload, self._limit)
-        search = ServerSearch(
-            self._topic(address), address, deadline, retry, self._interval
-        )
-        try:
-            for server in search:
-                try:
-                    return self._exchange(
-                        server, address, kind, number, data, deadline
-                    )
-                except errors.NotHandled:
-                    continue
-        except TimeoutError as error:
-            raise TimeoutError(str(error) or str(search)) from None
-        raise oslo_messaging.MessageDeliveryFailure(
-            f'{search}; searched {(retry or 0) + 1} time(s)'
-        )
+    def _topic(self, address: Address) -> TopicServers:
+        key = address.exchange, address.topic
+        with self._lock:
+            if self._closed:
+                raise oslo_messaging.MessageDeliveryFailure(
+                    'the transport has been cleaned up'
+                )
+            if key not in self._topics:
+                self._topics[key] = TopicServers(
+                    self._directory.topic(address), self._limit, self._max_idle
+                )
+            return self._topics[key]
 
-    def _exchange(
-        self,
-        server: ConnectionPool,
-        address: Address,
-        kind: FrameKind,
-        number: int,
-        data: bytes,
-        deadline: Deadline,
-    ) -> Frame:
-        """Send a message to one server and return its response."""
-        connection = server.acquire(deadline)
-        completed = False
+
+def _not_sent(address: Address, servers: list[ConnectionPool]) -> str:
+    if not servers:
+        return f'no server listens on {address}'
+    return (
+        f'none of {len(servers)} server(s) on {address} accepted the message'
+    )
+
+
+def _exchange(
+    server: ConnectionPool,
+    address: Address,
+    kind: FrameKind,
+    number: int,
+    data: bytes,
+    deadline: Deadline,
+) -> Frame:
+    """Send a message to one server and return its response."""
+    with server.connection(deadline) as connection:
         try:
             connection.send(data, deadline)
             frame = connection.receive(number, deadline)
             while frame.kind is FrameKind.HEARTBEAT:
                 deadline.restart_monitor()
                 frame = _after_heartbeat(connection, number, deadline)
-            completed = True
         except TimeoutError:
             raise TimeoutError(
                 f'no response from {address}'
@@ -251,36 +207,7 @@ class Router:
             raise errors.AnswerLost(
                 f'the response from {address} cannot be read: {error}'
             ) from None
-        finally:
-            if completed:
-                server.release(connection)
-            else:
-                connection.close()
-        return frame
-
-    def _send_one_way(
-        self, server: ConnectionPool, data: bytes, deadline: Deadline
-    ) -> None:
-        connection = server.acquire(deadline)
-        try:
-            connection.send(data, deadline)
-        except BaseException:
-            connection.close()
-            raise
-        server.release(connection)
-
-    def _topic(self, address: Address) -> TopicServers:
-        key = address.exchange, address.topic
-        with self._lock:
-            if self._closed:
-                raise oslo_messaging.MessageDeliveryFailure(
-                    'the transport has been cleaned up'
-                )
-            if key not in self._topics:
-                self._topics[key] = TopicServers(
-                    self._directory.topic(address), self._limit, self._max_idle
-                )
-            return self._topics[key]
+    return frame
 
 
 def _after_heartbeat(

@@ -9,17 +9,16 @@ child process, because the parent continues to use it.
 from __future__ import annotations
 
 import collections
+import contextlib
 import itertools
 import os
 import secrets
 import threading
 import weakref
+from collections.abc import Iterator
 
-from vobjects.rpc.drivers.connection import (
-    Connection,
-    Deadline,
-    open_connection,
-)
+from vobjects.rpc.drivers import directory
+from vobjects.rpc.drivers.connection import Connection, Deadline
 from vobjects.rpc.drivers.directory import SocketNames, server_prefix
 
 
@@ -39,24 +38,29 @@ class ConnectionPool:
         self._open: weakref.WeakSet[Connection] = weakref.WeakSet()
         self._retired = False
 
-    def acquire(self, deadline: Deadline) -> Connection:
-        """Return a connection for the exclusive use of the caller.
+    @contextlib.contextmanager
+    def connection(self, deadline: Deadline) -> Iterator[Connection]:
+        """Provide a connection for one message.
+
+        An error closes it; otherwise it is kept for the next message.
 
         :raises vobjects.rpc.drivers.errors.NotHandled: no process listens
         :raises TimeoutError: no time remains
+        :raises oslo_messaging.MessageDeliveryFailure: any other system error
         """
         try:
-            return self._idle.pop()
+            connection = self._idle.pop()
         except IndexError:
-            connection = open_connection(self.path, self._limit, deadline)
-        self._open.add(connection)
-        return connection
-
-    def release(self, connection: Connection) -> None:
-        """Keep a connection for the next message, or close it."""
+            connected = directory.connect(self.path, deadline.remaining())
+            connection = Connection(connected, self._limit)
+            self._open.add(connection)
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
         self._idle.append(connection)
-        if self._retired or len(self._idle) > self._max_idle:
-            self._close_idle(0 if self._retired else self._max_idle)
+        self._close_idle(0 if self._retired else self._max_idle)
 
     def retire(self) -> None:
         """Stop keeping idle connections: the listener has left."""

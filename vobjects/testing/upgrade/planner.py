@@ -32,7 +32,7 @@ class Plan:
 
         Steps that are impossible without the others are removed, too.
 
-        :param numbers: see :attr:`Step.number`
+        :param numbers: numbers of the steps to keep
         """
         selected = (step for step in self.steps if step.number in numbers)
         return dataclasses.replace(

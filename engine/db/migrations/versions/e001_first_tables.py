@@ -8,6 +8,7 @@ from alembic import op
 
 from engine.db import types
 from engine.db.migrations import columns as c
+from vobjects.rpc.sql import migrations as ledger_migrations
 
 revision = 'e001'
 down_revision = None
@@ -355,33 +356,16 @@ def _health() -> None:
 
 
 def _fleet() -> None:
-    op.create_table(
-        'services',
-        c.id_(),
-        c.text('binary', 64),
-        c.text('host', 255),
-        c.text('topic', 255),
-        c.text('release', 64),
-        c.text('manifest_digest', 64),
-        c.json('manifest'),
-        c.text('state', 16),
-        c.number('seen_generation'),
-        c.time('heartbeat'),
-        sa.Column('disabled', sa.Boolean(), nullable=False),
-        c.text('disabled_reason', 255, nullable=True),
-        c.time('created_at'),
-        sa.PrimaryKeyConstraint('id', name='pk_services'),
-        **c.OPTIONS,
+    ledger_migrations.expand(
+        op,
+        1,
+        members='services',
+        state='ledger_state',
+        extra=lambda: (
+            sa.Column('disabled', sa.Boolean(), nullable=False),
+            c.text('disabled_reason', 255, nullable=True),
+        ),
     )
-    ledger_state = op.create_table(
-        'ledger_state',
-        sa.Column('id', sa.Integer(), autoincrement=False, nullable=False),
-        c.number('generation'),
-        c.json('held_manifest', nullable=True),
-        sa.PrimaryKeyConstraint('id', name='pk_ledger_state'),
-        **c.OPTIONS,
-    )
-    op.bulk_insert(ledger_state, [{'id': 1, 'generation': 0}])
     op.create_table(
         'calls',
         c.id_(),

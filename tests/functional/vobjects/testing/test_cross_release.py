@@ -28,6 +28,14 @@ class Payload(base.VersionedObject):
 
 
 @register
+class Connected(base.VersionedObject):
+    fields = {'a': fields.StringField()}
+
+    def __init__(self):
+        raise ConnectionError('no message bus')
+
+
+@register
 class Notification(base.VersionedObject):
     fields = {'payload': fields.ObjectField('Payload')}
 
@@ -140,10 +148,24 @@ def test_matrix_of_two_releases_reports_each_problem(
         'lost        Converted 1.1 -> 1.0 (new to old): b',
     ):
         assert any(line.startswith(start) for line in stdout), (start, stdout)
-    assert len(stdout) == 6
+    assert len(stdout) == 16
+    severities = [line.split()[0] for line in stdout[1:-1:3]]
+    assert sorted(severities) == [
+        'error:',
+        'error:',
+        'note:',
+        'warning:',
+        'warning:',
+    ]
+    assert stdout[2].startswith('    sent ')
     assert stdout[-1] == '12 transfers, 7 without problems'
 
     assert main.main([*words[:2], f'--new={old}', '--import=shop']) == 0
+
+    page = tmp_path / 'page.html'
+    assert main.main([*words, f'--html={page}']) == 1
+    assert '<td>Forgotten</td>' in page.read_text()
+    assert '<td class="warning">warning</td>' in page.read_text()
 
 
 SEPARATE_REGISTRY = """\
@@ -195,7 +217,13 @@ def test_matrix_of_service_with_separate_registry_reports_problems(
 
     assert capsys.readouterr().out.splitlines() == [
         'mislabelled Policy 1.1 -> 1.0 (new to old): shared1',
+        '    warning: Policy 1.0 has no such field; the sender does not drop'
+        ' it, and the receiver ignores it',
+        '    sent by each process that sends the type',
         'lost        Policy 1.0 -> 1.1 (old to new): shared0',
+        '    warning: the newer release removed the field in a minor version,'
+        ' and ignores it',
+        '    sent by each process that sends the type',
         '4 transfers, 2 without problems',
     ]
 

@@ -63,6 +63,33 @@ def test_invariants_fixture_checks_each_type_and_release(
     assert '3 cases passed; 1 of 1 declared changes were exercised' in stdout
 
 
+def test_emulate_when_the_ini_file_names_a_lock_reads_it(
+    tmp_path: pathlib.Path,
+) -> None:
+    (tmp_path / 'shop.py').write_text(FIRST)
+    (tmp_path / 'locks').mkdir()
+    (tmp_path / 'tests').mkdir()
+    (tmp_path / 'pytest.ini').write_text(
+        '[pytest]\npythonpath = .\nvobjects_lock = locks/shop.lock\n'
+    )
+    (tmp_path / 'tests' / 'test_shop.py').write_text(
+        'import shop\n'
+        'from vobjects.testing import emulate\n\n\n'
+        'def test_release():\n'
+        '    shop.register_all()\n'
+        "    with emulate('1') as peer:\n"
+        "        assert peer.manifest == {'Order': '1.0'}\n"
+    )
+    file = ('--file', 'locks/shop.lock')
+    register = ('--import', 'shop:register_all')
+    run(tmp_path, 'vobjects', 'lock', 'init', *file, *register)
+    run(tmp_path, 'vobjects', 'lock', 'release', '1', *file)
+
+    stdout = run(tmp_path, *QUIET, 'tests')
+
+    assert '1 passed' in stdout
+
+
 PLAN = """
 import contextlib
 

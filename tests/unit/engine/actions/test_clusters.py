@@ -318,3 +318,61 @@ def test_recover_repairs_unhealthy_nodes(
     assert len(harness.statuses('NODE_RECOVER')) == (1 if check else 0)
     assert len(harness.statuses('NODE_CHECK')) == (2 if check else 0)
     harness.assert_idle()
+
+
+@pytest.mark.parametrize(
+    'request_',
+    [
+        clusters.ClusterScaleOutRequest(identity='c', count=2),
+        clusters.ClusterResizeRequest(
+            identity='c', adjustment_type='EXACT_CAPACITY', number=4
+        ),
+    ],
+)
+def test_growth_beyond_the_nodes_of_the_project_changes_nothing(
+    any_harness: engine_harness.Harness, request_: Any
+) -> None:
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 2)
+    action = engine.call(request_.obj_clone()).action
+    any_harness.conf.set_override('max_nodes_per_project', 3, 'engine')
+    engine.run_actions()
+    row = any_harness.row(models.Action, action)
+    assert (row.status, row.status_reason) == (
+        'FAILED',
+        'Quota exceeded for resources. The project has 2 nodes, and needs 2'
+        ' more; it may have 3.',
+    )
+    shown = request_helpers.get_cluster(engine, 'c')
+    assert (shown.status, shown.desired_capacity) == ('ACTIVE', 2)
+    assert any_harness.count(models.Node) == 2
+
+
+def test_cluster_beyond_the_nodes_of_the_project_is_not_filled(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 4, run=False)
+    harness.conf.set_override('max_nodes_per_project', 3, 'engine')
+    engine.run_actions()
+    shown = request_helpers.get_cluster(engine, 'c')
+    assert shown.status == 'ERROR'
+    assert 'needs 4 more; it may have 3' in shown.status_reason
+    assert harness.count(models.Node) == 0
+
+
+def test_recovery_beyond_the_nodes_of_the_project_adds_no_node(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 3)
+    (first, *_) = request_helpers.get_cluster(engine, 'c').nodes
+    harness.database.write(
+        lambda session: session.delete(session.get(models.Node, first))
+    )
+    harness.conf.set_override('max_nodes_per_project', 2, 'engine')
+    request = clusters.ClusterRecoverRequest(identity='c', check_capacity=True)
+    action = engine.call(request).action
+    engine.run_actions()
+    assert harness.row(models.Action, action).status == 'FAILED'
+    assert harness.count(models.Node) == 2

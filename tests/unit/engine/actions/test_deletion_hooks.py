@@ -19,8 +19,8 @@ WAITING = consts.WAITING_LIFECYCLE
 
 @pytest.fixture
 def hook() -> Iterator[webhook_server.WebhookServer]:
-    with webhook_server.running() as found:
-        yield found
+    with webhook_server.running() as server:
+        yield server
 
 
 def webhook(
@@ -53,9 +53,9 @@ def cluster(
 
 def scale_in(engine: engine_harness.Engine, count: int = 1) -> str:
     request = clusters.ClusterScaleInRequest(identity='c', count=count)
-    found: str = engine.call(request).action
+    action: str = engine.call(request).action
     engine.run_actions()
-    return found
+    return action
 
 
 def complete(engine: engine_harness.Engine, token: str, **more: Any) -> None:
@@ -122,7 +122,7 @@ def test_node_is_removed_after_hook_timeout(
     engine = any_harness.engine()
     cluster(engine, 3, hooks=webhook(hook))
     scale_in(engine, 2)
-    assert [one.status for one in removals(any_harness)] == [WAITING] * 2
+    assert [action.status for action in removals(any_harness)] == [WAITING] * 2
     time_passes(any_harness)
     engine.run_actions()
     assert size(any_harness) == 1
@@ -246,8 +246,8 @@ def test_lifecycle_completed_during_notification_is_kept(
     engine = harness.engine()
     other = harness.engine(name='two')
     cluster(engine, hooks=webhook(hook))
-    hook.on_request = lambda told: complete(
-        other, told['lifecycle_action_token']
+    hook.on_request = lambda request: complete(
+        other, request['lifecycle_action_token']
     )
     scale_in(engine)
     assert size(harness) == 1
@@ -260,7 +260,7 @@ def test_notification_is_repeated_when_engine_dies(
     engine = harness.engine()
     cluster(engine, hooks=webhook(hook))
 
-    def die(told: Any) -> None:
+    def die(request: Any) -> None:
         harness.expire_heartbeat(engine)
 
     hook.on_request = die
@@ -272,7 +272,7 @@ def test_notification_is_repeated_when_engine_dies(
         if job.action.action == 'CLUSTER_SCALE_IN':
             job.perform()
             engine.scheduler.finish(job)
-    hook.on_request = lambda told: None
+    hook.on_request = lambda request: None
     harness.detect_death(engine)
     other = harness.engine(name='two')
     other.run_actions()
@@ -316,7 +316,7 @@ def test_cancelled_removal_leaves_node_unchanged(
         actions.ActionUpdateRequest(identity=parent, status='CANCELLED')
     )
     harness.assert_idle()
-    assert [one.status for one in removals(harness)] == ['CANCELLED']
+    assert [action.status for action in removals(harness)] == ['CANCELLED']
     assert {row.status for row in harness.rows(models.Node)} == {'ACTIVE'}
     assert size(harness) == 2
 

@@ -31,7 +31,9 @@ def test_added_nodes_are_members_with_indices(
     shown = request_helpers.get_cluster(engine, cluster)
     assert set(shown.nodes[1:]) == set(alone)
     assert (shown.status, shown.desired_capacity) == ('ACTIVE', 3)
-    assert {request_helpers.get_node(engine, one).index for one in alone} == {
+    assert {
+        request_helpers.get_node(engine, node).index for node in alone
+    } == {
         2,
         3,
     }
@@ -111,11 +113,11 @@ def test_add_reports_all_problems_in_one_error(
         engine, name='unborn', profile_id='p', run=False
     )
     wanted = [member, 'unborn', 'nobody']
-    with pytest.raises(errors.BadRequest) as said:
+    with pytest.raises(errors.BadRequest) as caught:
         engine.call(
             clusters.ClusterAddNodesRequest(identity='c', nodes=wanted)
         )
-    lines = str(said.value).split('\n')
+    lines = str(caught.value).split('\n')
     assert lines[0] == f"Nodes ['{member}'] already owned by some cluster."
     assert lines[1].startswith('Nodes are not ACTIVE: [')
     assert lines[2] == "Nodes not found: ['nobody']."
@@ -233,20 +235,20 @@ def test_server_metadata_follows_membership(
     cluster = request_helpers.create_cluster(engine, 0)
     node = request_helpers.create_node(engine, name='a', profile_id='p')
 
-    def told() -> Any:
+    def server_metadata() -> Any:
         (row,) = harness.rows(models.SimulatedServer)
         return row.properties['metadata']
 
     engine.call(clusters.ClusterAddNodesRequest(identity='c', nodes=['a']))
     engine.run_actions()
-    assert told() == {
+    assert server_metadata() == {
         'cluster_node_id': node,
         'cluster_id': cluster,
         'cluster_node_index': '1',
     }
     engine.call(clusters.ClusterDelNodesRequest(identity='c', nodes=['a']))
     engine.run_actions()
-    assert told() == {'cluster_node_id': node}
+    assert server_metadata() == {'cluster_node_id': node}
 
 
 def test_node_joins_when_server_metadata_update_fails(

@@ -21,12 +21,12 @@ _NUMBERS = itertools.count(1000)
 
 def reflect(connection: sqlalchemy.Connection) -> sqlalchemy.MetaData:
     """Return the tables of the database, except alembic's."""
-    found = sqlalchemy.MetaData()
-    found.reflect(connection)
-    alembics = found.tables.get('alembic_version')
+    metadata = sqlalchemy.MetaData()
+    metadata.reflect(connection)
+    alembics = metadata.tables.get('alembic_version')
     if alembics is not None:
-        found.remove(alembics)
-    return found
+        metadata.remove(alembics)
+    return metadata
 
 
 def restrictions(

@@ -54,9 +54,9 @@ def end(target: database.Database, held: actions.Claim) -> tuple[bool, bool]:
 
 def status(target: database.Database, action: models.Action) -> str:
     with target.reader() as session:
-        found = actions.get(session, action.id)
-        assert found is not None
-        return found.status
+        row = actions.get(session, action.id)
+        assert row is not None
+        return row.status
 
 
 def wait_for(
@@ -85,7 +85,10 @@ def test_concurrent_claims_have_one_winner(
     def compete(owner: str) -> None:
         won.extend(row.id for row in rows if claim(any_database, row, owner))
 
-    threads = [threading.Thread(target=compete, args=(one,)) for one in owners]
+    threads = [
+        threading.Thread(target=compete, args=(owner_id,))
+        for owner_id in owners
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -98,7 +101,7 @@ def test_claim_by_a_service_not_in_the_ledger_fails(
 ) -> None:
     action = new()
     add(any_database, action)
-    ledger.DatabaseLedger(any_database).leave(owner)
+    ledger.open_ledger(any_database).leave(owner)
     assert claim(any_database, action, owner) is None
 
 
@@ -144,7 +147,7 @@ def test_old_claim_after_reclaim_by_same_service_is_void(
     assert end(any_database, first) == (False, False)
     with pytest.raises(actions.ClaimLostError):
         any_database.write(
-            lambda session: actions.lock_claimed(session, first)
+            lambda session: actions.lock_claimed(session, first, 'start')
         )
     assert end(any_database, second) == (True, False)
 
@@ -220,7 +223,7 @@ def test_orphans_are_running_actions_of_unknown_owners(
     add(any_database, mine, theirs, new())
     claim(any_database, mine, owner)
     claim(any_database, theirs, other)
-    ledger.DatabaseLedger(any_database).leave(other)
+    ledger.open_ledger(any_database).leave(other)
     with any_database.reader() as session:
         assert [row.id for row in actions.orphans(session)] == [theirs.id]
 

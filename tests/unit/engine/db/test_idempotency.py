@@ -145,7 +145,9 @@ def test_concurrent_identical_calls_run_once(
         with futures.ThreadPoolExecutor(len(engines)) as pool:
             answers = list(
                 pool.map(
-                    lambda one, call=str(number): one.call(request, call),
+                    lambda engine, call=str(number): engine.call(
+                        request, call
+                    ),
                     engines,
                 )
             )

@@ -18,12 +18,12 @@ def cluster(any_database: database.Database) -> str:
         )
         session.add(profile)
         session.flush()
-        made = models.Cluster(
+        cluster = models.Cluster(
             id=models.new_id(), name='c', profile_id=profile.id, status='INIT'
         )
-        session.add(made)
+        session.add(cluster)
         session.flush()
-        return made.id
+        return cluster.id
 
     return any_database.write(body)
 
@@ -85,12 +85,12 @@ def test_acquire_when_one_lock_is_unavailable_takes_none(
     any_database: database.Database, cluster: str
 ) -> None:
     def body(session: orm.Session) -> tuple[str, str]:
-        found = session.get(models.Cluster, cluster)
-        assert found is not None
+        row = session.get(models.Cluster, cluster)
+        assert row is not None
         node = models.Node(
             id=models.new_id(),
             name='n',
-            profile_id=found.profile_id,
+            profile_id=row.profile_id,
             status='INIT',
         )
         session.add(node)

@@ -10,7 +10,7 @@ from alembic import autogenerate, script
 from alembic.runtime import migration
 
 from engine.db import database, migrations, models
-from engine.db.ledger import DatabaseLedger
+from engine.db.ledger import open_ledger
 from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import configuration, copy_of
 from tests.unit.engine.db import chains, schema_compat
@@ -38,13 +38,16 @@ def test_sync_creates_the_tables_of_the_models(
         difference = autogenerate.compare_metadata(
             context, models.Base.metadata
         )
-    assert difference == []
+    assert difference == [], (
+        'add_...: write a revision in engine/db/migrations/versions;'
+        ' remove_...: declare it in engine/db/models'
+    )
 
 
 def test_sync_when_repeated_changes_nothing(
     any_database: database.Database,
 ) -> None:
-    ledger = DatabaseLedger(any_database)
+    ledger = open_ledger(any_database)
     ledger.finalize()
     migrations.sync(any_database)
     assert ledger.get().generation == 1
@@ -159,8 +162,8 @@ def test_expanding_revision_that_restricts_is_found(
     body: str,
     finding: str,
 ) -> None:
-    found = _restrictions(harness, tmp_path, body)
-    assert any(finding in one for one in found)
+    restrictions = _restrictions(harness, tmp_path, body)
+    assert any(finding in restriction for restriction in restrictions)
 
 
 @pytest.mark.parametrize(
@@ -195,6 +198,6 @@ def _restrictions(
     with migrations.locked(target) as connection:
         migrations.upgrade(connection, chain)
     with target.engine.connect() as connection:
-        found = schema_compat.restrictions(connection, before)
+        restrictions = schema_compat.restrictions(connection, before)
     target.close()
-    return found
+    return restrictions

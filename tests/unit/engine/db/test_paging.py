@@ -42,8 +42,8 @@ def rows(any_database: database.Database) -> list[models.Profile]:
 
 def page(target: database.Database, **options: object) -> list[str]:
     with target.reader() as session:
-        found = LISTING.rows(session.connection(), paging.Page(**options))
-        return [row.id for row in found]
+        rows = LISTING.rows(session.connection(), paging.Page(**options))
+        return [row.id for row in rows]
 
 
 def test_default_order_is_by_the_first_key(

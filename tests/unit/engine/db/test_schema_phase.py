@@ -13,7 +13,7 @@ from oslo_config import cfg
 
 from engine import service
 from engine.db import database, migrations, models, schema_phase
-from engine.db.ledger import DatabaseLedger, OutdatedError
+from engine.db.ledger import OutdatedError, open_ledger
 from tests.unit.engine.conftest import configuration, url_of
 from tests.unit.engine.db import chains
 from vobjects.clustering import topics
@@ -36,20 +36,20 @@ ENGINE = fleet.Member(
 @pytest.fixture
 def target(any_url: str) -> Iterator[database.Database]:
     """A database of this release, on each backend in turn."""
-    found = database.Database(configuration(any_url))
-    migrations.sync(found)
-    yield found
-    found.close()
+    target = database.Database(configuration(any_url))
+    migrations.sync(target)
+    yield target
+    target.close()
 
 
 @pytest.fixture
 def conf(target: database.Database) -> cfg.ConfigOpts:
     """Its configuration."""
-    found = configuration(url_of(target))
-    rpc_conf.register(found)
+    conf = configuration(url_of(target))
+    rpc_conf.register(conf)
     # However slow the machine is, a heartbeat is no old one.
-    found.set_override('heartbeat_interval', 600.0, 'fleet')
-    return found
+    conf.set_override('heartbeat_interval', 600.0, 'fleet')
+    return conf
 
 
 @pytest.fixture
@@ -61,8 +61,8 @@ def newer(tmp_path: pathlib.Path) -> schema_phase.Chains:
 def columns(target: database.Database) -> set[str]:
     """Return the columns of nodes."""
     with target.engine.connect() as connection:
-        found = sqlalchemy.inspect(connection).get_columns('nodes')
-    return {column['name'] for column in found}
+        columns = sqlalchemy.inspect(connection).get_columns('nodes')
+    return {column['name'] for column in columns}
 
 
 def test_upgrade_passes_all_phases(
@@ -110,7 +110,7 @@ def test_contract_waits_for_older_engines(
 ) -> None:
     with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
-    ledger = DatabaseLedger(target)
+    ledger = open_ledger(target)
     ledger.report(dataclasses.replace(ENGINE, release=release))
     with pytest.raises(schema_phase.OlderEnginesError, match=release):
         schema_phase.contract(target, conf, newer)
@@ -133,7 +133,7 @@ def test_contract_does_not_wait_for_current_engines_or_apis(
 ) -> None:
     with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
-    DatabaseLedger(target).report(dataclasses.replace(ENGINE, **change))
+    open_ledger(target).report(dataclasses.replace(ENGINE, **change))
     schema_phase.contract(target, conf, newer)
     assert (
         schema_phase.phase_of(target, newer) is schema_phase.Phase.UP_TO_DATE
@@ -145,17 +145,17 @@ def test_contract_does_not_wait_for_dead_engines(
 ) -> None:
     with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
-    DatabaseLedger(target).report(ENGINE)
+    open_ledger(target).report(ENGINE)
     with target.engine.begin() as connection:
         connection.execute(
-            sqlalchemy.update(models.Service).values(
+            sqlalchemy.update(models.LEDGER.members).values(
                 heartbeat=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
             )
         )
     schema_phase.contract(target, conf, newer)
     # It was only asleep: its heartbeat does not make it one of the fleet.
     with pytest.raises(OutdatedError):
-        DatabaseLedger(target).report(ENGINE)
+        open_ledger(target).report(ENGINE)
 
 
 def test_older_engine_is_not_admitted_after_a_contraction(
@@ -164,9 +164,9 @@ def test_older_engine_is_not_admitted_after_a_contraction(
     with migrations.locked(target) as connection:
         migrations.upgrade(connection, newer.expand)
     schema_phase.contract(target, conf, newer)
-    older = DatabaseLedger(target)
+    older = open_ledger(target)
     with pytest.raises(OutdatedError, match='c900'):
         older.report(ENGINE)
     assert older.get().members == ()
-    view = DatabaseLedger(target, newer.contract).report(ENGINE)
+    view = open_ledger(target, newer.contract).report(ENGINE)
     assert [member.id for member in view.members] == [ENGINE.id]

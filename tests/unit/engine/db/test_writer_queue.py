@@ -113,6 +113,6 @@ def test_write_waits_for_another_process_until_the_timeout(
     with target.reader() as session:
         assert session.get(models.Profile, row.id) is not None
     with target.engine.connect() as connection:
-        found = connection.exec_driver_sql('PRAGMA busy_timeout').scalar()
-    assert found == database.BUSY_TIMEOUT
+        timeout = connection.exec_driver_sql('PRAGMA busy_timeout').scalar()
+    assert timeout == database.BUSY_TIMEOUT
     target.close()

@@ -20,17 +20,19 @@ def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
 
 
 def listed(engine: engine_harness.Engine, **options: Any) -> list[Any]:
-    found: list[Any] = engine.call(actions.ActionListRequest(**options))
-    return found
+    rows: list[Any] = engine.call(actions.ActionListRequest(**options))
+    return rows
 
 
 def test_action_has_inputs_and_dependencies(
     engine: engine_harness.Engine,
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
-    asked = engine.call(clusters.ClusterScaleOutRequest(identity='c', count=2))
+    response = engine.call(
+        clusters.ClusterScaleOutRequest(identity='c', count=2)
+    )
     engine.run_actions()
-    action = engine.call(actions.ActionGetRequest(identity=asked.action))
+    action = engine.call(actions.ActionGetRequest(identity=response.action))
     assert (action.action, action.target) == ('CLUSTER_SCALE_OUT', cluster)
     assert action.inputs == {'count': 2}
     assert (action.cause, action.status) == ('RPC Request', 'SUCCEEDED')
@@ -50,8 +52,8 @@ def test_actions_outlive_their_target(engine: engine_harness.Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     engine.call(clusters.ClusterDeleteRequest(identity=cluster))
     engine.run_actions()
-    found = listed(engine, cluster_id=[cluster])
-    assert sorted(one.action for one in found) == [
+    rows = listed(engine, cluster_id=[cluster])
+    assert sorted(row.action for row in rows) == [
         'CLUSTER_CREATE',
         'CLUSTER_DELETE',
         'NODE_CREATE',
@@ -92,14 +94,16 @@ def test_services_are_the_live_engines(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     harness.engine(name='two')
-    found = engine.call(service_requests.ServiceListRequest())
-    assert {one.host for one in found} == {'host-one', 'host-two'}
-    assert {(one.state, one.status) for one in found} == {('up', 'enabled')}
+    services = engine.call(service_requests.ServiceListRequest())
+    assert {service.host for service in services} == {'host-one', 'host-two'}
+    assert {(service.state, service.status) for service in services} == {
+        ('up', 'enabled')
+    }
 
 
 def test_build_info_names_the_release(engine: engine_harness.Engine) -> None:
-    found = engine.call(service_requests.BuildInfoRequest())
-    assert found.engine['revision']
+    build_info = engine.call(service_requests.BuildInfoRequest())
+    assert build_info.engine['revision']
 
 
 def cancel(engine: engine_harness.Engine, identity: str, **more: Any) -> Any:

@@ -18,10 +18,10 @@ TYPE = 'os.nova.server-1.0'
 @pytest.fixture
 def server(harness: engine_harness.Harness) -> str:
     """A server that nobody made through the service."""
-    found: str = harness.cloud.servers.create(
+    server_id: str = harness.cloud.servers.create(
         'by-hand', 'srv', {'flavor': 'm1.big', 'image': 'cirros'}
     ).id
-    return found
+    return server_id
 
 
 def test_adopted_server_is_a_node_with_a_profile(

@@ -135,6 +135,77 @@ def test_create_beyond_quota_of_other_types_is_rejected(
         engine.call(request_)
 
 
+GROWING = [
+    clusters.ClusterScaleOutRequest(identity='c', count=2),
+    clusters.ClusterResizeRequest(
+        identity='c', adjustment_type='EXACT_CAPACITY', number=4
+    ),
+    clusters.ClusterCreateRequest(
+        name='d', profile_id='p', desired_capacity=2
+    ),
+]
+
+
+@pytest.mark.parametrize('request_', GROWING, ids=lambda r: r.obj_name())
+def test_growth_beyond_the_node_quota_is_rejected(
+    any_harness: engine_harness.Harness, request_: Any
+) -> None:
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 2)
+    before = any_harness.count(models.Action)
+    any_harness.conf.set_override('max_nodes_per_project', 3, 'engine')
+    with pytest.raises(
+        errors.OverQuota, match='has 2 nodes, and needs 2 more; it may have 3'
+    ):
+        engine.call(request_.obj_clone())
+    assert any_harness.count(models.Action) == before
+    assert any_harness.count(models.Cluster) == 1
+    any_harness.conf.set_override('max_nodes_per_project', 4, 'engine')
+    engine.call(request_.obj_clone())
+
+
+def test_scale_out_without_count_beyond_the_node_quota_is_rejected(
+    harness: engine_harness.Harness, engine: engine_harness.Engine
+) -> None:
+    request_helpers.create_cluster(engine, 2)
+    harness.conf.set_override('max_nodes_per_project', 2, 'engine')
+    with pytest.raises(errors.OverQuota, match='needs 1 more'):
+        engine.call(clusters.ClusterScaleOutRequest(identity='c'))
+
+
+@pytest.mark.parametrize(
+    'request_',
+    [
+        clusters.ClusterScaleInRequest(identity='c', count=1),
+        clusters.ClusterResizeRequest(identity='c', max_size=5),
+        clusters.ClusterResizeRequest(
+            identity='c', adjustment_type='CHANGE_IN_CAPACITY', number=-1
+        ),
+    ],
+)
+def test_request_that_adds_no_node_when_over_quota_is_accepted(
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    request_: Any,
+) -> None:
+    request_helpers.create_cluster(engine, 2)
+    harness.conf.set_override('max_nodes_per_project', 1, 'engine')
+    engine.call(request_.obj_clone())
+
+
+@pytest.mark.parametrize('request_', GROWING[:2], ids=lambda r: r.obj_name())
+def test_growth_beyond_the_node_quota_during_an_action_conflicts(
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    request_: Any,
+) -> None:
+    request_helpers.create_cluster(engine, 2)
+    engine.call(clusters.ClusterCheckRequest(identity='c'))
+    harness.conf.set_override('max_nodes_per_project', 3, 'engine')
+    with pytest.raises(errors.ActionConflict, match='CLUSTER_CHECK'):
+        engine.call(request_.obj_clone())
+
+
 @pytest.mark.parametrize('existing', [0, 1])
 def test_concurrent_creates_respect_quota(
     any_harness: engine_harness.Harness, existing: int
@@ -155,8 +226,8 @@ def test_concurrent_creates_respect_quota(
         return True
 
     with futures.ThreadPoolExecutor(8) as threads:
-        made = sum(threads.map(attempt, range(8)))
-    assert made == 3 - existing
+        created = sum(threads.map(attempt, range(8)))
+    assert created == 3 - existing
     assert any_harness.count(models.Cluster) == 3
 
 
@@ -190,15 +261,15 @@ def test_action_on_unknown_or_foreign_cluster_is_not_found(
     theirs = engine_harness.request_context('theirs')
     id_ = request_helpers.create_cluster(engine, 1, context=theirs)
     for identity in ('c', id_):
-        asked = request_.obj_clone()
-        asked.identity = identity
+        foreign_request = request_.obj_clone()
+        foreign_request.identity = identity
         with pytest.raises(errors.ResourceNotFound):
-            engine.call(asked)
+            engine.call(foreign_request)
 
 
 @pytest.mark.parametrize(
     'request_',
-    [one for one in ACTIONS if 'Delete' not in one.obj_name()],
+    [action for action in ACTIONS if 'Delete' not in action.obj_name()],
     ids=lambda r: r.obj_name(),
 )
 def test_action_during_unfinished_action_conflicts(
@@ -344,7 +415,7 @@ def test_list_shows_the_own_project_only(
         context=engine_harness.request_context('theirs'),
     )
     request = clusters.ClusterListRequest(global_project=False)
-    assert [one.name for one in engine.call(request)] == ['ours']
+    assert [cluster.name for cluster in engine.call(request)] == ['ours']
 
 
 def test_list_of_all_projects_is_for_administrators(
@@ -360,8 +431,8 @@ def test_list_of_all_projects_is_for_administrators(
     request = clusters.ClusterListRequest(global_project=True)
     with pytest.raises(errors.Forbidden, match='administrator'):
         engine.call(request)
-    found = engine.call(request, engine_harness.request_context(admin=True))
-    assert sorted(one.name for one in found) == ['ours', 'theirs']
+    rows = engine.call(request, engine_harness.request_context(admin=True))
+    assert sorted(row.name for row in rows) == ['ours', 'theirs']
 
 
 def test_list_is_filtered_sorted_and_paged(
@@ -380,7 +451,7 @@ def test_list_is_filtered_sorted_and_paged(
 
     def names(**options: Any) -> list[str]:
         request = clusters.ClusterListRequest(**options)
-        return [one.name for one in engine.call(request)]
+        return [cluster.name for cluster in engine.call(request)]
 
     assert names(name=['a', 'd'], sort='name') == ['a', 'd']
     assert names(status=['INIT']) == ['e']

@@ -17,7 +17,7 @@ def collect(
     engine: engine_harness.Engine, path: str
 ) -> list[tuple[str, object]]:
     request = clusters.ClusterCollectRequest(identity='c', path=path)
-    return [(one.id, one.value) for one in engine.call(request)]
+    return [(row.id, row.value) for row in engine.call(request)]
 
 
 def test_collect_finds_an_attribute_of_each_node(

@@ -40,10 +40,10 @@ def notify(engine: engine_harness.Engine, **more: Any) -> None:
 
 def left(engine: engine_harness.Engine, receiver: Any) -> list[Any]:
     claim = engine.runtime.queues.claim('ours', receiver.channel['queue_name'])
-    return [one.body for one in claim.messages]
+    return [message.body for message in claim.messages]
 
 
-def made(
+def actions_of(
     harness: engine_harness.Harness, kind: str = 'CLUSTER_SCALE_OUT'
 ) -> list[Any]:
     return [row for row in harness.rows(models.Action) if row.action == kind]
@@ -61,13 +61,13 @@ def test_messages_start_actions_of_the_owner(
     post(engine, receiver, OUT, {**OUT, 'params': {'count': 1}})
     notify(engine)
     engine.run_actions()
-    assert [row.status for row in made(any_harness)] == ['SUCCEEDED'] * 2
-    assert {row.user for row in made(any_harness)} == {'alice'}
+    assert [row.status for row in actions_of(any_harness)] == ['SUCCEEDED'] * 2
+    assert {row.user for row in actions_of(any_harness)} == {'alice'}
     assert len(request_helpers.get_cluster(engine, 'c').nodes) == 3
     assert left(engine, receiver) == []
     assert any_harness.count(models.ReceivedMessage) == 0
     notify(engine)
-    assert len(made(any_harness)) == 2
+    assert len(actions_of(any_harness)) == 2
     any_harness.assert_idle()
 
 
@@ -119,7 +119,7 @@ def test_administrator_message_may_target_foreign_cluster(
     receiver = create(engine)
     post(engine, receiver, {**OUT, 'cluster': 'bobs'})
     notify(engine, context=engine_harness.request_context(admin=True))
-    assert len(made(harness)) == 1
+    assert len(actions_of(harness)) == 1
 
 
 def test_redelivered_message_starts_no_second_action(
@@ -147,7 +147,7 @@ def test_redelivered_message_starts_no_second_action(
     with pytest.raises(engine_harness.CrashError):
         notify(engine)
     object.__setattr__(engine.runtime, 'queues', inner)
-    assert len(made(any_harness)) == 1
+    assert len(actions_of(any_harness)) == 1
 
     def claim_ends(session: Any) -> None:
         for row in session.query(models.SimulatedMessage):
@@ -155,7 +155,7 @@ def test_redelivered_message_starts_no_second_action(
 
     any_harness.database.write(claim_ends)
     notify(any_harness.engine(name='two'))
-    assert len(made(any_harness)) == 1
+    assert len(actions_of(any_harness)) == 1
     assert left(engine, receiver) == []
     assert any_harness.count(models.ReceivedMessage) == 0
 
@@ -175,7 +175,7 @@ def test_concurrent_notifications_start_each_action_once(
     for thread in threads:
         thread.join()
     notify(engines[0])
-    assert len(made(any_harness)) == 30
+    assert len(actions_of(any_harness)) == 30
     assert any_harness.count(models.SimulatedMessage) == 0
     assert any_harness.count(models.ReceivedMessage) == 0
 
@@ -194,7 +194,7 @@ def test_message_for_busy_cluster_stays_in_queue(
         {'cluster': 'c', 'action': 'CLUSTER_RESIZE', 'params': resize},
     )
     notify(engine)
-    assert made(harness, 'CLUSTER_RESIZE') == []
+    assert actions_of(harness, 'CLUSTER_RESIZE') == []
     engine.run_actions()
     notify(engine)
     engine.run_actions()

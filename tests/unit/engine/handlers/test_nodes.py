@@ -36,7 +36,7 @@ def test_action_on_unknown_node_is_not_found(
 
 @pytest.mark.parametrize(
     'request_',
-    [one for one in ACTIONS if 'Delete' not in one.obj_name()],
+    [action for action in ACTIONS if 'Delete' not in action.obj_name()],
     ids=lambda r: r.obj_name(),
 )
 def test_action_during_unfinished_action_conflicts(
@@ -129,8 +129,8 @@ def test_list_is_filtered_by_cluster(
     everything = engine.call(nodes.NodeListRequest())
     assert len(everything) == 3
     members = engine.call(nodes.NodeListRequest(cluster_id='c', sort='index'))
-    assert [one.index for one in members] == [1, 2]
-    assert alone not in [one.id for one in members]
+    assert [member.index for member in members] == [1, 2]
+    assert alone not in [member.id for member in members]
 
 
 def test_details_come_from_the_cloud(

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.engine import engine_harness
+from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.policies import policy_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import policies
 
@@ -31,16 +32,16 @@ def create(
 def test_policy_is_created_renamed_and_deleted(
     engine: engine_harness.Engine,
 ) -> None:
-    made = create(engine, 'one')
-    assert made.type == 'senlin.policy.scaling-1.0'
-    assert made.spec == SPEC
+    policy = create(engine, 'one')
+    assert policy.type == 'senlin.policy.scaling-1.0'
+    assert policy.spec == SPEC
     renamed = engine.call(
         policies.PolicyUpdateRequest(identity='one', name='two')
     )
-    assert (renamed.id, renamed.name) == (made.id, 'two')
+    assert (renamed.id, renamed.name) == (policy.id, 'two')
     with pytest.raises(errors.BadRequest, match='No property needs'):
         engine.call(policies.PolicyUpdateRequest(identity='two', name='two'))
-    shown = engine.call(policies.PolicyGetRequest(identity=made.id[:8]))
+    shown = engine.call(policies.PolicyGetRequest(identity=policy.id[:8]))
     assert shown.updated_at is not None
     engine.call(policies.PolicyDeleteRequest(identity='two'))
     with pytest.raises(errors.ResourceNotFound, match='The policy'):
@@ -101,5 +102,21 @@ def test_type_is_shown_with_its_schema(engine: engine_harness.Engine) -> None:
         engine.call(policies.PolicyTypeGetRequest(identity='nope-1.0'))
     names = engine.call(policies.PolicyTypeListRequest())
     assert ('senlin.policy.health', '1.2') in [
-        (one.name, one.version) for one in names
+        (policy_type.name, policy_type.version) for policy_type in names
     ]
+
+
+def test_attach_beyond_the_quota_of_the_cluster_is_rejected(
+    harness: engine_harness.Harness,
+) -> None:
+    harness.conf.set_override('max_policies_per_cluster', 1, 'engine')
+    engine = harness.engine()
+    request_helpers.create_cluster(engine, 0)
+    for name in ('pol', 'more'):
+        policy_helpers.create_policy(
+            engine, 'scaling', name, event='CLUSTER_SCALE_IN'
+        )
+    assert policy_helpers.attach(engine).status == 'SUCCEEDED'
+    with pytest.raises(errors.OverQuota, match='has 1 policies; it may have'):
+        policy_helpers.attach(engine, 'more')
+    assert policy_helpers.attach(engine).status == 'SUCCEEDED'

@@ -53,9 +53,9 @@ def test_bad_spec_is_rejected(
                 spec={**engine_harness.SPEC, 'properties': {}}, **named
             )
         )
-    said = "Required spec item 'flavor' not provided"
+    message = "Required spec item 'flavor' not provided"
     assert caught.value.compat_message == (
-        f'Failed in creating profile p: {said}' if named else said
+        f'Failed in creating profile p: {message}' if named else message
     )
     assert harness.count(models.Profile) == 0
 
@@ -137,7 +137,7 @@ def test_list_is_filtered_by_type_and_name(
 
     def names(**options: Any) -> list[str]:
         request = profiles.ProfileListRequest(**options)
-        return [one.name for one in engine.call(request)]
+        return [profile.name for profile in engine.call(request)]
 
     assert names(type=['os.nova.server-1.0'], sort='name') == ['a', 'b']
     assert names(type=['os.heat.stack-1.0']) == []

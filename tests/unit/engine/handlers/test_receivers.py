@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import urllib.parse
 from typing import Any
 
 import pytest
@@ -48,16 +49,16 @@ def test_receiver_is_created_changed_and_deleted(
 ) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 0)
-    made = create(engine, params={'count': '2'})
-    url = f'{ENDPOINT}/v1/webhooks/{made.id}/trigger?V=2&count=2'
-    assert made.channel == {'alarm_url': url}
-    assert (made.cluster_id, made.user) == (cluster, 'alice')
+    receiver = create(engine, params={'count': '2'})
+    url = f'{ENDPOINT}/v1/webhooks/{receiver.id}/trigger?V=2&count=2'
+    assert receiver.channel == {'alarm_url': url}
+    assert (receiver.cluster_id, receiver.user) == (cluster, 'alice')
     changed = engine.call(
         receivers.ReceiverUpdateRequest(
             identity='hook', name='other', params={'count': 3}
         )
     )
-    assert (changed.id, changed.name) == (made.id, 'other')
+    assert (changed.id, changed.name) == (receiver.id, 'other')
     assert changed.channel['alarm_url'].endswith('?V=2&count=3')
     with pytest.raises(errors.BadRequest, match='No property needs'):
         engine.call(
@@ -125,8 +126,8 @@ def test_trigger_acts_as_the_owner_of_the_receiver(
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 1)
-    made = create(engine, params={'count': '2'})
-    action = trigger(engine, made.id).action
+    receiver = create(engine, params={'count': '2'})
+    action = trigger(engine, receiver.id).action
     engine.run_actions()
     row = any_harness.row(models.Action, action)
     assert (row.action, row.status) == ('CLUSTER_SCALE_OUT', 'SUCCEEDED')
@@ -150,8 +151,8 @@ def test_caller_parameters_override_receiver_parameters(
     size: int,
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    made = create(engine, params={'count': 2})
-    trigger(engine, made.id, params=params, body=body)
+    receiver = create(engine, params={'count': 2})
+    trigger(engine, receiver.id, params=params, body=body)
     engine.run_actions()
     assert len(request_helpers.get_cluster(engine, 'c').nodes) == size
 
@@ -192,16 +193,16 @@ def test_trigger_needs_full_id_and_valid_parameters(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    made = create(engine)
-    for identity in ('hook', made.id[:8], 'a\0b'):
+    receiver = create(engine)
+    for identity in ('hook', receiver.id[:8], 'a\0b'):
         with pytest.raises(errors.ResourceNotFound):
             trigger(engine, identity)
     with pytest.raises(errors.BadRequest, match=r'params\.count'):
-        trigger(engine, made.id, params={'count': '-1'})
+        trigger(engine, receiver.id, params={'count': '-1'})
     with pytest.raises(
         errors.BadRequest, match='colour: unknown parameter of'
     ):
-        trigger(engine, made.id, params={'colour': 'red'})
+        trigger(engine, receiver.id, params={'colour': 'red'})
 
 
 @pytest.mark.parametrize(
@@ -231,18 +232,18 @@ def test_trigger_during_another_action_conflicts(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    made = create(engine)
+    receiver = create(engine)
     engine.call(clusters.ClusterCheckRequest(identity='c'))
     with pytest.raises(errors.ActionConflict):
-        trigger(engine, made.id)
+        trigger(engine, receiver.id)
 
 
 def test_trigger_passes_any_parameters_to_a_check(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    made = create(engine, 'CLUSTER_CHECK', params={'any': 'thing'})
-    trigger(engine, made.id, body={'more': 1})
+    receiver = create(engine, 'CLUSTER_CHECK', params={'any': 'thing'})
+    trigger(engine, receiver.id, body={'more': 1})
     assert engine.run_actions() > 0
 
 
@@ -251,8 +252,8 @@ def test_cluster_deletion_deletes_receivers(
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 0)
-    made = create(engine, 'CLUSTER_DELETE')
-    trigger(engine, made.id)
+    receiver = create(engine, 'CLUSTER_DELETE')
+    trigger(engine, receiver.id)
     engine.run_actions()
     assert any_harness.count(models.Cluster) == 0
     assert any_harness.count(models.Receiver) == 0
@@ -268,3 +269,27 @@ def test_webhook_receiver_is_not_notified(
         engine.call(request)
     with pytest.raises(errors.ResourceNotFound):
         engine.call(request, engine_harness.request_context('theirs'))
+
+
+def test_url_with_stored_params_can_be_called(
+    engine: engine_harness.Engine,
+) -> None:
+    request_helpers.create_cluster(engine, 1)
+    params = {'count': 1.0}
+    made = create(engine, params=params)
+    query = dict(urllib.parse.parse_qsl(made.channel['alarm_url']))
+    assert query['count'] == '1'
+    assert trigger(engine, made.id, params={'count': query['count']}).action
+
+
+def test_url_leaves_out_params_that_a_query_cannot_express(
+    engine: engine_harness.Engine,
+) -> None:
+    request_helpers.create_cluster(engine, 1)
+    (node,) = request_helpers.get_cluster(engine, 'c').nodes
+    made = create(engine, 'CLUSTER_DEL_NODES', params={'nodes': [node]})
+    assert made.channel['alarm_url'].endswith('/trigger?V=2')
+    accepted = trigger(engine, made.id)
+    engine.run_actions()
+    assert accepted.action
+    assert request_helpers.get_cluster(engine, 'c').nodes == []

@@ -141,13 +141,13 @@ def test_related_values_belong_to_their_row(
     assert [first.profile_name, second.nodes] == ['p', []]
     (policy,) = engine.call(policy_requests.PolicyListRequest())
     assert (first.policies, second.policies) == ([policy.id], [])
-    made = engine.call(
+    actions = engine.call(
         action_requests.ActionListRequest(action=['CLUSTER_CREATE'])
     )
-    (parent,) = [one for one in made if one.depends_on]
+    (parent,) = [action for action in actions if action.depends_on]
     for child in parent.depends_on:
-        found = engine.call(action_requests.ActionGetRequest(identity=child))
-        assert found.depended_by == [parent.id]
+        shown = engine.call(action_requests.ActionGetRequest(identity=child))
+        assert shown.depended_by == [parent.id]
 
 
 def test_list_is_serialized_without_building_objects(
@@ -158,7 +158,9 @@ def test_list_is_serialized_without_building_objects(
     sent = serializer.to_bytes(found, manifest.local())
     assert lazy_list.created_objects(found) == []
     read = serializer.from_bytes(sent)
-    assert [one.as_dict() for one in read] == [one.as_dict() for one in found]
+    assert [cluster.as_dict() for cluster in read] == [
+        cluster.as_dict() for cluster in found
+    ]
     assert read[0].data == ODD
 
 
@@ -181,7 +183,7 @@ def test_list_with_infinity_round_trips(
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0, metadata={'k': math.inf})
-    found = engine.call(clusters.ClusterListRequest())
-    (read,) = serializer.from_bytes(serializer.to_bytes(found, None))
+    rows = engine.call(clusters.ClusterListRequest())
+    (read,) = serializer.from_bytes(serializer.to_bytes(rows, None))
     assert isinstance(read, resources.Cluster)
     assert read.metadata == {'k': math.inf}

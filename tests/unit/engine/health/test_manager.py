@@ -301,3 +301,45 @@ def test_manager_runs_in_threads_and_stops(
     one.stop(60)
     assert len(recoveries(harness)) == 1
     assert harness.rows(models.HealthRegistration)[0].owner is None
+
+
+def register(engine: engine_harness.Engine, project: str, name: str) -> str:
+    """Create an empty cluster that is due for a check; return its ID."""
+    owner = engine_harness.request_context(project)
+    id_ = request_helpers.create_cluster(
+        engine,
+        0,
+        name=name,
+        profile_id=request_helpers.create_profile(engine, name, context=owner),
+        context=owner,
+    )
+    engine.runtime.database.write(
+        lambda session: health.register(
+            session, id_, 'policy', interval=0, enabled=True
+        )
+    )
+    return id_
+
+
+def test_slow_checks_of_one_project_leave_a_worker_to_others(
+    any_harness: engine_harness.Harness,
+) -> None:
+    engine = any_harness.engine()
+    slow = [register(engine, 'slow', f's{number}') for number in range(4)]
+    other = register(engine, 'other', 'o')
+    member = engine.member.id
+
+    def claim() -> str | None:
+        with any_harness.database.reader() as session:
+            id_ = health.due(session, member, 3)
+        if id_ is not None:
+            assert any_harness.database.write(
+                lambda session: health.claim(session, id_, member)
+            )
+        return id_
+
+    first, second = claim(), claim()
+    assert first in slow
+    assert second == other  # although it is due later
+    assert {claim(), claim()} < set(slow)
+    assert claim() is None

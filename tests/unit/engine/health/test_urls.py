@@ -20,10 +20,10 @@ HEALTHY = 'status: (ok|fine)'
 class Node(http.server.BaseHTTPRequestHandler):
     """What a node serves, by path."""
 
-    asked: list[str]
+    requested_paths: list[str]
 
     def do_GET(self) -> None:
-        self.asked.append(self.path)
+        self.requested_paths.append(self.path)
         if self.path == '/slow':
             time.sleep(3)
         self.send_response(302 if self.path == '/moved' else 200)
@@ -32,7 +32,9 @@ class Node(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         text = {
             '/well': 'status: fine',
-            '/second': 'status: ok' if self.asked.count('/second') > 1 else '',
+            '/second': 'status: ok'
+            if self.requested_paths.count('/second') > 1
+            else '',
             '/long': 'x' * 100_000 + 'status: ok',
             '/evil': 'a' * 60 + '!',
         }.get(self.path, 'status: bad')
@@ -47,7 +49,7 @@ class Node(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def served() -> Iterator[str]:
-    Node.asked = []
+    Node.requested_paths = []
     server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Node)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -84,7 +86,7 @@ def ask(conf: cfg.ConfigOpts, url: str, **options: Any) -> str:
 def test_response_determines_health(conf: cfg.ConfigOpts, served: str) -> None:
     assert ask(conf, f'{served}/{{nodename}}') == ''
     assert 'does not match' in ask(conf, f'{served}/bad')
-    assert Node.asked == ['/well', *['/bad'] * 3]
+    assert Node.requested_paths == ['/well', *['/bad'] * 3]
     assert 'does not match' in ask(conf, f'{served}/moved')
     assert ask(conf, f'{served}/bad', poll_url_healthy_response='') == ''
 
@@ -93,7 +95,7 @@ def test_node_healthy_at_second_request_is_healthy(
     conf: cfg.ConfigOpts, served: str
 ) -> None:
     assert ask(conf, f'{served}/second') == ''
-    assert Node.asked == ['/second'] * 2
+    assert Node.requested_paths == ['/second'] * 2
 
 
 def test_only_first_bytes_of_response_are_read(
@@ -135,7 +137,7 @@ def test_forbidden_network_is_not_contacted(
 ) -> None:
     conf.set_override('forbidden_networks', ['127.0.0.0/8'], 'health_manager')
     assert 'forbidden' in ask(conf, f'{served}/well')
-    assert Node.asked == []
+    assert Node.requested_paths == []
 
 
 def test_stopping_engine_does_not_retry(
@@ -153,7 +155,7 @@ def test_stopping_engine_does_not_retry(
     )
     with pytest.raises(urls.UnknownHealthError, match='stops'):
         urls.find_failure(conf, options, 'n', stopping)
-    assert Node.asked == ['/bad']
+    assert Node.requested_paths == ['/bad']
 
 
 def test_pauses_of_a_stored_policy_are_bounded(

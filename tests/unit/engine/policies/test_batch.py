@@ -53,12 +53,12 @@ def begin_update(engine: engine_harness.Engine, **spec: Any) -> str:
     new = request_helpers.create_profile(
         engine, 'new', properties={'flavor': 'm1.large'}
     )
-    asked = engine.call(
+    response = engine.call(
         clusters.ClusterUpdateRequest(identity='c', profile_id=new)
     )
     engine.run_actions()
-    found: str = asked.action
-    return found
+    action: str = response.action
+    return action
 
 
 def show(engine: engine_harness.Engine, action: str) -> Any:
@@ -160,11 +160,11 @@ def test_inactive_nodes_are_updated_first_without_pauses(
     new = request_helpers.create_profile(
         engine, 'new', properties={'flavor': 'm1.large'}
     )
-    asked = engine.call(
+    response = engine.call(
         clusters.ClusterUpdateRequest(identity='c', profile_id=new)
     )
     engine.run_actions()
-    ended = show(engine, asked.action)
+    ended = show(engine, response.action)
     assert ended.status == 'SUCCEEDED'
     assert ended.data['update']['plan'][0] == [last]
     assert updated(harness) == 3
@@ -177,7 +177,9 @@ def test_name_update_is_not_batched(
     request_helpers.create_cluster(engine, 2)
     create_policy(engine, 'batch', max_batch_size=1)
     attach(engine)
-    asked = engine.call(clusters.ClusterUpdateRequest(identity='c', name='d'))
+    response = engine.call(
+        clusters.ClusterUpdateRequest(identity='c', name='d')
+    )
     engine.run_actions()
-    assert show(engine, asked.action).data == {}
-    assert show(engine, asked.action).status == 'SUCCEEDED'
+    assert show(engine, response.action).data == {}
+    assert show(engine, response.action).status == 'SUCCEEDED'

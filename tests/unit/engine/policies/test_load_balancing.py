@@ -108,7 +108,7 @@ def test_pool_members_follow_the_nodes(
     assert members(harness) == servers(harness)
     engine.call(nodes.NodeDeleteRequest(identity=first))
     engine.run_actions()
-    made = engine.call(
+    response = engine.call(
         nodes.NodeCreateRequest(
             name='n',
             profile_id=profile,
@@ -116,7 +116,9 @@ def test_pool_members_follow_the_nodes(
         )
     )
     engine.run_actions()
-    assert 'lb_member' in request_helpers.get_node(engine, made.node.id).data
+    assert (
+        'lb_member' in request_helpers.get_node(engine, response.node.id).data
+    )
     assert members(harness) == servers(harness)
     assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
     harness.assert_idle()

@@ -65,7 +65,7 @@ def test_zones_of_new_nodes_follow_the_weights(
     ]
     assert resize(engine, 6).status == 'SUCCEEDED'
     assert where(harness, 'zone') == {'nova': 4, 'nova-2': 2}
-    made = engine.call(
+    response = engine.call(
         nodes.NodeCreateRequest(
             name='n',
             profile_id=shown[0].profile_id,
@@ -73,7 +73,7 @@ def test_zones_of_new_nodes_follow_the_weights(
         )
     )
     engine.run_actions()
-    assert request_helpers.get_node(engine, made.node.id).data[
+    assert request_helpers.get_node(engine, response.node.id).data[
         'placement'
     ] == {'zone': 'nova'}
     harness.assert_idle()

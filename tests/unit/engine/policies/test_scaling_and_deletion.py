@@ -168,6 +168,29 @@ def test_scaling_policy_determines_scale_out_count(
     harness.assert_idle()
 
 
+def test_node_quota_when_a_policy_reduces_the_count_is_not_exceeded(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    scaling(engine, 'CLUSTER_SCALE_OUT', best_effort=True)
+    harness.conf.set_override('max_nodes_per_project', 8, 'engine')
+    action = scale(engine, clusters.ClusterScaleOutRequest, count=5)
+    assert action.status == 'SUCCEEDED'
+    assert size(engine) == 8
+
+
+def test_node_quota_when_a_policy_decides_the_count_fails_the_action(
+    harness: engine_harness.Harness,
+) -> None:
+    engine = harness.engine()
+    scaling(engine, 'CLUSTER_SCALE_OUT', number=4)
+    harness.conf.set_override('max_nodes_per_project', 7, 'engine')
+    action = scale(engine, clusters.ClusterScaleOutRequest)
+    assert action.status == 'FAILED'
+    assert 'needs 4 more; it may have 7' in action.status_reason
+    assert size(engine) == 4
+
+
 def test_best_effort_scales_to_the_size_limits(
     harness: engine_harness.Harness,
 ) -> None:
@@ -299,9 +322,9 @@ def test_deletion_policy_chooses_nodes_by_criteria(
         adjustment_type='EXACT_CAPACITY',
         number=2,
     )
-    found = request_helpers.get_cluster(engine, 'c').nodes
+    members = request_helpers.get_cluster(engine, 'c').nodes
     assert [
-        request_helpers.get_node(engine, id_).index for id_ in found
+        request_helpers.get_node(engine, id_).index for id_ in members
     ] == left
 
 
@@ -369,10 +392,10 @@ def test_node_deletion_in_cluster_is_checked_by_policies(
     create_policy(engine, 'deletion', destroy_after_deletion=destroy)
     attach(engine)
     first, _ = request_helpers.get_cluster(engine, 'c').nodes
-    asked = engine.call(nodes.NodeDeleteRequest(identity=first))
+    response = engine.call(nodes.NodeDeleteRequest(identity=first))
     engine.run_actions()
     assert size(engine) == 1
-    row = harness.row(models.Action, asked.action)
+    row = harness.row(models.Action, response.action)
     assert row.status == 'SUCCEEDED'
     assert row.data['policies']['deletion']['candidates'] == [first]
     assert (harness.row(models.Node, first) is None) == destroy

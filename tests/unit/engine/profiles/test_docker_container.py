@@ -129,9 +129,9 @@ def test_container_of_a_node_with_a_long_name_has_a_shorter_one(
 ) -> None:
     engine = harness.engine()
     host = request_helpers.create_node(engine)
-    made = container(engine, 'n' * 255, profile(engine, host_node=host))
+    node_row = container(engine, 'n' * 255, profile(engine, host_node=host))
     (row,) = harness.rows(models.SimulatedContainer)
-    assert (len(row.name), row.name[246:]) == (255, f'-{made.id[:8]}')
+    assert (len(row.name), row.name[246:]) == (255, f'-{node_row.id[:8]}')
 
 
 def test_host_without_an_address_says_so(

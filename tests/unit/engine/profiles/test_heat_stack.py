@@ -162,3 +162,12 @@ def test_stack_is_adopted_with_what_it_was_made_of(
 def test_stack_names_are_names_to_heat(name: str, expected: str) -> None:
     view = base.NodeView('12345678-90ab', name, None, {})
     assert heat_stack.stack_name(view) == expected
+
+
+@pytest.mark.parametrize('outputs', [[1], 'x', 7, {'a': 1}, {'a': []}])
+def test_stack_of_malformed_outputs_has_none(
+    harness: engine_harness.Harness, outputs: object
+) -> None:
+    stacks = harness.cloud.stacks
+    stack = stacks.create('key', 'x', {'template': {'outputs': outputs}})
+    assert stacks.get(stack.id).outputs == {}

@@ -211,12 +211,12 @@ def test_server_is_told_of_its_node_and_cluster(
     cluster = request_helpers.create_cluster(engine, 1)
     (node,) = request_helpers.get_cluster(engine, cluster).nodes
     (row,) = harness.rows(models.SimulatedServer)
-    told = {
+    metadata = {
         'cluster_node_id': node,
         'cluster_id': cluster,
         'cluster_node_index': '1',
     }
-    assert row.properties['metadata'] == told
+    assert row.properties['metadata'] == metadata
     shown = nova_server.NovaServer().adopt(
         harness.cloud, row.id, snapshot=False
     )

@@ -321,6 +321,10 @@ ODD = [
     {**SHOWN, 'State': {'Status': 'x' * 1000}},
     {**SHOWN, 'Config': {'Cmd': ['x'] * 1000}},
     {**SHOWN, 'Config': {'Cmd': 'x'}},
+    {**SHOWN, 'Config': {'Cmd': ['\ud800']}},
+    {**SHOWN, 'Config': {'Image': 'x\0'}},
+    {**SHOWN, 'Created': '\udfff'},
+    {**SHOWN, 'State': {'Status': 'running', 'ExitCode': 10**30}},
 ]
 
 
@@ -365,6 +369,22 @@ def test_message_of_a_daemon_is_cut() -> None:
     ):
         configured().get(f'tcp://127.0.0.1:{port}', 'a1')
     assert len(str(caught.value)) < 1100
+
+
+def test_message_of_a_daemon_with_unstorable_characters_is_cleaned() -> None:
+    answer = raw_server.answering({'message': 'a\0b\ud800c'}, 500)
+
+    def reply(connection: Any, head: bytes) -> None:
+        if head.startswith(b'GET /version '):
+            raw_server.answering({'ApiVersion': '1.44'})(connection, head)
+        else:
+            answer(connection, head)
+
+    with (
+        raw_server.serving(reply) as port,
+        pytest.raises(base.ProviderError, match=r'500: a\?b\?c'),
+    ):
+        configured().get(f'tcp://127.0.0.1:{port}', 'a1')
 
 
 def test_credentials_of_the_engines_user_are_not_sent(

@@ -91,8 +91,8 @@ ALICE, BOB = of('alice', 'web'), of('bob', 'shop')
 
 def last(harness: engine_harness.Harness, kind: str) -> models.Action:
     """Return the last action of a kind."""
-    found = [row for row in harness.rows(models.Action) if row.action == kind]
-    return max(found, key=lambda row: row.created_at)
+    rows = [row for row in harness.rows(models.Action) if row.action == kind]
+    return max(rows, key=lambda row: row.created_at)
 
 
 def grow(engine: engine_harness.Engine, context: RequestContext) -> None:
@@ -349,7 +349,7 @@ def test_account_service_uses_one_project_for_all(
 ) -> None:
     engine = engine_of(harness, cloud, account='service')
     request_helpers.create_cluster(engine, 1, context=ALICE)
-    assert {one['tenant_id'] for one in cloud.servers.values()} == {
+    assert {server['tenant_id'] for server in cloud.servers.values()} == {
         fake.OWN_PROJECT
     }
     assert cloud.trusts == {}

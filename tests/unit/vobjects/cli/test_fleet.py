@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from vobjects import service
 from vobjects.cli import fleet, main
 from vobjects.objects import manifest
 
@@ -29,8 +30,26 @@ def test_manifest_when_of_a_microversion_then_what_it_shows(capsys):
     assert 'Service' not in shown
 
 
+def test_manifest_when_another_service_is_installed_then_its_own(
+    monkeypatch, capsys
+):
+    clustering = service.find('clustering')
+    monkeypatch.setattr(service, 'installed', lambda: ['keys'])
+    monkeypatch.setattr(service, 'find', {'keys': clustering}.__getitem__)
+    assert fleet.main(['manifest']) == 0
+    assert 'ClusterCreateRequest' in json.loads(capsys.readouterr().out)
+
+
+def test_fleet_when_several_services_are_installed_then_exits_2(
+    monkeypatch, capsys
+):
+    monkeypatch.setattr(service, 'installed', lambda: ['clustering', 'keys'])
+    assert main.main(['fleet', 'manifest']) == 2
+    assert 'choose one with --service NAME' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
-    ('arguments', 'said'),
+    ('arguments', 'error_text'),
     [
         (['manifest', '--microversion', '1.x'], "'1.x' is not a version"),
         (['manifest', '--service', 'none'], "no service 'none'"),
@@ -39,10 +58,10 @@ def test_manifest_when_of_a_microversion_then_what_it_shows(capsys):
         (['list', '--config-file', '/no/such'], 'is not a file'),
     ],
 )
-def test_fleet_when_input_is_bad_then_exits_2(arguments, said, capsys):
+def test_fleet_when_input_is_bad_then_exits_2(arguments, error_text, capsys):
     assert main.main(['fleet', *arguments]) == 2
     streams = capsys.readouterr()
-    assert said in streams.err
+    assert error_text in streams.err
     assert streams.out == ''
 
 
@@ -60,9 +79,9 @@ def test_fleet_when_message_bus_is_away_then_one_line(tmp_path, capsys):
         '[DEFAULT]\ntransport_url = rabbit://u:secret@127.0.0.1:1/'
     )
     assert main.main(['fleet', 'list', f'--config-file={file}']) == 1
-    said = capsys.readouterr().err.splitlines()[-1]
-    assert 'rabbit://u:***@127.0.0.1:1/ cannot be used:' in said
-    assert 'Connection refused' in said
+    error_text = capsys.readouterr().err.splitlines()[-1]
+    assert 'rabbit://u:***@127.0.0.1:1/ cannot be used:' in error_text
+    assert 'Connection refused' in error_text
 
 
 @pytest.fixture

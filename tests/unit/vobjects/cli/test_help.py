@@ -8,7 +8,7 @@ import pytest
 from vobjects.cli import main
 
 
-def told(capsys: pytest.CaptureFixture[str], *command: str) -> str:
+def help_text(capsys: pytest.CaptureFixture[str], *command: str) -> str:
     """Return the help of a command."""
     with pytest.raises(SystemExit) as end:
         main.main([*command, '--help'])
@@ -34,24 +34,24 @@ def told(capsys: pytest.CaptureFixture[str], *command: str) -> str:
 def test_help_when_made_from_a_docstring_is_not_indented(
     command, line, capsys
 ):
-    assert f'\n{line}' in told(capsys, *command.split())
+    assert f'\n{line}' in help_text(capsys, *command.split())
 
 
 def test_help_of_up_names_no_defaults_that_are_none(capsys):
-    text = ' '.join(told(capsys, 'up').split())
+    text = ' '.join(help_text(capsys, 'up').split())
     assert '(default: 8777)' in text
     for nothing in ('None', '[]', 'False'):
         assert f'(default: {nothing})' not in text
 
 
 def test_help_of_diff_says_without_markup_what_may_be_compared(capsys):
-    text = told(capsys, 'diff')
+    text = help_text(capsys, 'diff')
     assert 'git:REVISION' in text
     assert '``' not in text
     assert '===' not in text
 
 
 def test_help_of_queue_names_its_arguments_as_others_do(capsys):
-    text = told(capsys, 'queue', 'post')
+    text = help_text(capsys, 'queue', 'post')
     assert 'QUEUE MESSAGE' in text
     assert '\nAdd a message to a queue.\n' in text

@@ -39,8 +39,15 @@ SECOND = FIRST.replace("VERSION = '1.0'", "VERSION = '1.1'").replace(
     'default=False)),\n',
 )
 
-#: `added` forgotten.
-BROKEN = SECOND.replace("added('1.1', ", '').replace('False)),', 'False),')
+#: `added` forgotten, and a reason given for the version.
+BROKEN = (
+    SECOND.replace("added('1.1', ", '')
+    .replace('False)),', 'False),')
+    .replace(
+        "VERSION = '1.1'",
+        "VERSION = '1.1'; NO_FIELD_CHANGES = {'1.1': 'Why.'}",
+    )
+)
 
 ReplaceModule = Callable[[str], None]
 
@@ -117,6 +124,24 @@ def test_commands_when_released_version_is_edited_fail(
         assert order in stdout
 
 
+def test_messages_when_the_file_is_another_name_it(
+    shop: ReplaceModule, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pathlib.Path('vobjects.lock').rename('my shop.lock')
+    file = ('--file', 'my shop.lock')
+    shop(SECOND)
+    update = "vobjects lock update --file 'my shop.lock'"
+
+    assert f'run "{update}"' in output(capsys, 1, 'check', *file)
+    with pytest.raises(LockError, match="init --import MODULE --file 'x y'"):
+        cli.main(['check', '--file', 'x y'])
+
+    pathlib.Path('my shop.lock').unlink()
+    register = ('--import', 'shop:register_all')
+    freeze = "vobjects lock release NAME --file 'my shop.lock'"
+    assert f'"{freeze}"' in output(capsys, 0, 'init', *register, *file)
+
+
 def test_release_again_replaces_the_newest_release(
     shop: ReplaceModule, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -138,14 +163,14 @@ def test_check_reports_the_same_in_every_format(
         return output(capsys, 1, 'check', '--format', name)
 
     document = json.loads(report('json'))
-    rules = [one['rule'] for one in document['findings']]
+    rules = [finding['rule'] for finding in document['findings']]
     assert rules == ['FIELD_NO_ADD', 'LOCK_CURRENT']
     finding = document['findings'][0]
     assert finding['place'] == {'file': 'shop.py', 'line': 12, 'column': 13}
     assert finding['orders']['forward']['works'] is False
 
     (run,) = json.loads(report('sarif'))['runs']
-    assert [one['ruleId'] for one in run['results']] == rules
+    assert [result['ruleId'] for result in run['results']] == rules
     known = {rule['id'] for rule in run['tool']['driver']['rules']}
     assert known >= set(rules)
     place = run['results'][0]['locations'][0]['physicalLocation']

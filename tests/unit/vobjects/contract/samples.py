@@ -141,9 +141,10 @@ MAKE = Operation('POST', '/v1/things', make_at, summary='Make a thing')
 LOOK = Operation('GET', '/v1/things/{identity}', look_at)
 
 
-def contract(*operations, history=HISTORY, policy=POLICY):
+def contract(*operations, history=HISTORY, policy=POLICY, types=()):
     """Return a contract; without arguments, of the samples."""
-    return Contract(policy, operations or (MAKE, LOOK), history)
+    operations = operations or (MAKE, LOOK)
+    return Contract(policy, operations, history, types=types)
 
 
 def fixed(name='GET /v1/x', /, **by_version):

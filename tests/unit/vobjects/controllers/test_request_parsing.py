@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies as objects of a request type."""
+"""Bodies, queries and paths as objects of a request type."""
 
 from __future__ import annotations
 
@@ -70,3 +70,90 @@ def test_body_when_not_an_object_is_rejected(raw):
 def test_body_when_too_long_is_rejected():
     with pytest.raises(errors.BodyTooLarge):
         parse('1.8', BODY + b'}', max_bytes=10)
+
+
+NAMED = b'{"name": "n", "profile_id": "p"}'
+PATH = {'identity': 'i'}
+
+
+def test_body_when_the_path_has_a_field_then_object_has_both():
+    request = parse('1.8', NAMED, path=PATH)
+
+    assert (request.identity, request.name) == ('i', 'n')
+
+
+def test_body_when_it_repeats_a_field_of_the_path_is_rejected():
+    with pytest.raises(errors.ValidationError, match=r'body\.identity'):
+        parse('1.8', BODY + b'}', path=PATH)
+
+
+@pytest.mark.parametrize('identity', ['a\0', '\ud800'])
+def test_path_when_not_storable_is_rejected(identity):
+    with pytest.raises(errors.ValidationError, match='cannot be stored'):
+        parse('1.8', NAMED, path={'identity': identity})
+
+
+def test_path_when_its_field_rejects_the_value_is_rejected():
+    with pytest.raises(errors.ValidationError, match='desired_capacity'):
+        parse('1.8', BODY + b'}', path={'desired_capacity': '-1'})
+
+
+def test_path_becomes_a_value_of_the_type_of_its_field():
+    request = parse('1.8', BODY + b'}', path={'desired_capacity': '2'})
+
+    assert request.desired_capacity == 2
+
+
+def parse_query(version, text, **options):
+    cls = samples.SampleCreateRequest
+    return request_parsing.parse_query(
+        cls, request_at(version), text, **options
+    )
+
+
+QUERY = 'name=n&profile_id=p'
+
+
+def test_query_becomes_an_object_at_the_newest_version_with_defaults():
+    request = parse_query(
+        '1.9', f'{QUERY}&color=red&size=7&timeout=5', path=PATH
+    )
+
+    assert request.VERSION == '1.4'
+    assert (request.identity, request.colour) == ('i', 'red')
+    assert (request.size, request.timeout) == (7, 5)
+    assert request.desired_capacity == 0
+
+
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        ('force=true', 'needs API version'),
+        ('color=a&color=b', 'more than once'),
+        ('nothing=1', 'nothing'),
+        ('identity=j', 'identity'),
+        ('size=ten', 'size'),
+        ('name=%00', 'cannot be stored'),
+        ('name=%ff', 'UTF-8'),
+    ],
+)
+def test_query_when_invalid_is_rejected(text, message):
+    with pytest.raises(errors.InputError, match=message):
+        parse_query('1.7', f'{QUERY}&{text}', path=PATH)
+
+
+def test_values_become_an_object_like_a_body():
+    values = {'name': 'n', 'profile_id': 'p', 'color': 'red'}
+    request = request_parsing.parse_values(
+        samples.SampleCreateRequest, request_at('1.8'), values, path=PATH
+    )
+
+    assert (request.identity, request.colour) == ('i', 'red')
+
+
+@pytest.mark.parametrize('values', [None, [], 'x', {'name': 1}])
+def test_values_when_invalid_are_rejected(values):
+    with pytest.raises(errors.InputError):
+        request_parsing.parse_values(
+            samples.SampleCreateRequest, request_at('1.8'), values, path=PATH
+        )

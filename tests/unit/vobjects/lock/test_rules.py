@@ -18,8 +18,8 @@ from tests.unit.vobjects.lock.factories import (
     vobjects_type,
 )
 from vobjects import fields, objects
-from vobjects.lock import check, rules, snapshot
-from vobjects.lock.model import Acceptance
+from vobjects.lock import check, edit, parse, rules, snapshot, text
+from vobjects.lock.model import Acceptance, Lock
 from vobjects.objects.history import added, changed, removed, renamed
 
 pytestmark = pytest.mark.usefixtures('registry')
@@ -59,6 +59,12 @@ def without_remote(self: Any, context: Any) -> None:
 
 def by_hand(self: Any, primitive: dict[str, Any], target: str) -> None:
     """A manual conversion."""
+    if target == '1.0':
+        primitive.pop('x', None)
+
+
+#: Attributes of a class with a version that changes no field.
+UNCHANGED = {'NO_FIELD_CHANGES': {'1.1': 'Reads more.'}}
 
 
 def thing(**arguments: Any) -> Callable[[], Any]:
@@ -67,6 +73,26 @@ def thing(**arguments: Any) -> Callable[[], Any]:
 
 def ovo_thing(**arguments: Any) -> Callable[[], Any]:
     return lambda: ovo_class(**arguments)
+
+
+def family(
+    parent: str = '1.0', child: str = '1.0', known: str = '1.0'
+) -> list[Any]:
+    """Return a parent that lists the versions of its child, and the child."""
+
+    @ovo_base.VersionedObjectRegistry.register
+    class Child(ovo_base.VersionedObject):
+        VERSION = child
+        fields = {'a': fields.StringField()}
+
+    return [
+        ovo_class(
+            version=parent,
+            x=fields.ObjectField('Child'),
+            body={'obj_relationships': {'x': [(parent, known)]}},
+        ),
+        Child,
+    ]
 
 
 EDITS: dict[str, Edit] = {
@@ -131,17 +157,23 @@ EDITS: dict[str, Edit] = {
     ),
     'CONVERSION_NO_REMOVE': Edit(
         thing(version='1.1', body={'obj_make_compatible': by_hand}),
-        thing(version='1.1'),
+        thing(version='1.1', body=UNCHANGED),
         FORWARD,
         'restore obj_make_compatible',
         'Thing',
     ),
     'MICROVERSION_NO_MOVE': Edit(
         thing(
-            version='1.1', parent=objects.Request, version_map={'1.8': '1.1'}
+            version='1.1',
+            parent=objects.Request,
+            version_map={'1.8': '1.1'},
+            body=UNCHANGED,
         ),
         thing(
-            version='1.1', parent=objects.Request, version_map={'1.9': '1.1'}
+            version='1.1',
+            parent=objects.Request,
+            version_map={'1.9': '1.1'},
+            body=UNCHANGED,
         ),
         'backward forward',
         "VERSION_MAP = {..., '1.8': '1.1', ...}",
@@ -184,7 +216,7 @@ EDITS: dict[str, Edit] = {
         ovo_thing(x=fields.StringField()),
         ovo_thing(version='1.1', x=fields.IntegerField()),
         BOTH,
-        'def obj_make_compatible(self, primitive, target_version):',
+        'accept RETYPED_CONVERTED Thing.x until DATE: WHY',
     ),
     'NULLABLE_CONVERTED': Edit(
         ovo_thing(x=fields.StringField()),
@@ -196,19 +228,19 @@ EDITS: dict[str, Edit] = {
         ovo_thing(x=fields.StringField(nullable=True)),
         ovo_thing(version='1.1', x=fields.StringField()),
         BACKWARD,
-        '< (1, 1):',
+        'accept NOT_NULLABLE_CONVERTED Thing.x until DATE: WHY',
     ),
     'DEFAULT_CONVERTED': Edit(
         ovo_thing(x=fields.StringField(default='a')),
         ovo_thing(version='1.1', x=fields.StringField(default='b')),
         BOTH,
-        '< (1, 1):',
+        'accept DEFAULT_CONVERTED Thing.x until DATE: WHY',
     ),
     'NARROWED_CONVERTED': Edit(
         ovo_thing(x=fields.EnumField(valid_values=ENUM)),
         ovo_thing(version='1.1', x=fields.EnumField(valid_values=ENUM[:1])),
         BACKWARD,
-        '< (1, 1):',
+        'accept NARROWED_CONVERTED Thing.x until DATE: WHY',
     ),
     'WIDENED_CONVERTED': Edit(
         ovo_thing(x=fields.EnumField(valid_values=ENUM[:1])),
@@ -220,17 +252,24 @@ EDITS: dict[str, Edit] = {
         ovo_thing(x=fields.NameField(maximum=64)),
         ovo_thing(version='1.1', x=fields.NameField(maximum=255)),
         BOTH,
-        '< (1, 1):',
+        'accept LIMITS_CONVERTED Thing.x until DATE: WHY',
     ),
     'TYPE_NO_REMOVE': Edit(
         thing(), None, BACKWARD, 'keep the class of Thing 1.0', 'Thing'
     ),
     'VERSION_NO_FALL': Edit(
-        thing(version='1.2'),
-        thing(version='1.1'),
+        thing(version='1.1', body=UNCHANGED),
+        thing(),
         BACKWARD,
-        "VERSION = '1.2'",
+        "VERSION = '1.1'",
         'Thing',
+    ),
+    'CHILD_MAPPED': Edit(
+        lambda: family(),
+        lambda: family(child='1.1'),
+        FORWARD,
+        "VERSION = '1.1'\nobj_relationships = {..., 'x': [...,"
+        " ('1.1', '1.1')]}",
     ),
     'MAJOR_STAYS': Edit(
         ovo_thing(version='1.7'),
@@ -245,7 +284,8 @@ EDITS: dict[str, Edit] = {
 def classes(factory: Callable[[], Any] | None) -> list[Any]:
     """Register only the class of a factory, and return it in a list."""
     ovo_base.VersionedObjectRegistry()._obj_classes.clear()
-    return [factory()] if factory else []
+    registered = factory() if factory else []
+    return registered if isinstance(registered, list) else [registered]
 
 
 def test_every_rule_has_an_example() -> None:
@@ -256,30 +296,31 @@ def test_every_rule_has_an_example() -> None:
 
 @pytest.mark.parametrize('rule_id', EDITS)
 def test_check_when_edited_reports_breaks_and_fix(rule_id: str) -> None:
-    edit = EDITS[rule_id]
-    lock = released_lock(*classes(edit.before))
-    result = check_code(lock, *classes(edit.after))
+    example = EDITS[rule_id]
+    lock = released_lock(*classes(example.before))
+    result = check_code(lock, *classes(example.after))
 
     (finding,) = [f for f in result.failing if f.rule.scope != 'lock']
     assert finding.rule.id == rule_id
-    assert finding.subject == edit.subject
+    assert finding.subject == example.subject
     assert finding.release == '1'
-    assert sorted(finding.breaks) == edit.breaks.split()
-    assert edit.fix in '\n'.join(finding.fix)
+    assert sorted(finding.breaks) == example.breaks.split()
+    assert example.fix in '\n'.join(finding.fix)
     # Unchanged code has no findings.
-    assert check_code(lock, *classes(edit.before)).failing == ()
+    assert check_code(lock, *classes(example.before)).failing == ()
 
 
 @pytest.mark.parametrize('rule_id', EDITS)
 def test_check_when_edit_is_accepted_passes_until_the_date(
     rule_id: str,
 ) -> None:
-    edit = EDITS[rule_id]
-    lock = released_lock(*classes(edit.before))
+    example = EDITS[rule_id]
+    lock = released_lock(*classes(example.before))
     lock_with_acceptance = dataclasses.replace(
-        lock, accepted=(Acceptance(rule_id, edit.subject, TODAY, 'because'),)
+        lock,
+        accepted=(Acceptance(rule_id, example.subject, TODAY, 'because'),),
     )
-    code = snapshot.of_classes(classes(edit.after), known=lock)
+    code = snapshot.of_classes(classes(example.after), known=lock)
 
     result = check.check(lock_with_acceptance, code, TODAY)
     assert [finding.rule.scope for finding in result.failing] in ([], ['lock'])
@@ -386,6 +427,7 @@ def test_conversion_by_hand_does_not_cover_old_senders() -> None:
 
 def drops_x(self: Any, target: str) -> None:
     """A conversion in the style of Ironic."""
+    delattr(self, 'x')
 
 
 @pytest.mark.parametrize(
@@ -408,13 +450,17 @@ def test_conversion_that_ironic_does_not_call_does_not_cover(
     )
     (finding,) = (f for f in result.findings if f.rule.id == 'ADDED_CONVERTED')
     assert finding.covered_by == covered
-    assert 'def _convert_to_version(' in '\n'.join(finding.fix)
+    advice = '\n'.join(finding.fix)
+    own = 'def _convert_to_version(self'
+    if covered:
+        own = '# in _convert_to_version, which the class already has:'
+    assert own in advice
     assert "delattr(self, 'x')" in '\n'.join(finding.fix)
 
 
 def test_check_when_several_versions_change_reports_one_finding() -> None:
     lock = released_lock(
-        *classes(thing(version='1.1', x=fields.IntegerField()))
+        *classes(thing(version='1.1', body=UNCHANGED, x=fields.IntegerField()))
     )
     lock = released_lock(
         *classes(
@@ -449,7 +495,14 @@ def test_check_when_declaration_is_removed_reports_it() -> None:
         )
     )
     result = check_code(
-        lock, *classes(thing(version='1.1', x=fields.StringField(default='')))
+        lock,
+        *classes(
+            thing(
+                version='1.1',
+                body=UNCHANGED,
+                x=fields.StringField(default=''),
+            )
+        ),
     )
     assert {finding.rule.id for finding in result.failing} == {
         'FIELD_NO_ADD',
@@ -465,3 +518,125 @@ def test_check_when_version_is_not_locked_reports_it() -> None:
     (finding,) = check_code(lock, *classes(newer)).failing
     assert finding.rule.id == 'LOCK_CURRENT'
     assert finding.description == 'Thing 1.1 is not in the lock'
+
+
+def keeps_x(self: Any, primitive: dict[str, Any], target: str) -> None:
+    """A manual conversion of another field."""
+
+
+def failing(lock: Lock, factory: Callable[[], Any]) -> list[str]:
+    """Return the rules that code violates, apart from an outdated lock."""
+    return [
+        finding.rule.id
+        for finding in check_code(lock, *classes(factory)).failing
+        if finding.rule.id != 'LOCK_CURRENT'
+    ]
+
+
+def test_check_when_conversion_by_hand_forgets_a_new_field_reports_it() -> (
+    None
+):
+    lock = released_lock(
+        *classes(ovo_thing(body={'obj_make_compatible': keeps_x}))
+    )
+
+    def extended(convert: Any) -> Callable[[], Any]:
+        return ovo_thing(
+            version='1.1',
+            x=fields.StringField(nullable=True),
+            body={'obj_make_compatible': convert},
+        )
+
+    assert failing(lock, extended(keeps_x)) == ['ADDED_CONVERTED']
+    (finding,) = (
+        finding
+        for finding in check_code(lock, *classes(extended(keeps_x))).failing
+        if finding.rule.id == 'ADDED_CONVERTED'
+    )
+    assert finding.fix == (
+        '# in obj_make_compatible, which the class already has:',
+        '    if versionutils.convert_version_to_tuple(target_version) <'
+        ' (1, 1):',
+        "        primitive.pop('x', None)",
+    )
+    # The advice applied.
+    assert failing(lock, extended(by_hand)) == []
+
+
+def test_check_when_the_conversion_by_hand_fails_on_samples_accepts_it() -> (
+    None
+):
+    def needs_a_database(self: Any, primitive: Any, target: str) -> None:
+        raise RuntimeError
+
+    lock = released_lock(*classes(ovo_thing()))
+    assert (
+        failing(
+            lock,
+            ovo_thing(
+                version='1.1',
+                x=fields.StringField(nullable=True),
+                body={'obj_make_compatible': needs_a_database},
+            ),
+        )
+        == []
+    )
+
+
+def test_check_when_a_child_is_bumped_and_mapped_passes() -> None:
+    lock = released_lock(*classes(family))
+
+    assert failing(lock, lambda: family('1.0', '1.1')) == ['CHILD_MAPPED']
+    assert failing(lock, lambda: family('1.1', '1.1')) == ['CHILD_MAPPED']
+    # The advice applied.
+    assert failing(lock, lambda: family('1.1', '1.1', '1.1')) == []
+
+
+def test_check_when_a_child_is_bumped_in_a_service_with_manifests_passes() -> (
+    None
+):
+    def with_manifest(child: str) -> list[Any]:
+        parent, inner = family(child=child)
+        parent.obj_relationships = {}
+        return [parent, inner]
+
+    lock = released_lock(*classes(lambda: with_manifest('1.0')))
+    assert failing(lock, lambda: with_manifest('1.1')) == []
+
+
+@pytest.mark.parametrize('version', ['1.0', '1.1'])
+@pytest.mark.parametrize(
+    ('before', 'after'),
+    [
+        (
+            fields.EnumField(valid_values=list(ENUM)),
+            fields.EnumField(valid_values=['BLUE']),
+        ),
+        (fields.StringField(nullable=True), fields.StringField()),
+        (fields.StringField(default='a'), fields.StringField(default='b')),
+    ],
+    ids=['narrowed', 'not-nullable', 'default'],
+)
+def test_advice_about_old_values_when_applied_satisfies_the_check(
+    before: Any, after: Any, version: str
+) -> None:
+    lock = released_lock(*classes(ovo_thing(x=before)))
+    edited = ovo_thing(version=version, x=after)
+    (finding,) = (
+        finding
+        for finding in check_code(lock, *classes(edited)).failing
+        if finding.rule.scope != 'lock'
+    )
+
+    kept = eval(
+        finding.fix[0].partition(': ')[2].partition('  #')[0].rstrip(','),
+        {'fields': fields},
+    )
+    assert failing(lock, ovo_thing(version=version, x=kept)) == []
+
+    line = finding.fix[-1].replace('DATE', str(TODAY))
+    head, _, blocks = text.dump(lock).partition('\n\n')
+    accepting = parse.parse(f'{head}\n\n{line}\n\n{blocks}', 'lock')
+    assert failing(accepting, edited) == []
+    code = snapshot.of_classes(classes(edited), known=accepting)
+    assert edit.update(accepting, code, TODAY).schema('Thing', version)

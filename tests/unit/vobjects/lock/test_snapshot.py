@@ -74,7 +74,8 @@ def test_snapshot_of_vobjects_type_has_every_version() -> None:
             up=str,
             down=str,
         ),
-        e=removed('1.4', fields.DateTimeField(nullable=True)),
+        e=removed('1.4', fields.DateTimeField(nullable=True), dropped='1.4'),
+        f=removed('1.4', fields.StringField(nullable=True)),
     )
     lock = snapshot.of_classes([cls])
     assert [
@@ -86,7 +87,8 @@ type Thing 1.0
   kind request
   field b: Object(Other, subclasses=true)
   field d: Integer
-  field e: DateTime(tzinfo_aware=true) | null""",
+  field e: DateTime(tzinfo_aware=true) | null
+  field f: String | null""",
         """\
 type Thing 1.1
   kind request
@@ -95,7 +97,8 @@ type Thing 1.1
   field a: String = "x"
   field b: Object(Other, subclasses=true)
   field d: Integer
-  field e: DateTime(tzinfo_aware=true) | null""",
+  field e: DateTime(tzinfo_aware=true) | null
+  field f: String | null""",
         """\
 type Thing 1.2
   kind request
@@ -103,16 +106,19 @@ type Thing 1.2
   field a: String = "x"
   field c: Object(Other, subclasses=true)
   field d: Integer
-  field e: DateTime(tzinfo_aware=true) | null""",
+  field e: DateTime(tzinfo_aware=true) | null
+  field f: String | null""",
         """\
 type Thing 1.4
   kind request
   microversion 1.9
   conversion changed d
   conversion removed e
+  conversion removed f
   field a: String = "x"
   field c: Object(Other, subclasses=true)
-  field d: Dict(String)""",
+  field d: Dict(String)
+  field f: String | null""",
     ]
     # It includes versions that only the lock has.
     known = Lock(schemas=(TypeSchema('Thing', '1.3'),))

@@ -5,11 +5,19 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import uuid
 
 import pytest
 
 from tests.unit.vobjects.microversions import wsgi
-from vobjects.microversions import errors, middleware, presets, version_policy
+from vobjects import exceptions
+from vobjects.microversions import (
+    errors,
+    middleware,
+    negotiation,
+    presets,
+    version_policy,
+)
 from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
@@ -101,10 +109,50 @@ def test_error_status_is_that_of_the_policy():
 
 def test_error_has_the_request_id(service):
     response = send(
-        service, 'clustering pony', **{middleware.REQUEST_ID: 'req-7'}
+        service, 'clustering pony', **{negotiation.REQUEST_ID: 'req-7'}
     )
 
     assert response.json['errors'][0]['request_id'] == 'req-7'
+
+
+@pytest.mark.parametrize('value', ['clustering 1.7', 'clustering pony'])
+def test_request_id_when_no_middleware_sets_one_is_in_every_response(
+    service, value
+):
+    first, second = send(service, value), send(service, value)
+
+    ids = [r.headers['x-openstack-request-id'] for r in (first, second)]
+    assert [uuid.UUID(request_id[4:]).version for request_id in ids] == [4, 4]
+    assert all(request_id.startswith('req-') for request_id in ids)
+    assert ids[0] != ids[1]
+    if first.status == 400:
+        api_sig.assert_error_document(first.json, 400, first.headers)
+        assert first.json['errors'][0]['request_id'] == ids[0]
+
+
+def test_request_id_when_an_outer_middleware_set_it_is_not_sent_twice(service):
+    response = send(
+        service, 'clustering 1.7', **{negotiation.REQUEST_ID: 'req-7'}
+    )
+
+    assert 'x-openstack-request-id' not in response.headers
+
+
+def test_request_id_when_the_application_sends_one_is_kept():
+    def application(environ, start_response):
+        headers = [
+            ('Content-Type', 'text/plain'),
+            ('X-Openstack-Request-Id', 'req-9'),
+        ]
+        start_response('200 OK', headers)
+        return [b'']
+
+    app = middleware.Microversions(application, presets.SENLIN)
+    response = wsgi.call(app)
+
+    names = [name.lower() for name, _value in response.header_list]
+    assert names.count('x-openstack-request-id') == 1
+    assert response.headers['x-openstack-request-id'] == 'req-9'
 
 
 def test_error_for_head_has_a_length_but_no_body(service):
@@ -298,3 +346,32 @@ def test_legacy_header_is_used_and_returned(headers, expected):
     assert response.headers['vary'] == (
         'OpenStack-API-Version, X-OpenStack-Nova-API-Version'
     )
+
+
+def no_server(*_arguments):
+    raise exceptions.NoLivePeer('no server of topic x is alive')
+
+
+@pytest.mark.parametrize('path', ['/', '/v1', '/v1/clusters'])
+def test_request_when_no_server_was_ever_alive_gets_503(path):
+    policy = presets.MAGNUM
+    app = middleware.Microversions(wsgi.echo, policy, no_server)
+
+    response = wsgi.call(app, path, headers={HEADER: 'container-infra 1.9'})
+
+    assert response.status == 503
+    assert response.headers[HEADER] == f'{policy.service_type} 1.1'
+    assert response.headers['vary'] == 'OpenStack-API-Version'
+    assert response.headers['x-openstack-request-id'].startswith('req-')
+    assert int(response.headers['retry-after']) > 0
+    assert 'topic' not in response.body.decode()
+    assert response.json['errors'][0]['code'].endswith('.engine-missing')
+
+
+def test_request_when_the_application_finds_no_server_gets_503():
+    app = middleware.Microversions(no_server, presets.MAGNUM)
+
+    response = wsgi.call(app, headers={HEADER: 'container-infra 1.9'})
+
+    assert response.status == 503
+    assert response.headers[HEADER].endswith(' 1.9')

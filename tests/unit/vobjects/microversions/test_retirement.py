@@ -201,13 +201,13 @@ def test_successor_that_is_neither_version_nor_url_is_rejected(successor):
     ],
 )
 def test_policy_rejects_retirements_outside_its_versions(retired, problem):
-    made = tuple(
+    retired_versions = tuple(
         retire(first, last, sunset='2030-01-01', successor=successor)
         for first, last, successor in retired
     )
 
     with pytest.raises(ValueError, match=problem):
-        dataclasses.replace(presets.SENLIN, retired=made)
+        dataclasses.replace(presets.SENLIN, retired=retired_versions)
 
 
 def test_line_is_parsed_like_the_equivalent_call():

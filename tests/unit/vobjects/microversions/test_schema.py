@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.vobjects.microversions import samples
+from vobjects import fields
 from vobjects.microversions import errors, schema
 from vobjects.versions import Version
 
@@ -64,6 +65,38 @@ def test_body_schema_is_closed_and_valid_draft_4(object_version):
     assert found['additionalProperties'] is False
     assert found['required'] == ['name', 'profile_id']
     assert 'identity' not in found['properties']
+
+
+@pytest.mark.parametrize('values', [['a', 'b'], ('a', 'b'), {'a', 'b'}])
+@pytest.mark.parametrize(
+    'field',
+    [
+        lambda values: fields.EnumField(valid_values=values),
+        lambda values: fields.EnumField(valid_values=values, nullable=True),
+        lambda values: fields.ListOfEnumField(valid_values=values),
+    ],
+)
+def test_field_schema_of_an_enum_when_values_are_any_collection_is_valid(
+    field, values
+):
+    result = schema.field_schema(field(values))
+
+    jsonschema.Draft4Validator.check_schema(result)
+    assert json.loads(json.dumps(result)) == result
+
+
+def test_name_when_it_has_spaces_and_accents_is_accepted():
+    check({**MINIMAL, 'name': 'my secret \u00e9'})
+    assert fields.Name().coerce(None, 'name', 'my secret \u00e9')
+
+
+@pytest.mark.parametrize('name', [' web', 'web ', 'web\n', 'a\x00b', '\x85'])
+def test_name_when_it_has_hidden_characters_is_rejected(name):
+    detail = validation_error({**MINIMAL, 'name': name})
+
+    assert 'must have no control characters' in detail
+    with pytest.raises(ValueError, match='must have no control characters'):
+        fields.Name().coerce(None, 'name', name)
 
 
 def test_body_schema_follows_the_history():
@@ -403,7 +436,8 @@ def test_error_about_versions_has_no_fault():
 
 def test_validate_when_a_line_feed_follows_a_pattern_is_rejected():
     # Python's $ would let it pass.
-    assert 'must have only' in validation_error({**MINIMAL, 'name': 'web\n'})
+    detail = validation_error({**MINIMAL, 'name': 'web\n'})
+    assert 'no white space at either end' in detail
     assert 'must be a UUID' in validation_error(
         {**MINIMAL, 'uuid': 'b0c8b2f4-62ab-4a5c-8a9b-b8d9f3ee4d62\n'}
     )

@@ -325,3 +325,227 @@ def test_map_starting_at_1_0_gives_microversion_of_type(
     assert Thing.version_at(Version(1, 8)) == '1.0'
     assert Thing.first_microversion_of('name') == Version(1, 7)
     assert Thing.first_microversion_of('force') == Version(1, 9)
+
+
+def secret_request(**declared: fields.Field) -> type[objects.Request]:
+    @objects.register
+    class Secret(objects.Request):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.3': '1.1'}
+        fields = declared
+
+    return Secret
+
+
+def test_removed_field_of_request_stays_for_older_clients(
+    registry: None,
+) -> None:
+    cls = secret_request(mode=removed('1.1', fields.StringField(default='a')))
+
+    assert set(cls.fields_at('1.0')) == {'mode'}
+    assert set(cls.fields_at('1.1')) == set()
+    for version in ('1.0', '1.1'):
+        sent = cls(mode='b').obj_to_primitive(version)
+        assert cls.obj_from_primitive(sent).mode == 'b'
+
+
+def test_removed_field_of_resource_is_shown_to_older_readers_only(
+    registry: None,
+) -> None:
+    @objects.register
+    class Secret(objects.Resource):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.3': '1.1'}
+        fields = {'mode': removed('1.1', fields.StringField(default='a'))}
+
+    secret = Secret(mode='b')
+    for version, shown in {'1.0': {'mode': 'b'}, '1.1': {}}.items():
+        manifest = {'Secret': version}
+        assert objects.to_json(secret, manifest) == shown
+        assert objects.to_json_list([secret], manifest) == [shown]
+
+
+def test_dropped_field_when_older_client_sets_it_raises(
+    registry: None,
+) -> None:
+    cls = secret_request(
+        mode=removed('1.1', fields.StringField(default='a'), dropped='1.1'),
+        hint=removed(
+            '1.1',
+            fields.StringField(default='a'),
+            dropped='1.1',
+            on_drop='ignore',
+        ),
+    )
+
+    def read(**data: str) -> objects.Request:
+        primitive = cls().obj_to_primitive('1.0')
+        primitive['versioned_object.data'] = data
+        return cls.obj_from_primitive(primitive)
+
+    assert read(mode='a', hint='b').as_dict() == {}
+    with pytest.raises(exceptions.LossyDowngrade, match=r"mode='b' of Secret"):
+        read(mode='b')
+
+
+def test_changed_value_that_cannot_be_shown_has_documented_form(
+    registry: None,
+) -> None:
+    old = fields.EnumField(['a', 'b'])
+    new = fields.EnumField(['a', 'b', 'c'])
+
+    @objects.register
+    class Secret(objects.Resource):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.3': '1.1'}
+        fields = {
+            'left_out': changed('1.1', old, new, up=str, down=str),
+            'instead': changed('1.1', old, new, up=str, down=str, instead='b'),
+        }
+
+    secrets = [Secret(left_out=v, instead=v) for v in ('a', 'c')]
+    assert objects.to_json_list(secrets, {'Secret': '1.0'}) == [
+        {'left_out': 'a', 'instead': 'a'},
+        {'instead': 'b'},
+    ]
+
+
+@pytest.mark.parametrize(
+    ('field', 'problem'),
+    [
+        (
+            changed(
+                '1.1',
+                fields.StringField(nullable=True),
+                fields.StringField(),
+                up=str,
+                down=str,
+            ),
+            'makes the field required',
+        ),
+        (
+            changed(
+                '1.1',
+                fields.StringField(default='a'),
+                fields.IntegerField(default=1),
+                up=int,
+                down=str,
+            ),
+            'must convert the old default',
+        ),
+        (
+            changed(
+                '1.1',
+                fields.IntegerField(),
+                fields.StringField(),
+                up=str,
+                down=int,
+                instead='x',
+            ),
+            'the old field rejects instead=',
+        ),
+        (
+            removed('1.1', fields.StringField(default=''), dropped='1.2'),
+            'must be between',
+        ),
+    ],
+)
+def test_register_when_older_clients_would_break_raises(
+    registry: None, field: fields.Field, problem: str
+) -> None:
+    with pytest.raises(exceptions.DeclarationError, match=problem):
+        secret_request(it=field)
+
+
+def test_register_when_a_later_type_cannot_hold_a_default_raises(
+    registry: None,
+) -> None:
+    """A client of 1.0 that omits the field means 'a', which is no number."""
+    text = changed(
+        '1.1',
+        fields.EnumField(['a', 'b'], default='a'),
+        fields.StringField(nullable=True),
+        up=str,
+        down=str,
+    )
+    number = fields.IntegerField(nullable=True)
+
+    class Thing(objects.Request):
+        VERSION = '1.2'
+        VERSION_MAP = {'1.1': '1.1', '1.2': '1.2'}
+        fields = {'it': changed('1.2', text, number, up=int, down=str)}
+
+    with pytest.raises(
+        exceptions.DeclarationError,
+        match=r"changed\('1.2'\) must convert the old default 'a'",
+    ):
+        objects.register(Thing)
+
+
+def test_lost_value_is_unset_and_not_an_older_default() -> None:
+    line = timeline(
+        '1.2',
+        mode=changed(
+            '1.2',
+            changed(
+                '1.1',
+                fields.EnumField(['a', 'b'], default='a'),
+                fields.EnumField(['a'], nullable=True),
+                up=str,
+                down=str,
+                on_drop='ignore',
+                instead='a',
+            ),
+            fields.EnumField(['a', 'c'], default='c'),
+            up=str,
+            down=str,
+        ),
+    )
+    first, second, third = map(Version.parse, ('1.0', '1.1', '1.2'))
+    results = []
+    for path in [(first, second), (first, second, third), (first, third)]:
+        data = {'mode': 'b'}
+        for source, target in itertools.pairwise(path):
+            line.plan(source, target).apply(data, refuse_loss=True)
+        results.append(data)
+    assert results == [{}, {'mode': 'c'}, {'mode': 'c'}]
+
+
+def test_default_when_the_oldest_type_cannot_hold_it_is_unset_there() -> None:
+    """A client of 1.0 that omits the field gets the default 7 at 1.2."""
+    text = changed(
+        '1.1',
+        fields.EnumField(['a', 'b'], nullable=True),
+        fields.StringField(nullable=True),
+        up=str,
+        down=str,
+    )
+    number = fields.IntegerField(default=7)
+    line = timeline('1.2', it=changed('1.2', text, number, up=int, down=str))
+    first, last = Version.parse('1.0'), Version.parse('1.2')
+
+    data: dict[str, object] = {}
+    line.plan(first, last).apply(data, refuse_loss=True)
+    assert data == {'it': 7}
+    line.plan(last, first).apply(data, refuse_loss=True)
+    assert data == {}
+    with pytest.raises(exceptions.LossyDowngrade):
+        line.plan(last, first).apply({'it': 8}, refuse_loss=True)
+
+
+def test_value_of_a_required_field_is_refused_and_not_ignored() -> None:
+    line = timeline(
+        '1.1',
+        it=changed(
+            '1.1',
+            fields.EnumField(['a', 'b']),
+            fields.EnumField(['a']),
+            up=str,
+            down=str,
+            on_drop='ignore',
+            instead='a',
+        ),
+    )
+    plan = line.plan(Version.parse('1.0'), Version.parse('1.1'))
+    with pytest.raises(exceptions.LossyDowngrade):
+        plan.apply({'it': 'b'}, refuse_loss=True)

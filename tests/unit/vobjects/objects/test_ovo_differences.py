@@ -159,6 +159,7 @@ def vobjects_types(registry: None) -> Types:
     @objects.register
     class ItemList(objects.ObjectListBase, objects.Object):
         VERSION = '1.1'
+        NO_FIELD_CHANGES = {'1.1': 'The items have a new version.'}
         fields = {'objects': fields.ListOfObjectsField('Leaf')}
 
     return Types(

@@ -59,14 +59,14 @@ def expected(leaf: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_to_json_has_no_envelopes_at_any_depth() -> None:
-    said = objects.to_json(tree(), NEWEST)
-    assert said == expected({'name': 'a', 'tag': 't'})
-    assert json.loads(json.dumps(said)) == said
+    json_value = objects.to_json(tree(), NEWEST)
+    assert json_value == expected({'name': 'a', 'tag': 't'})
+    assert json.loads(json.dumps(json_value)) == json_value
 
 
 def test_to_json_uses_versions_of_manifest() -> None:
-    said = objects.to_json(tree(), {**NEWEST, 'PlainLeaf': '1.0'})
-    assert said == expected({'name': 'a'})
+    json_value = objects.to_json(tree(), {**NEWEST, 'PlainLeaf': '1.0'})
+    assert json_value == expected({'name': 'a'})
 
 
 def test_to_json_does_not_change_the_object() -> None:

@@ -70,6 +70,10 @@ class RejectionError(Exception):
     """Raised by a handler."""
 
 
+class Missing(exceptions.ServiceError):
+    """Raised by a handler of a service that derives its errors."""
+
+
 class Worker:
     """Handlers that return the values of the request."""
 
@@ -80,6 +84,8 @@ class Worker:
     def work(self, context: Any, request: Any) -> Any:
         if request.name == 'reject':
             raise RejectionError('no')
+        if request.name == 'missing':
+            raise Missing('There is no such thing.', 'detail')
         if request.name == 'nothing':
             return None
         result = Result(
@@ -187,6 +193,30 @@ def test_call_between_new_peers_carries_all_fields(bus: Bus) -> None:
     assert result.values == {'name': 'a', 'force': True}
     assert result.tainted is True
     assert result.deep[0].since == 's'
+
+
+@pytest.mark.parametrize(
+    ('name', 'cls', 'text'),
+    [
+        ('missing', Missing, 'There is no such thing.'),
+        ('reject', RejectionError, 'no'),
+    ],
+)
+def test_error_of_a_handler_arrives_without_the_servers_traceback(
+    bus: Bus, name: str, cls: type[Exception], text: str
+) -> None:
+    bus.members = (bus.serve('new', local()),)
+    with pytest.raises(cls) as raised:
+        bus.client.call({}, WorkRequest(name=name, force=False))
+    assert type(raised.value) is cls
+    assert str(raised.value) == text
+
+
+def test_arguments_of_a_service_error_arrive(bus: Bus) -> None:
+    bus.members = (bus.serve('new', local()),)
+    with pytest.raises(Missing) as raised:
+        bus.client.call({}, WorkRequest(name='missing', force=False))
+    assert raised.value.args == ('There is no such thing.', 'detail')
 
 
 def test_call_returns_lists_and_none(bus: Bus) -> None:

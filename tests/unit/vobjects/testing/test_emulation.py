@@ -98,7 +98,7 @@ def pinned(level: str) -> manifest.Manifest | None:
     rpc_conf.register(conf)
     conf(args=[], default_config_files=[])
     conf.set_override('engine', level, 'upgrade_levels')
-    return rpc_conf.pinned_manifest(conf)
+    return rpc_conf.pinned_manifest(conf, 'clustering')
 
 
 def test_pinned_manifest_when_configured_is_that_of_the_release(
@@ -109,7 +109,7 @@ def test_pinned_manifest_when_configured_is_that_of_the_release(
     assert pinned_manifest is not None
     assert pinned_manifest['ClusterDeleteRequest'] == '1.1'
     with pytest.raises(
-        exceptions.VobjectsError, match='no installed service has a release'
+        exceptions.VobjectsError, match='the service clustering has no release'
     ):
         pinned('0.0.0')
     with pytest.raises(exceptions.VobjectsError, match='Is a directory'):

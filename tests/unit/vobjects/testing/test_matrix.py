@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import importlib.metadata
 import itertools
 import pathlib
 
 import pytest
 
 from tests.releases import lock_with_releases
+from vobjects import service
 from vobjects.cli import main
 from vobjects.clustering import history, types
 from vobjects.lock import installed_locks, parse
@@ -26,6 +28,13 @@ MICROVERSIONS = [Version.parse(text) for text in history.HISTORY]
 
 def installed_lock() -> Lock:
     return installed_locks.of_service('clustering')
+
+
+def newest_cell(lock: Lock) -> Cell:
+    """Return the cell of the newest release and its newest microversion."""
+    mapped = [s.microversion for s in lock.released().schemas]
+    newest = max(Version.parse(text) for text in mapped if text)
+    return list(matrix.matrix(lock, [newest]))[-1]
 
 
 @functools.cache
@@ -86,7 +95,7 @@ def test_matrix_when_response_omits_a_field_reports_the_loss() -> None:
         lock,
         schemas=tuple(without if s == node else s for s in lock.schemas),
     )
-    newest = list(matrix.matrix(lock, MICROVERSIONS))[-1]
+    newest = newest_cell(lock)
     assert newest.losses == ('Node.tainted',)
     assert any('omit Node.tainted' in x for x in matrix.as_text([newest]))
 
@@ -105,7 +114,7 @@ def test_matrix_when_engine_rejects_a_request_is_broken() -> None:
             for schema in lock.schemas
         ),
     )
-    newest = list(matrix.matrix(lock, MICROVERSIONS))[-1]
+    newest = newest_cell(lock)
     assert newest.outcome == 'broken'
     assert newest.notes[0].startswith('ClusterDeleteRequest: UnknownField')
 
@@ -131,6 +140,35 @@ def test_command_writes_a_page_or_prints_a_table(
     lines = capsys.readouterr().out.splitlines()
     assert '1.14' in ' '.join(line.split()[0] for line in lines)
     assert main.main(['matrix', '--service', 'nothing']) == 2
+
+
+@pytest.mark.parametrize(
+    ('names', 'message'),
+    [
+        (['clustering', 'keys'], 'several services are installed: clustering'),
+        ([], 'no service is installed'),
+    ],
+)
+def test_command_without_service_when_not_one_is_installed_fails(
+    names: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    installed = importlib.metadata.entry_points
+
+    def entry_points(*, group: str) -> importlib.metadata.EntryPoints:
+        if group != service.GROUP:
+            return installed(group=group)
+        return importlib.metadata.EntryPoints(
+            importlib.metadata.EntryPoint(name, 'package', group)
+            for name in names
+        )
+
+    monkeypatch.setattr(importlib.metadata, 'entry_points', entry_points)
+
+    assert main.main(['matrix']) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_installed_lock_is_that_of_the_repository() -> None:

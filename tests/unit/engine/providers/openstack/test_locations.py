@@ -15,13 +15,15 @@ def test_server_groups_are_made_once_and_found(
     groups = provider.server_groups
     assert groups is not None
     assert groups.find('together') is None
-    made = groups.create('together', 'affinity')
-    assert groups.create('together', 'affinity') == made
-    assert groups.find(made.id) == groups.find('together') == made
+    server_group = groups.create('together', 'affinity')
+    assert groups.create('together', 'affinity') == server_group
+    assert (
+        groups.find(server_group.id) == groups.find('together') == server_group
+    )
     with pytest.raises(base.ProviderError, match='of policy affinity'):
         groups.create('together', 'anti-affinity')
-    groups.delete(made.id)
-    groups.delete(made.id)
+    groups.delete(server_group.id)
+    groups.delete(server_group.id)
     assert cloud.server_groups == {}
 
 

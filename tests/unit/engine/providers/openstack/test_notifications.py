@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is made of Nova's notifications; that they come: functional tests."""
+"""Conversion of Nova's notifications; functional tests receive them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def cared_for(harness: engine_harness.Harness) -> str:
     return found
 
 
-def told(harness: engine_harness.Harness) -> list[tuple[str, str]]:
+def stored_events(harness: engine_harness.Harness) -> list[tuple[str, str]]:
     rows = harness.rows(models.LifecycleEvent)
     return [(row.server_id, row.type) for row in rows]
 
@@ -70,7 +70,7 @@ def test_failure_of_a_server_that_is_looked_after_is_kept(
     for content in (payload(server), payload(other), payload(uuid.uuid4())):
         for event in ('instance.power_off.end', 'instance.rebuild.error'):
             assert tell(any_harness, event, content) == 'handled'
-    assert told(any_harness) == [
+    assert stored_events(any_harness) == [
         (server, 'compute.instance.power_off.end'),
         (server, 'compute.instance.rebuild.error'),
     ]
@@ -85,7 +85,7 @@ def test_what_is_no_failure_is_forgotten(
 ) -> None:
     server = cared_for(harness)
     assert tell(harness, event, payload(server)) == 'handled'
-    assert told(harness) == []
+    assert stored_events(harness) == []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engine.providers import base, load_balancing
+from engine.providers.openstack import octavia
 from tests import cloud as fake
 
 pytestmark = fake.IGNORE_SDK_WARNINGS
@@ -88,10 +89,37 @@ def test_balancer_that_is_there_gets_what_it_lacks(
     cloud: fake.Cloud,
 ) -> None:
     cloud.balancing['healthmonitors'].clear()
-    of_kind(cloud, 'pools')['healthmonitor_id'] = None
+    del of_kind(cloud, 'pools')['healthmonitor_id']
     again = balancers.create('key', SPEC, timeout=LONG)
     assert again.monitor_id != balancer.monitor_id
     assert again == dataclasses.replace(balancer, monitor_id=again.monitor_id)
+
+
+def test_balancer_without_monitor_is_created_and_found(
+    balancers: load_balancing.LoadBalancers, cloud: fake.Cloud
+) -> None:
+    spec = dataclasses.replace(SPEC, monitor=None)
+
+    balancer = balancers.create('key', spec, timeout=LONG)
+
+    assert balancer.monitor_id is None
+    assert not cloud.balancing['healthmonitors']
+    assert balancers.get('web', balancer.pool_id, None) == balancer
+    with pytest.raises(base.ProviderError, match='no health monitor other'):
+        balancers.get('web', balancer.pool_id, 'other')
+
+
+def test_balancer_is_deleted_after_an_unexpected_response(
+    balancers: load_balancing.LoadBalancers,
+    cloud: fake.Cloud,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(octavia, '_listener', lambda *arguments: {}['id'])
+        with pytest.raises(base.ProviderError, match='unexpected response'):
+            balancers.create('key', SPEC, timeout=LONG)
+
+    assert of_kind(cloud, 'loadbalancers')['final_status'] == 'DELETED'
 
 
 def test_balancer_of_somebody_else_is_found(

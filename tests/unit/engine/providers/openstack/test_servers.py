@@ -17,20 +17,20 @@ pytestmark = fake.IGNORE_SDK_WARNINGS
 Provider = base.Provider
 
 
-def made(provider: Provider, **properties: Any) -> base.Server:
+def create_server(provider: Provider, **properties: Any) -> base.Server:
     return provider.servers.create('key', 'web', {**SMALL, **properties})
 
 
 def test_server_is_made_found_and_removed(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
-    server = made(provider)
+    server = create_server(provider)
     assert (server.name, server.status) == ('web', 'ACTIVE')
     assert server.details['flavor'] == '1'
     assert server.details['image'] == cloud.id_of('images', 'cirros')
     assert provider.servers.find('key') == server
     assert provider.servers.find('other') is None
-    assert made(provider) == server
+    assert create_server(provider) == server
     assert len(cloud.servers) == 1
 
     provider.servers.delete(server.id)
@@ -53,7 +53,7 @@ def test_everything_a_profile_says_reaches_nova(
         'boot_index': 0,
         'disk_bus': None,
     }
-    made(
+    create_server(
         provider,
         admin_pass='pw',
         auto_disk_config=False,
@@ -103,7 +103,7 @@ def test_networks_become_ports_that_go_with_the_server(
         'floating_network': 'public',
         'port': None,
     }
-    server = made(provider, networks=[spec, {'network': 'private'}])
+    server = create_server(provider, networks=[spec, {'network': 'private'}])
     first, second = cloud.ports.values()
     assert first['device_id'] == second['device_id'] == server.id
     assert first['fixed_ips'][0]['ip_address'] == '127.0.2.9'
@@ -131,7 +131,7 @@ def test_port_and_floating_address_that_are_there_stay(
     }
     port = fake.new_port(cloud, 'private')
     spec = {'port': port, 'floating_ip': '203.0.113.200'}
-    server = made(provider, networks=[spec])
+    server = create_server(provider, networks=[spec])
     assert cloud.ports[port]['device_id'] == server.id
     assert cloud.floating_ips['f']['port_id'] == port
     provider.servers.delete(server.id)
@@ -157,7 +157,7 @@ def test_network_that_cannot_be_had_leaves_nothing_behind(
     provider: Provider, cloud: fake.Cloud, spec: Any, message: str
 ) -> None:
     with pytest.raises(base.ProviderError, match=message):
-        made(provider, networks=[{'network': 'private'}, spec])
+        create_server(provider, networks=[{'network': 'private'}, spec])
     assert cloud.leftovers() == {}
 
 
@@ -172,7 +172,7 @@ def test_what_the_cloud_has_not_is_named(
     provider: Provider, changes: Any, message: str
 ) -> None:
     with pytest.raises(base.ProviderError, match=message):
-        made(provider, **changes)
+        create_server(provider, **changes)
 
 
 def test_server_that_fails_to_start_is_removed_and_tells_why(
@@ -183,7 +183,7 @@ def test_server_that_fails_to_start_is_removed_and_tells_why(
         base.ProviderError,
         match='create the server of node key: 500: No valid host was found',
     ):
-        made(provider, networks=[{'network': 'private'}])
+        create_server(provider, networks=[{'network': 'private'}])
     assert cloud.leftovers() == {}
 
 
@@ -192,7 +192,7 @@ def test_refusal_is_told_with_status_and_message(
 ) -> None:
     cloud.fail('POST', '/compute/v2.1/servers', 403, 'Quota exceeded')
     with pytest.raises(base.ProviderError) as caught:
-        made(provider, networks=[{'network': 'private'}])
+        create_server(provider, networks=[{'network': 'private'}])
     message = str(caught.value)
     assert message == (
         'could not create the server of node key: 403: Quota exceeded'
@@ -224,14 +224,14 @@ def test_server_that_is_never_ready_is_given_up(
     conf.set_override('server_timeout', 0.1, 'provider_openstack')
     cloud.steps = 1_000_000
     with pytest.raises(base.ProviderError, match=r'not within 0\.1 seconds'):
-        made(openstack.load(conf))
+        create_server(openstack.load(conf))
 
 
 def test_update_changes_what_differs(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     old = {**SMALL, 'metadata': {'a': '1', 'b': '2'}}
-    server = made(provider, **old)
+    server = create_server(provider, **old)
     cloud.servers[server.id]['metadata']['other'] = 'kept'
     new = {
         'flavor': 'm1.big',
@@ -256,7 +256,7 @@ def test_update_of_networks_changes_ports(
     first = {'network': 'private', 'security_groups': ['default']}
     lost = {'network': 'public', 'floating_network': 'public'}
     old = {**SMALL, 'networks': [first, lost]}
-    server = made(provider, **old)
+    server = create_server(provider, **old)
     kept, gone = cloud.ports
     added = {'network': 'public', 'fixed_ip': '127.0.3.3'}
     changed = {**first, 'security_groups': ['web']}
@@ -276,7 +276,7 @@ def test_update_of_networks_changes_ports(
 def test_resize_that_nova_does_not_make_is_noticed(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
-    server = made(provider)
+    server = create_server(provider)
     cloud.refuses_resize = True
     new = {**SMALL, 'flavor': 'm1.big'}
     with pytest.raises(base.ProviderError, match='Nova left it ACTIVE'):
@@ -286,7 +286,7 @@ def test_resize_that_nova_does_not_make_is_noticed(
 def test_resize_of_an_engine_that_died_is_confirmed(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
-    server = made(provider)
+    server = create_server(provider)
     cloud.servers[server.id].update(status='VERIFY_RESIZE', flavor_id='2')
     new = {**SMALL, 'flavor': 'm1.big'}
     updated = provider.servers.update('key', server.id, 'web', SMALL, new)
@@ -308,7 +308,7 @@ def test_resize_of_an_engine_that_died_is_confirmed(
 def test_operations_are_waited_for(
     provider: Provider, cloud: fake.Cloud, names: str, expected: str
 ) -> None:
-    server = made(provider)
+    server = create_server(provider)
     found = [
         provider.servers.operate(server.id, name, {}).status
         for name in names.split()
@@ -319,7 +319,7 @@ def test_operations_are_waited_for(
 def test_parameters_of_operations_reach_nova(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
-    server = made(provider)
+    server = create_server(provider)
     debian = cloud.id_of('images', 'debian')
 
     def sent(operation: str, **parameters: Any) -> Any:
@@ -346,7 +346,7 @@ def test_parameters_of_operations_reach_nova(
 def test_operation_that_nova_refuses_tells_why(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
-    server = made(provider)
+    server = create_server(provider)
     provider.servers.operate(server.id, 'stop', {})
     with pytest.raises(base.ProviderError, match="409: Cannot 'pause'"):
         provider.servers.operate(server.id, 'pause', {})
@@ -357,7 +357,7 @@ def test_operation_that_nova_refuses_tells_why(
 def test_forced_deletion_forces_nova(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
-    server = made(provider)
+    server = create_server(provider)
     provider.servers.delete(server.id, force=True, timeout=60)
     path = f'POST /compute/v2.1/servers/{server.id}/action'
     assert cloud.bodies_to(path) == [{'forceDelete': None}]
@@ -365,7 +365,7 @@ def test_forced_deletion_forces_nova(
 
 
 def test_snapshot_is_an_image(provider: Provider, cloud: fake.Cloud) -> None:
-    server = made(provider)
+    server = create_server(provider)
     image = provider.servers.snapshot(server.id, 'frozen')
     assert cloud.images[image] == 'frozen'
 
@@ -373,7 +373,7 @@ def test_snapshot_is_an_image(provider: Provider, cloud: fake.Cloud) -> None:
 def test_server_is_described_by_what_it_could_be_made_of(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
-    server = made(provider, key_name='mine', metadata={'a': 'b'})
+    server = create_server(provider, key_name='mine', metadata={'a': 'b'})
     assert provider.servers.profile_properties(server.id) == {
         'name': 'web',
         'flavor': '1',
@@ -392,11 +392,11 @@ def test_server_that_is_left_stays_and_another_one_is_made(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     networks = [{'network': 'private', 'floating_network': 'public'}]
-    first = made(provider, networks=networks)
+    first = create_server(provider, networks=networks)
     provider.servers.detach('key')
     provider.servers.detach('key')
     assert provider.servers.find('key') is None
-    second = made(provider, networks=networks)
+    second = create_server(provider, networks=networks)
     assert second.id != first.id
     provider.servers.delete(second.id)
     provider.servers.delete_related('key')
@@ -407,7 +407,7 @@ def test_server_that_is_left_stays_and_another_one_is_made(
 def test_metadata_is_set_and_removed_key_by_key(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
-    server = made(provider, metadata={'a': '1', 'b': '2', 'c': '3'})
+    server = create_server(provider, metadata={'a': '1', 'b': '2', 'c': '3'})
     for _again in range(2):
         provider.servers.set_metadata(
             server.id, {'a': 'x', 'b': None, 'd': None}

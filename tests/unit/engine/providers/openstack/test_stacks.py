@@ -17,7 +17,7 @@ TEMPLATE = {
 }
 
 
-def made(provider: base.Provider, **properties: Any) -> base.Stack:
+def create_stack(provider: base.Provider, **properties: Any) -> base.Stack:
     wanted = {
         'template': TEMPLATE,
         'tags': ['cluster_node_id=key', 'cluster_id=c'],
@@ -29,13 +29,13 @@ def made(provider: base.Provider, **properties: Any) -> base.Stack:
 def test_stack_is_made_found_and_removed(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
-    stack = made(provider)
+    stack = create_stack(provider)
     assert (stack.name, stack.status) == ('web-key', 'CREATE_COMPLETE')
     assert stack.outputs == {'fixed_ip': '192.0.2.7'}
     assert stack.details['stack_status'] == 'CREATE_COMPLETE'
     assert provider.stacks.find('key') == stack
     assert provider.stacks.find('other') is None
-    assert made(provider).id == stack.id
+    assert create_stack(provider).id == stack.id
     provider.stacks.delete(stack.id)
     provider.stacks.delete(stack.id)
     assert cloud.leftovers() == {}
@@ -46,7 +46,7 @@ def test_stack_is_made_found_and_removed(
 def test_everything_a_profile_says_reaches_heat(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
-    made(
+    create_stack(
         provider,
         template_url='',
         parameters={'size': 1},
@@ -72,7 +72,7 @@ def test_everything_a_profile_says_reaches_heat(
 def test_update_replaces_what_the_stack_is_made_of(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
-    stack = made(provider)
+    stack = create_stack(provider)
     new = {'template': TEMPLATE, 'parameters': {'size': 2}, 'timeout': 9}
     updated = provider.stacks.update(stack.id, new)
     assert updated.status == 'UPDATE_COMPLETE'
@@ -83,7 +83,7 @@ def test_update_replaces_what_the_stack_is_made_of(
 def test_update_waits_for_what_is_under_way(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
-    stack = made(provider)
+    stack = create_stack(provider)
     cloud.stacks[stack.id].update(
         stack_status='CHECK_IN_PROGRESS', steps_left=3
     )
@@ -96,14 +96,14 @@ def test_failure_is_told_with_the_reason_of_heat(
     provider: base.Provider, action: str
 ) -> None:
     def attempt() -> None:
-        stack = made(provider, **failing(action))
+        stack = create_stack(provider, **failing(action))
         if action == 'UPDATE':
             provider.stacks.update(stack.id, failing(action))
         else:
             provider.stacks.delete(stack.id)
 
-    told = f'{action}_FAILED: Resource failed: no more disks'
-    with pytest.raises(base.ProviderError, match=told):
+    message = f'{action}_FAILED: Resource failed: no more disks'
+    with pytest.raises(base.ProviderError, match=message):
         attempt()
 
 
@@ -114,7 +114,7 @@ def failing(action: str) -> dict[str, Any]:
 def test_check_tells_what_heat_found(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
-    stack = made(provider)
+    stack = create_stack(provider)
     assert provider.stacks.check(stack.id).status == 'CHECK_COMPLETE'
     cloud.stacks[stack.id]['template'] = {'fails': ['CHECK']}
     broken = provider.stacks.check(stack.id)
@@ -125,7 +125,7 @@ def test_check_tells_what_heat_found(
 def test_abandoned_stack_is_forgotten_by_heat(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
-    stack = made(provider)
+    stack = create_stack(provider)
     provider.stacks.abandon(stack.id)
     assert cloud.stacks == {}
     assert cloud.requests_to('DELETE')[-1].endswith('/abandon')
@@ -134,7 +134,9 @@ def test_abandoned_stack_is_forgotten_by_heat(
 def test_stack_is_described_by_what_it_was_made_of(
     provider: base.Provider,
 ) -> None:
-    stack = made(provider, parameters={'a': 1}, files={'f': 'x'}, timeout=3)
+    stack = create_stack(
+        provider, parameters={'a': 1}, files={'f': 'x'}, timeout=3
+    )
     assert provider.stacks.profile_properties(stack.id) == {
         'template': TEMPLATE,
         'environment': {},
@@ -151,4 +153,4 @@ def test_stack_that_is_never_ready_is_given_up(
     conf.set_override('stack_timeout', 0.1, 'provider_openstack')
     cloud.steps = 1_000_000
     with pytest.raises(base.ProviderError, match=r'not within 0\.1 seconds'):
-        made(openstack.load(conf))
+        create_stack(openstack.load(conf))

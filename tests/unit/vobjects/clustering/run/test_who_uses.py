@@ -158,7 +158,7 @@ def test_api_that_does_not_answer_is_out_of_reach():
     ('version', 'says'),
     [('1.02', 'is not a version'), ('', 'is not'), ('1.4-1.2', 'no range')],
 )
-def test_version_that_is_none_is_refused(version, says):
+def test_version_when_malformed_is_rejected(version, says):
     with pytest.raises(exceptions.VobjectsError, match=says):
         who(version, '--url', 'http://127.0.0.1:1')
 

@@ -38,7 +38,9 @@ class Node(Owned):
             up=int,
             down=str,
         ),
-        'gone': removed('1.1', fields.StringField(nullable=True)),
+        'gone': removed(
+            '1.1', fields.StringField(nullable=True), dropped='1.1'
+        ),
         'data': fields.sensitive(fields.JsonField(nullable=False)),
         'cluster': fields.ObjectField('Cluster', nullable=True),
         'map': fields.Field(

@@ -8,12 +8,16 @@ compiled; everything else is the same.
 from __future__ import annotations
 
 import json
+import traceback
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import exception as ovo_exception
+from oslo_versionedobjects import fields as ovo
 
 from vobjects import exceptions, fields, objects
 from vobjects.objects.codec.class_codec import class_codec
@@ -353,3 +357,77 @@ def test_outermost_object_decides_about_loss() -> None:
             tree.obj_to_primitive('1.0', NEWEST)
         answer = types['Answer'](force=True)
         assert 'force' not in answer.obj_to_primitive('1.0', NEWEST)[DATA]
+
+
+def test_traceback_of_failed_conversion_shows_generated_source() -> None:
+    class Broken(fields.String):
+        def to_primitive(self, obj: Any, attr: str, value: Any) -> Any:
+            raise RuntimeError('broken')
+
+    with paired_types.using(FAST):
+        cls = objects.register(
+            type(
+                'Broken',
+                (objects.Object,),
+                {'fields': {'text': fields.Field(Broken())}},
+            )
+        )
+        with pytest.raises(RuntimeError) as caught:
+            cls(text='a').obj_to_primitive()
+    text = ''.join(traceback.format_exception(caught.value))
+    assert "(obj, 'text', v0)" in text
+
+
+class Wardrobe(objects.Object):
+    fields = {
+        'colour': fields.StringField(),
+        'doors': fields.IntegerField(),
+        'serial': fields.StringField(read_only=True),
+        'labels': fields.ListOfStringsField(),
+    }
+
+    def obj_load_attr(self, attrname: str) -> None:
+        setattr(self, attrname, 'loaded')
+
+
+@pytest.fixture
+def wardrobe() -> Any:
+    before = dict(ovo_base.VersionedObjectRegistry()._obj_classes)
+    yield objects.register(Wardrobe)(colour='red', doors=2, serial='a')
+    classes = ovo_base.VersionedObjectRegistry()._obj_classes
+    classes.clear()
+    classes.update(before)
+
+
+def test_set_field_of_compiled_class_coerces_and_tracks(wardrobe: Any) -> None:
+    wardrobe.obj_reset_changes()
+    wardrobe.doors = '3'
+    wardrobe.labels = ('x',)
+    assert (wardrobe.doors, wardrobe.labels) == (3, ['x'])
+    assert isinstance(wardrobe.labels, ovo.CoercedList)
+    assert wardrobe.obj_what_changed() == {'doors', 'labels'}
+    with pytest.raises(ValueError, match='many'):
+        wardrobe.doors = 'many'
+    assert wardrobe.doors == 3
+
+
+def test_set_read_only_field_of_compiled_class_raises(wardrobe: Any) -> None:
+    with pytest.raises(ovo_exception.ReadOnlyFieldError):
+        wardrobe.serial = 'b'
+    assert wardrobe.serial == 'a'
+
+
+def test_set_field_when_coerce_is_patched_calls_the_patch(
+    wardrobe: Any,
+) -> None:
+    with mock.patch.object(ovo.String, 'coerce', return_value='patched'):
+        wardrobe.colour = 'blue'
+    assert wardrobe.colour == 'patched'
+    wardrobe.colour = 'green'
+    assert wardrobe.colour == 'green'
+
+
+def test_get_field_that_is_not_set_loads_it(wardrobe: Any) -> None:
+    del wardrobe.colour
+    assert wardrobe.colour == 'loaded'
+    assert wardrobe.obj_attr_is_set('colour')

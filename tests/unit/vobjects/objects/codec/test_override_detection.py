@@ -216,3 +216,27 @@ def test_replaceable_methods_include_the_originals() -> None:
     for name, known in override_detection.REPLACEABLE.items():
         if name in override_detection.ORIGINALS:
             assert override_detection.ORIGINALS[name] in known
+
+
+def test_patched_reader_of_versioned_object_is_called_by_all_classes() -> None:
+    with paired_types.using(paired_types.COMPILED) as types:
+        leaf = types['Leaf']
+        with mock.patch(
+            'oslo_versionedobjects.base.VersionedObject.obj_from_primitive'
+        ) as read:
+            assert leaf.obj_from_primitive({'x': 1}) is read.return_value
+            leaf.obj_from_primitive({}, 'context')
+        assert read.mock_calls == [
+            mock.call({'x': 1}),
+            mock.call({}, 'context'),
+        ]
+
+        def of_class(cls: Any, primitive: Any, context: Any = None) -> Any:
+            return cls, primitive
+
+        with mock.patch.object(
+            ovo_base.VersionedObject,
+            'obj_from_primitive',
+            classmethod(of_class),
+        ):
+            assert leaf.obj_from_primitive({}) == (leaf, {})

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A complete service: an API and engines, with a ledger in SQLite."""

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run the API: ``python -m keys.api FILE``."""
+
+import signal
+import sys
+from wsgiref import simple_server
+
+import webob
+import webob.dec
+
+from keys import errors, types
+from keys.service import SERVICE, configuration
+from vobjects import Version, to_json
+from vobjects.controllers.request_parsing import parse_body
+from vobjects.controllers.version_request import version_of
+from vobjects.microversions.errors import ApiError
+from vobjects.microversions.middleware import Microversions
+from vobjects.microversions.version_policy import VersionPolicy
+from vobjects.objects.manifest import at_microversion
+from vobjects.rpc import ClientProcess
+
+POLICY = VersionPolicy(
+    service_types=('keys',),
+    minimum=Version(1, 0),
+    maximum=SERVICE.maximum,
+    help_url='https://docs.example.org/keys/',
+)
+
+
+class KeyNotFound(ApiError):
+    """Report an unknown key."""
+
+    status, code, title = 404, 'key-not-found', 'Key is not found'
+
+
+@webob.dec.wsgify
+def app(request):
+    """Pass a request to an engine, at the microversion of the client."""
+    if request.method == 'POST':
+        message = parse_body(types.KeyCreateRequest, request, request.body)
+    else:
+        message = types.KeyGetRequest(name=request.path_info.strip('/'))
+    versions = at_microversion(version_of(request))
+    try:
+        key = engines.client.call({}, message, versions)
+    except errors.NoSuchKey as error:
+        raise KeyNotFound(str(error)) from error
+    return webob.Response(json=to_json(key, versions))
+
+
+if __name__ == '__main__':
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    with ClientProcess(configuration(sys.argv[1]), SERVICE) as engines:
+        application = Microversions(app, POLICY, engines.maximum)
+        server = simple_server.make_server('127.0.0.1', 0, application)
+        print(f'http://127.0.0.1:{server.server_port}', flush=True)
+        server.serve_forever()

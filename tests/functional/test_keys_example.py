@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The complete service in ``doc/examples/keys``, with real processes."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pathlib
+import sys
+from collections.abc import Iterator
+
+import pytest
+import requests
+from oslo_config import cfg
+
+from tests.functional import brokers
+from tests.functional.processes import (
+    TIMEOUT,
+    Process,
+    ProcessGroup,
+    wait_for,
+)
+from vobjects import exceptions
+from vobjects.rpc import RemoteLedger, connect_to_ledger
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
+
+#: Limit of the lines that a service writes besides types and handlers.
+PLUMBING_LINES = 60
+
+
+class Deployment:
+    """Processes of the example with one configuration file."""
+
+    def __init__(self, group: ProcessGroup, file: pathlib.Path) -> None:
+        self.group = group
+        self.file = file
+
+    def start(self, module: str, name: str, stop_order: int) -> Process:
+        command = (sys.executable, '-m', f'keys.{module}', str(self.file))
+        return self.group.start(name, *command, stop_order=stop_order)
+
+    def start_api(self) -> str:
+        """Start the API and return its URL."""
+        api = self.start('api', 'api', 0)
+
+        def url() -> str:
+            self.group.assert_alive()
+            lines = api.log.read_text().splitlines()
+            return next((i for i in lines if i.startswith('http://')), '')
+
+        return wait_for('the API prints its URL', url)
+
+
+@pytest.fixture(
+    params=['embedded', pytest.param('rabbit', marks=pytest.mark.rabbit)]
+)
+def deployment(
+    request: pytest.FixtureRequest,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Deployment]:
+    """A configuration for one transport, and processes that stop cleanly."""
+    monkeypatch.setenv('PYTHONPATH', str(EXAMPLES))
+    monkeypatch.setenv('NO_PROXY', '*')
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    file = tmp_path / 'keys.conf'
+    with brokers.temporary(request.param) as url:
+        file.write_text(
+            f'[DEFAULT]\ntransport_url = {url}\n'
+            f'[database]\nconnection = sqlite:///{tmp_path}/keys.sqlite\n'
+        )
+        group = ProcessGroup(tmp_path, str(tmp_path))
+        try:
+            yield Deployment(group, file)
+        finally:
+            problems = group.close()
+        assert problems == []
+
+
+@pytest.fixture
+def ledger(deployment: Deployment) -> Iterator[RemoteLedger]:
+    """The ledger, as ``vobjects fleet`` reads it."""
+    conf = cfg.ConfigOpts()
+    conf(['--config-file', str(deployment.file)])
+    service = importlib.import_module('keys.service').SERVICE
+    ledger, close = connect_to_ledger(conf, service)
+    yield ledger
+    close()
+
+
+def send(method: str, url: str, version: str, body: str = '') -> str:
+    """Send a request until the fleet serves it, and return the response."""
+    headers = {'OpenStack-API-Version': f'keys {version}'}
+
+    def text() -> str:
+        response = requests.request(
+            method, url, data=body, headers=headers, timeout=TIMEOUT
+        )
+        return '' if response.status_code == 503 else response.text
+
+    return wait_for(f'{method} {url} is served', text)
+
+
+def test_example_serves_requests_and_hides_tracebacks(
+    deployment: Deployment,
+) -> None:
+    deployment.start('engine', 'engine', 1)
+    url = deployment.start_api()
+    assert '"note":"x"' in send(
+        'POST', url, '1.1', '{"name": "first", "note": "x"}'
+    )
+    assert send('GET', f'{url}/first', '1.0') == '{"name":"first"}'
+    missing = send('GET', f'{url}/second', '1.1')
+    assert "There is no key 'second'." in missing
+    for leak in ('Traceback', '.py', 'raise ', 'line '):
+        assert leak not in missing
+
+
+def test_killed_engine_leaves_the_ledger_of_the_example(
+    deployment: Deployment, ledger: RemoteLedger
+) -> None:
+    victim = deployment.start('engine', 'victim', 1)
+    deployment.start('engine', 'survivor', 1)
+
+    def live() -> int:
+        try:
+            return len(ledger.get().servers('keys-engine'))
+        except exceptions.NoLivePeer:
+            return 0
+
+    wait_for('both engines are up', lambda: live() == 2)
+    victim.kill()
+    deployment.group.remove(victim)
+    wait_for('the killed engine is removed', lambda: live() == 1)
+
+
+def test_example_has_few_lines_besides_types_and_handlers() -> None:
+    lines = 0
+    for name in ('service', 'engine', 'api'):
+        source = (EXAMPLES / 'keys' / f'{name}.py').read_text()
+        tree = ast.parse(source)
+        handlers = {
+            line
+            for node in tree.body
+            if isinstance(node, ast.ClassDef | ast.FunctionDef)
+            and node.name in ('Keys', 'KeyNotFound', 'app')
+            for line in range(node.lineno, (node.end_lineno or 0) + 1)
+        }
+        lines += sum(
+            bool(line.strip()) and not line.startswith(('#', '"""'))
+            for number, line in enumerate(source.splitlines(), 1)
+            if number not in handlers
+        )
+    assert lines < PLUMBING_LINES

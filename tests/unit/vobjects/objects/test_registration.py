@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Versions that registration refuses, and unlisted microversions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from oslo_versionedobjects import base as ovo_base
+
+from vobjects import exceptions, fields, objects
+from vobjects.objects import adoption, registration
+from vobjects.objects.history import added
+
+pytestmark = pytest.mark.usefixtures('registry')
+
+NEW = added('1.2', fields.StringField(nullable=True))
+REASON = {'1.1': 'Engines of 1.1 resolve names.'}
+
+
+def thing(
+    version: str, *parents: type[Any], **attributes: Any
+) -> type[objects.Object]:
+    """Register a type called Thing."""
+    body = {
+        'VERSION': version,
+        'fields': {'a': fields.StringField()},
+        **attributes,
+    }
+    return objects.register(type('Thing', parents or (objects.Object,), body))
+
+
+def make_compatible(self: Any, primitive: Any, target_version: str) -> None:
+    """Convert by hand."""
+
+
+@pytest.mark.parametrize(
+    ('version', 'attributes', 'version_without_change'),
+    [
+        ('1.1', {}, '1.1'),
+        ('1.3', {'fields': {'a': NEW}}, '1.3'),
+        (
+            '1.2',
+            {
+                'fields': {'a': NEW},
+                'VERSION_MAP': {'1.5': '1.1', '1.6': '1.2'},
+            },
+            '1.1',
+        ),
+        (
+            '1.2',
+            {
+                'fields': {'a': NEW},
+                'VERSION_MAP': {'1.6': '1.2'},
+                'EARLY_VERSION_MAP': {'1.4': '1.1'},
+            },
+            '1.1',
+        ),
+    ],
+)
+def test_version_when_it_changes_no_field_is_refused(
+    version: str, attributes: dict[str, Any], version_without_change: str
+) -> None:
+    with pytest.raises(exceptions.DeclarationError) as caught:
+        thing(version, **attributes)
+    assert str(caught.value) == (
+        f"Thing: no field changes at version '{version_without_change}';"
+        ' declare the change, as in'
+        f" added('{version_without_change}', ...), or state why the version"
+        f" exists: NO_FIELD_CHANGES = {{'{version_without_change}': 'WHY'}}"
+    )
+
+
+@pytest.mark.parametrize(
+    ('version', 'attributes'),
+    [
+        ('1.1', {'NO_FIELD_CHANGES': REASON}),
+        ('1.2', {'fields': {'a': NEW}, 'NO_FIELD_CHANGES': REASON}),
+        # A gap that nothing maps, as after "vobjects lock collapse".
+        ('1.2', {'fields': {'a': NEW}}),
+        # As in oslo.versionedobjects.
+        ('1.7', {'obj_make_compatible': make_compatible}),
+        ('1.1', {'child_versions': {'1.0': '1.0', '1.1': '1.4'}}),
+        ('1.1', {'obj_relationships': {'a': [('1.1', '1.4')]}}),
+        ('2.0', {}),
+    ],
+)
+def test_version_when_it_is_explained_is_registered(
+    version: str, attributes: dict[str, Any]
+) -> None:
+    assert version == thing(version, **attributes).VERSION
+
+
+def test_version_of_a_subclass_inherits_the_reason() -> None:
+    parent = thing('1.1', NO_FIELD_CHANGES=REASON)
+    assert thing('1.1', parent).VERSION == '1.1'
+    b = added('1.1', fields.StringField(nullable=True))
+    assert thing('1.1', parent, fields={'b': b}).VERSION == '1.1'
+
+
+def test_version_of_an_adopted_class_is_not_checked() -> None:
+    cls = type(
+        'Thing', (ovo_base.VersionedObject,), {'VERSION': '1.9', 'fields': {}}
+    )
+    ovo_base.VersionedObjectRegistry.register(cls)
+    assert adoption.adopt([cls]) == [cls]
+
+
+@pytest.mark.parametrize(
+    ('reasons', 'problem'),
+    [
+        ({'1.2': 'Why.'}, "NO_FIELD_CHANGES: '1.2' changes a field; delete"),
+        ({'1.3': 'Why.'}, "'1.3' is newer than VERSION = '1.2'; delete"),
+        ({'1.1': ' '}, "'1.1' must have a sentence with the reason"),
+        ({'1.1': None}, "'1.1' must have a sentence with the reason"),
+        ({'x': 'Why.'}, 'Thing.NO_FIELD_CHANGES: '),
+    ],
+)
+def test_reason_when_it_applies_to_no_version_is_refused(
+    reasons: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(exceptions.DeclarationError, match=problem):
+        thing('1.2', fields={'a': NEW}, NO_FIELD_CHANGES=reasons)
+
+
+def test_microversion_when_the_history_lacks_it_is_unlisted() -> None:
+    cls = thing(
+        '1.2',
+        fields={'a': NEW},
+        VERSION_MAP={'1.4': '1.2'},
+        EARLY_VERSION_MAP={'1.2': '1.2'},
+    )
+
+    def problems(*history: str) -> list[str]:
+        return [
+            problem
+            for problem, _fix in registration.unlisted_microversions(
+                cls, history
+            )
+        ]
+
+    assert problems('1.0', '1.2', '1.4', '1.10') == []
+    # The history has no longer 1.2, which a type may still map.
+    assert problems('1.3', '1.4') == []
+    assert problems() == []
+    assert problems('1.0', '1.3') == [
+        f"Thing.{attribute} maps '{microversion}' to '1.2', but the history"
+        f' of the service has no entry for {microversion} (it ends at 1.3)'
+        for attribute, microversion in (
+            ('VERSION_MAP', '1.4'),
+            ('EARLY_VERSION_MAP', '1.2'),
+        )
+    ]

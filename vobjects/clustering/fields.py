@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Field types with the rules of Senlin: :class:`NameField`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vobjects import fields
+
+#: ASCII letters and digits, CJK, and ``-._~``.
+NAME_PATTERN = r'^[a-zA-Z0-9_.~\u4e00-\u9fa5-]+$'
+
+
+# The lock and the fingerprints have the name of the class.
+class Name(fields.Name):
+    """A name with the characters that Senlin accepts."""
+
+    PATTERN = NAME_PATTERN
+    REQUIREMENT = 'must have only letters, digits and the characters "_.~-"'
+
+
+class NameField(fields.LimitedField[str]):
+    """Field of type :class:`Name`.
+
+    :param minimum: minimum length, in characters
+    :param maximum: maximum length, in characters
+    :param options: see ``oslo_versionedobjects.fields.Field``
+    """
+
+    def __init__(
+        self, minimum: int = 1, maximum: int = 255, **options: Any
+    ) -> None:
+        super().__init__(Name(minimum, maximum), **options)

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ASGI middleware: negotiation and discovery, as for WSGI.
+
+::
+
+    application = Microversions(Discovery(app, POLICY), POLICY)
+
+    app = fastapi.FastAPI()
+    app.add_middleware(Discovery, policy=POLICY)
+    app.add_middleware(Microversions, policy=POLICY)
+
+FastAPI and Starlette respond to unknown exceptions with 500 before they raise
+them to an outer application. Add the middlewares with ``add_middleware``, as
+above, so that each error of a handler reaches them.
+
+:class:`Microversions` adds three keys to the scope: the negotiated version
+(``version_policy.MICROVERSION``), the maximum (``version_policy.MAXIMUM``) and
+an environ as in WSGI (``version_policy.ENVIRON``). The decorators and
+functions of :mod:`vobjects.controllers` read them: pass them the framework's
+request or the scope.
+
+Websockets and lifespan events pass through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from vobjects.microversions import discovery, errors, json_body
+from vobjects.microversions.negotiation import (
+    REQUEST_ID,
+    Environ,
+    Headers,
+    Negotiation,
+    environ_key,
+)
+from vobjects.microversions.version_policy import (
+    ENVIRON,
+    MAXIMUM,
+    MICROVERSION,
+    VersionPolicy,
+)
+from vobjects.versions import Maximum
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+#: Seconds in which a client has to send a request body.
+BODY_TIMEOUT = 60.0
+
+
+class Microversions:
+    """ASGI middleware that negotiates versions and marks responses.
+
+    It responds to an :class:`~vobjects.microversions.errors.ApiError` of the
+    application with the error's document, unless the response has started. It
+    responds to an unexpected error with status 500, and raises it again for
+    the log of the server.
+
+    :param app: the application
+    :param policy: version policy of the service
+    :param maximum: function that returns the highest version served now,
+        called once per request. Until it has returned a version, it runs in a
+        worker thread, where it may wait for a server. From then on it runs in
+        the event loop and must be fast. None: always the policy's maximum, for
+        a service without separate engines
+    """
+
+    def __init__(
+        self,
+        app: Application,
+        policy: VersionPolicy,
+        maximum: Callable[[], Maximum] | None = None,
+    ) -> None:
+        self.app = app
+        self.policy = policy
+        self.negotiation = Negotiation(policy, maximum)
+        self._has_maximum = maximum is None
+
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        if scope['type'] != 'http':
+            await self.app(scope, receive, send)
+            return
+        environ = environ_from(scope)
+        own, rejection = await self._negotiate(environ)
+        if rejection is not None:
+            await self._respond(rejection, environ, send, own)
+            return
+        is_started = False
+
+        async def send_versioned(message: Message) -> None:
+            nonlocal is_started
+            if message['type'] == 'http.response.start':
+                is_started = True
+                headers = _decode(message.get('headers', ()))
+                added = self.negotiation.add(headers, own)
+                message = {**message, 'headers': _encode(added)}
+            await send(message)
+
+        versioned_scope = {
+            **scope,
+            ENVIRON: environ,
+            MICROVERSION: environ[MICROVERSION],
+            MAXIMUM: environ[MAXIMUM],
+        }
+        try:
+            await self.app(versioned_scope, receive, send_versioned)
+        except (errors.ApiError, *errors.FLEET_ERRORS) as error:
+            if is_started:
+                raise
+            api_error = errors.as_api_error(error, environ[MICROVERSION])
+            await self._respond(api_error, environ, send, own)
+        except Exception:
+            if not is_started:
+                unexpected = errors.UnexpectedError()
+                await self._respond(unexpected, environ, send, own)
+            raise
+
+    async def _negotiate(
+        self, environ: Environ
+    ) -> tuple[Headers, errors.ApiError | None]:
+        if self._has_maximum:
+            return self.negotiation.negotiate(environ)
+        result = await asyncio.to_thread(self.negotiation.negotiate, environ)
+        self._has_maximum = not isinstance(result[1], errors.NoServer)
+        return result
+
+    async def _respond(
+        self,
+        error: errors.ApiError,
+        environ: Environ,
+        send: Send,
+        own: Headers,
+    ) -> None:
+        response = self.negotiation.error_response(error, environ, own)
+        await _send_json(
+            environ, send, response.status, response.document, response.headers
+        )
+
+
+class Discovery:
+    """ASGI middleware that serves both discovery documents to GET and HEAD.
+
+    Place it behind :class:`Microversions`, which sets the maximum. It passes
+    other paths and methods to the application.
+
+    :param app: the application
+    :param policy: version policy of the service
+    :param public_url: public URL of ``/``; empty: the URL of the request
+    """
+
+    def __init__(
+        self, app: Application, policy: VersionPolicy, public_url: str = ''
+    ) -> None:
+        self.app = app
+        self._documents = discovery.Documents(policy, public_url)
+
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        environ = scope.get(ENVIRON, {})
+        response = self._documents.find(environ) if environ else None
+        if response is not None:
+            await _send_json(environ, send, *response)
+        else:
+            await self.app(scope, receive, send)
+
+
+async def read_body(
+    receive: Receive,
+    max_bytes: int = json_body.MAX_BYTES,
+    timeout: float = BODY_TIMEOUT,
+) -> bytes:
+    """Read the body of a request, bounded in size and time.
+
+    :param receive: ``receive`` of the ASGI application; Starlette's request
+        has it as ``request.receive``
+    :param max_bytes: maximum length of the body; what follows is not read
+    :param timeout: seconds in which the client has to send the body
+    :raises vobjects.microversions.errors.BodyTooLarge: the body is longer
+    :raises vobjects.microversions.errors.BodyTimeout: the body is not complete
+        in time
+    :raises vobjects.microversions.errors.MalformedBody: the client has
+        disconnected
+    """
+    body = bytearray()
+    try:
+        async with asyncio.timeout(timeout):
+            while True:
+                message = await receive()
+                if message['type'] == 'http.disconnect':
+                    raise errors.MalformedBody(
+                        'The request body is incomplete.'
+                    )
+                body += message.get('body', b'')
+                if len(body) > max_bytes:
+                    raise errors.BodyTooLarge(
+                        f'The request body has more than {max_bytes} bytes,'
+                        ' which is the maximum.'
+                    )
+                if not message.get('more_body', False):
+                    return bytes(body)
+    except TimeoutError:
+        raise errors.BodyTimeout(
+            f'The request body was not complete after {timeout:g} seconds.'
+        ) from None
+
+
+def environ_from(scope: Scope) -> Environ:
+    """Return the environ of a request, as WSGI defines it (PEP 3333).
+
+    It has no streams, and nothing of the connection's client. A request id in
+    the scope, set by an outer middleware, is kept.
+
+    :param scope: HTTP scope of the request
+    """
+    root = scope.get('root_path', '').rstrip('/')
+    path = scope['path']
+    if root and (path == root or path.startswith(f'{root}/')):
+        path = path[len(root) :]
+    host, port = scope.get('server') or ('localhost', None)
+    environ: Environ = {
+        'REQUEST_METHOD': scope['method'],
+        'SCRIPT_NAME': _wsgi_text(root),
+        'PATH_INFO': _wsgi_text(path),
+        'QUERY_STRING': scope.get('query_string', b'').decode('latin-1'),
+        'SERVER_NAME': host,
+        'SERVER_PORT': str(port or 80),
+        'wsgi.url_scheme': scope.get('scheme', 'http'),
+    }
+    if REQUEST_ID in scope:
+        environ[REQUEST_ID] = scope[REQUEST_ID]
+    for raw_name, raw_value in scope.get('headers', ()):
+        # "a_b" would become the key of "a-b".
+        if b'_' in raw_name:
+            continue
+        key = environ_key(raw_name.decode('latin-1'))
+        value = raw_value.decode('latin-1')
+        environ[key] = f'{environ[key]},{value}' if key in environ else value
+    return environ
+
+
+def _wsgi_text(text: str) -> str:
+    # WSGI strings are bytes decoded as Latin-1 (PEP 3333).
+    return text.encode('utf-8', 'surrogatepass').decode('latin-1')
+
+
+async def _send_json(
+    environ: Environ,
+    send: Send,
+    status: int,
+    document: Any,
+    headers: Headers | tuple[()] = (),
+) -> None:
+    """Send a JSON document; without content for HEAD."""
+    body = json.dumps(document).encode()
+    all_headers = [
+        ('content-type', 'application/json'),
+        ('content-length', str(len(body))),
+        *headers,
+    ]
+    await send(
+        {
+            'type': 'http.response.start',
+            'status': status,
+            'headers': _encode(all_headers),
+        }
+    )
+    if environ['REQUEST_METHOD'] == 'HEAD':
+        body = b''
+    await send({'type': 'http.response.body', 'body': body})
+
+
+def _decode(headers: Any) -> Headers:
+    return [
+        (name.decode('latin-1'), value.decode('latin-1'))
+        for name, value in headers
+    ]
+
+
+def _encode(headers: Headers) -> list[tuple[bytes, bytes]]:
+    # ASGI requires names in lower case.
+    return [
+        (name.lower().encode('latin-1'), value.encode('latin-1'))
+        for name, value in headers
+    ]

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Negotiate the version of a request, and mark its response with it.
+
+:class:`Negotiation` is what the middlewares for WSGI and ASGI have in common.
+For each request it reads the maximum once, negotiates, and sets
+``version_policy.MICROVERSION`` and ``version_policy.MAXIMUM`` in the environ.
+It provides the headers of the response: ``OpenStack-API-Version``, the
+policy's other headers and ``Vary``. Without ``Vary``, caches would serve the
+response of one version to requests for another. Responses at a version that is
+being retired also get its deprecation headers, except discovery, which clients
+read before they choose a version.
+
+If no outer middleware has chosen a request id, such as oslo.middleware's
+``RequestId``, the negotiation does: it sets ``openstack.request_id`` in the
+environ, and adds ``X-OpenStack-Request-ID``.
+
+The version in the response header:
+
+=================  =====================================================
+served             the negotiated version
+unsupported (406)  the requested version, as in the specification's
+                   example
+malformed (400)    the default, because no version was requested that
+                   the header could repeat
+discovery          the negotiated version, or the default if the
+                   requested one cannot be served. Discovery accepts any
+                   version, because clients use it to find a valid one
+=================  =====================================================
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, MutableMapping
+from typing import Any, NamedTuple
+
+from vobjects import exceptions
+from vobjects.microversions import discovery, errors, header, retirement
+from vobjects.microversions.version_policy import (
+    EARLY,
+    ERROR_CODE,
+    EXPERIMENTAL,
+    HEADER,
+    MAXIMUM,
+    MICROVERSION,
+    ExperimentalOptIn,
+    VersionPolicy,
+)
+from vobjects.versions import Maximum, Version
+
+#: Environ key of the request id, set by oslo.middleware's RequestId.
+REQUEST_ID = 'openstack.request_id'
+REQUEST_ID_HEADER = 'X-OpenStack-Request-ID'
+
+#: Environ key of the request id if the negotiation has chosen it.
+_OWN_REQUEST_ID = 'vobjects.request_id'
+
+#: Maximum length of a requested version that the response header repeats.
+MAX_ECHOED = 32
+
+Headers = list[tuple[str, str]]
+
+#: A WSGI environ, or the part of one that discovery and negotiation read.
+Environ = MutableMapping[str, Any]
+
+
+class ErrorResponse(NamedTuple):
+    """The response to a request that raised an error."""
+
+    status: int
+    document: dict[str, Any]
+    headers: Headers
+
+
+class Negotiation:
+    """The negotiation of all requests to a service.
+
+    :param policy: version policy of the service
+    :param maximum: function that returns the highest version served now;
+        called once per request, it must be fast and thread-safe. None: always
+        the policy's maximum, for a service without separate engines. If it
+        raises NoLivePeer, the response is a 503
+    """
+
+    def __init__(
+        self,
+        policy: VersionPolicy,
+        maximum: Callable[[], Maximum] | None = None,
+    ) -> None:
+        self.policy = policy
+        self.maximum = maximum or policy.limit
+        self._negotiate = header.Negotiator(policy).negotiate
+        self._discovery = discovery.paths(policy)
+        self._legacy = tuple(map(environ_key, policy.legacy_headers))
+        self._varies = (HEADER, *policy.legacy_headers)
+        self._opt_ins: tuple[ExperimentalOptIn, ExperimentalOptIn] | None = (
+            None
+        )
+        self._experimental_key = ''
+        if name := policy.experimental_header:
+            self._opt_ins = (
+                ExperimentalOptIn(name, False),
+                ExperimentalOptIn(name, True),
+            )
+            self._experimental_key = environ_key(name)
+            self._varies += (name,)
+        self._vary = ('Vary', ', '.join(self._varies))
+        own_headers = (
+            HEADER,
+            policy.experimental_header,
+            *(name for name, _ in policy.response_headers),
+        )
+        self._replaced = frozenset(
+            name.lower() for name in (*own_headers, 'Vary', REQUEST_ID_HEADER)
+        )
+        self._retired = retirement.headers(
+            policy.retired,
+            policy.service_type,
+            policy.history_url or policy.help_url,
+        )
+        self._state = _State(None, policy.limit(), {})
+
+    def negotiate(
+        self, environ: Environ
+    ) -> tuple[Headers, errors.ApiError | None]:
+        """Negotiate the version of a request; the environ receives it.
+
+        :returns: the headers of the response, and the error if the request's
+            version cannot be served, or no server has ever been alive
+        """
+        if REQUEST_ID not in environ:
+            environ[REQUEST_ID] = environ[_OWN_REQUEST_ID] = _new_request_id()
+        try:
+            live_maximum = self.maximum()
+        except exceptions.NoLivePeer:
+            return self.headers_after(environ), errors.NoServer()
+        state = self._state
+        if live_maximum is not state.live_maximum:
+            state = self._new_state(live_maximum)
+        maximum = environ[MAXIMUM] = state.maximum
+        if self.policy.accepts_early:
+            environ[EARLY] = True
+        raw = environ.get('HTTP_OPENSTACK_API_VERSION', '')
+        legacy = self._legacy and [
+            environ[key] for key in self._legacy if key in environ
+        ]
+        try:
+            version = self._negotiate(raw, maximum, legacy)
+        except errors.NegotiationError as error:
+            version = self.policy.default_for(maximum)
+            environ[MICROVERSION] = version
+            if environ.get('PATH_INFO', '') not in self._discovery:
+                own = self._rejection_headers(error, version, maximum)
+                return _with_request_id(environ, own), error
+        else:
+            environ[MICROVERSION] = version
+        own = state.headers.get(version) or self._headers_at(version, maximum)
+        if self._opt_ins:
+            value = environ.get(self._experimental_key, '').strip().lower()
+            environ[EXPERIMENTAL] = self._opt_ins[value == 'true']
+        if self._retired or self._opt_ins or _OWN_REQUEST_ID in environ:
+            own = self._add_request_headers(environ, version, own)
+        return own, None
+
+    def error_response(
+        self, error: errors.ApiError, environ: Environ, own: Headers
+    ) -> ErrorResponse:
+        """Return the response to a request that raised an error.
+
+        :param environ: environ of the request, after :meth:`negotiate`
+        :param own: the headers that :meth:`negotiate` returned
+        """
+        environ[ERROR_CODE] = error.code
+        request_id = str(environ.get(REQUEST_ID, ''))
+        return ErrorResponse(
+            error.status_for(self.policy),
+            error.document(self.policy, request_id, environ[MAXIMUM]),
+            self.add(list(error.headers), own),
+        )
+
+    def headers_after(self, environ: Environ) -> Headers:
+        """Return the headers of a response to a request.
+
+        :param environ: environ of the request, after :meth:`negotiate`
+        """
+        maximum = environ.setdefault(MAXIMUM, self.policy.limit())
+        version = environ.get(MICROVERSION)
+        if version is None:
+            version = self.policy.default_for(maximum)
+        own = self._headers_at(version, maximum)
+        return self._add_request_headers(environ, version, own)
+
+    def _new_state(self, live_maximum: Maximum) -> _State:
+        """Return the state for a new maximum."""
+        maximum = self.policy.limit(live_maximum)
+        old = self._state
+        headers = old.headers if maximum == old.maximum else {}
+        self._state = _State(live_maximum, maximum, headers)
+        return self._state
+
+    def _rejection_headers(
+        self,
+        error: errors.NegotiationError,
+        version: Version,
+        maximum: Maximum,
+    ) -> Headers:
+        """Return the headers for the response to a rejected version."""
+        if (
+            isinstance(error, errors.UnsupportedVersion)
+            and len(error.text) <= MAX_ECHOED
+        ):
+            return self._render(error.text, maximum)
+        return self._headers_at(version, maximum)
+
+    def _add_request_headers(
+        self, environ: Environ, version: Version, own: Headers
+    ) -> Headers:
+        """Return the headers with those that depend on the request."""
+        opt_in: ExperimentalOptIn | None = environ.get(EXPERIMENTAL)
+        if opt_in is not None and opt_in.opted_in:
+            own = [*own, (opt_in.header, 'true')]
+        own = _with_request_id(environ, own)
+        retired = self._retired.get(version)
+        if retired and environ.get('PATH_INFO', '') not in self._discovery:
+            return [*own, *retired]
+        return own
+
+    def _headers_at(self, version: Version, maximum: Maximum) -> Headers:
+        """Return the headers for responses at a version."""
+        state = self._state
+        cache = state.headers if state.maximum is maximum else {}
+        headers = cache.get(version)
+        if headers is None:
+            headers = cache[version] = self._render(str(version), maximum)
+        return headers
+
+    def _render(self, text: str, maximum: Maximum) -> Headers:
+        values = {
+            'service': self.policy.service_type,
+            'version': text,
+            'minimum': str(self.policy.minimum),
+            'maximum': str(maximum.version),
+            'experimental': (
+                ', experimental' if self.policy.experimental else ''
+            ),
+        }
+        return [
+            (HEADER, f'{self.policy.service_type} {text}'),
+            *(
+                (name, template.format_map(values))
+                for name, template in self.policy.response_headers
+            ),
+            self._vary,
+        ]
+
+    def add(self, headers: Headers, own: Headers) -> Headers:
+        """Return the headers of a response, with those of the negotiation.
+
+        The latter replace headers of the same names; ``Vary`` is combined, and
+        the request id of the application is kept.
+
+        :param own: the headers that :meth:`negotiate` returned
+        """
+        for pair in headers:
+            if pair[0].lower() in self._replaced:
+                return self._replace(headers, own)
+        return [*headers, *own]
+
+    def _replace(self, headers: Headers, own: Headers) -> Headers:
+        """Return merged headers, with a single combined Vary."""
+        merged: Headers = []
+        has_request_id = False
+        varies: list[str] = []
+        for name, value in headers:
+            lower = name.lower()
+            if lower == 'vary':
+                varies += map(str.strip, value.split(','))
+            elif lower == REQUEST_ID_HEADER.lower():
+                has_request_id = True
+                merged.append((name, value))
+            elif lower not in self._replaced:
+                merged.append((name, value))
+        for pair in own:
+            if has_request_id and pair[0] == REQUEST_ID_HEADER:
+                continue
+            if pair is not self._vary:
+                merged.append(pair)
+        if '*' in varies:
+            varies = ['*']
+        else:
+            own_varies = {name.lower() for name in self._varies}
+            varies = [v for v in varies if v and v.lower() not in own_varies]
+            varies += self._varies
+        merged.append(('Vary', ', '.join(varies)))
+        return merged
+
+
+class _State(NamedTuple):
+    """Values that hold while the maximum is the same; replaced as a whole.
+
+    :ivar live_maximum: the maximum as received
+    :ivar maximum: the same, limited by the policy
+    :ivar headers: version -> headers of responses at that version
+    """
+
+    live_maximum: Maximum | None
+    maximum: Maximum
+    headers: dict[Version, Headers]
+
+
+def _new_request_id() -> str:
+    """Return ``req-`` and a random UUID (RFC 9562, version 4)."""
+    # A fourth of the time of uuid.uuid4().
+    digits = os.urandom(16).hex()
+    variant = '89ab'[int(digits[16], 16) & 3]
+    return (
+        f'req-{digits[:8]}-{digits[8:12]}-4{digits[13:16]}'
+        f'-{variant}{digits[17:20]}-{digits[20:]}'
+    )
+
+
+def _with_request_id(environ: Environ, own: Headers) -> Headers:
+    """Return the headers with the request id that the negotiation chose."""
+    if _OWN_REQUEST_ID not in environ:
+        return own
+    return [*own, (REQUEST_ID_HEADER, environ[_OWN_REQUEST_ID])]
+
+
+def environ_key(name: str) -> str:
+    """Return the key of a header in a WSGI environ."""
+    return 'HTTP_' + name.upper().replace('-', '_')

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans: how to convert the data of a type between two of its versions.
+
+A :class:`ConversionPlan` drops fields, carries values to other names and
+types, and fills in fields. :class:`vobjects.objects.history.History` builds
+plans from the declarations.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import exceptions
+from vobjects.fields import is_required
+from vobjects.sensitive import HIDDEN
+from vobjects.versions import Version
+
+Converter = Callable[[Any], Any]
+AnyField = ovo_fields.Field[Any]
+
+
+class _Omitted:
+    """Marks a field that is not set; null is a value."""
+
+    def __repr__(self) -> str:
+        return '<omitted>'
+
+    def __deepcopy__(self, memo: Any) -> _Omitted:
+        return self
+
+
+OMITTED = _Omitted()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Step:
+    """The conversion of a value between two neighbouring types of a field.
+
+    :ivar field: the type after the conversion
+    :ivar unset: primitive for a field that is not set
+    :ivar unset_value: primitive that means the same as a field that is not
+        set, if it cannot be converted
+    :ivar ignore: a value that cannot be converted may be replaced
+    :ivar instead: primitive in place of a value that cannot be converted
+    :ivar placeholder: the same for a reader, who expects some value
+    """
+
+    convert: Converter
+    field: AnyField
+    unset: Any
+    unset_value: Any
+    ignore: bool
+    instead: Any
+    placeholder: Any
+
+    def apply(self, value: Any) -> Any:
+        """Return the converted value.
+
+        :raises ValueError: the value cannot be converted; converters may also
+            raise others of :data:`CONVERTER_ERRORS`
+        """
+        if value is OMITTED:
+            return copy.deepcopy(self.unset)
+        try:
+            converted = value
+            if value is not None:
+                converted = self.convert(copy.deepcopy(value))
+            if converted is None:
+                return self._null()
+            return checked(self.field, converted)
+        except CONVERTER_ERRORS:
+            if equal_primitives(value, self.unset_value):
+                return OMITTED
+            raise
+
+    def _null(self) -> Any:
+        if self.field.nullable:
+            return None
+        default = default_primitive('', self.field)
+        if default is ovo_fields.UnspecifiedDefault:
+            raise ValueError('the other type does not allow null')
+        return default
+
+
+#: Errors of converters, including those of lookups in a table.
+CONVERTER_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+
+
+def checked(field: AnyField, primitive: Any) -> Any:
+    """Return a primitive as its field writes it.
+
+    Nested objects are returned unchanged: their own types check them.
+
+    :raises ValueError: the field rejects the value; field types may also raise
+        others of :data:`CONVERTER_ERRORS`
+    """
+    if holds_objects(field._type):
+        return primitive
+    owner: Any = None
+    value = field.coerce(
+        owner, 'value', field.from_primitive(owner, 'value', primitive)
+    )
+    return field.to_primitive(owner, 'value', value)
+
+
+def holds_objects(field_type: Any) -> bool:
+    """Tell whether values of a field type contain objects."""
+    if isinstance(field_type, ovo_fields.Object):
+        return True
+    if isinstance(field_type, ovo_fields.CompoundFieldType):
+        element = getattr(field_type, '_element_type', None)
+        return element is not None and holds_objects(element._type)
+    return False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Drop:
+    """The target version does not have the field.
+
+    :ivar harmless: primitives that may be dropped silently
+    :ivar needs: the version that has the field
+    :ivar steps: applied before the comparison with ``harmless``
+    """
+
+    name: str
+    harmless: tuple[Any, ...]
+    needs: Version
+    ignore: bool
+    steps: tuple[Step, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Carry:
+    """The target version has the field under another name or type."""
+
+    source: str
+    target: str
+    steps: tuple[Step, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fill:
+    """The target version expects a field that the source does not have."""
+
+    name: str
+    primitive: Any
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConversionPlan:
+    """How to convert the data of one type between two of its versions."""
+
+    type_name: str
+    source: Version
+    target: Version
+    drops: tuple[Drop, ...]
+    carries: tuple[Carry, ...]
+    fills: tuple[Fill, ...]
+    secrets: frozenset[str] = frozenset()  # source names; not in errors
+
+    def apply(self, data: dict[str, Any], *, refuse_loss: bool) -> None:
+        """Convert ``data`` in place.
+
+        :param data: the ``data`` part of a primitive, without unset fields
+        :param refuse_loss: whether to raise an error for a value that the
+            target cannot hold; otherwise the value is dropped or replaced
+        :raises vobjects.exceptions.LossyDowngrade: see ``refuse_loss``
+        """
+        for drop in self.drops:
+            if drop.name in data:
+                if refuse_loss:
+                    self.check_drop(drop, data[drop.name])
+                del data[drop.name]
+        # Remove all sources before adding targets: names may be swapped.
+        carried = [
+            (carry, data.pop(carry.source))
+            for carry in self.carries
+            if carry.source in data
+        ]
+        for carry, value in carried:
+            converted = self.convert(carry, value, refuse_loss=refuse_loss)
+            if converted is not OMITTED:
+                data[carry.target] = converted
+        # A value that was lost stays unset: a fill is for values not sent.
+        lost = {carry.target for carry, _ in carried}
+        for fill in self.fills:
+            if fill.name not in data and fill.name not in lost:
+                data[fill.name] = copy.deepcopy(fill.primitive)
+
+    def convert(self, carry: Carry, value: Any, *, refuse_loss: bool) -> Any:
+        """Return the value of a field at the target version.
+
+        :returns: :data:`OMITTED` if the field is not set there
+        :raises vobjects.exceptions.LossyDowngrade: see :meth:`apply`
+        """
+        return self._convert(carry.source, carry.steps, value, refuse_loss)
+
+    def check_drop(self, drop: Drop, value: Any) -> None:
+        """Check that nothing is lost without a field.
+
+        :raises vobjects.exceptions.LossyDowngrade: the value matters
+        """
+        if drop.ignore:
+            return
+        result = self._convert(drop.name, drop.steps, value, True)
+        if result is not OMITTED and not any(
+            equal_primitives(result, harmless) for harmless in drop.harmless
+        ):
+            raise self._loss(drop.name, value, drop.needs)
+
+    def holds(self, name: str, value: Any) -> bool:
+        """Tell whether the target version can hold the value of a field."""
+        for carry in self.carries:
+            if carry.source == name:
+                try:
+                    for step in carry.steps:
+                        value = step.apply(value)
+                except CONVERTER_ERRORS:
+                    return False
+        return all(drop.name != name for drop in self.drops)
+
+    def _convert(
+        self,
+        name: str,
+        steps: tuple[Step, ...],
+        value: Any,
+        refuse_loss: bool,
+    ) -> Any:
+        result = value
+        means_unset = False  # in the type before some step
+        for step in steps:
+            means_unset |= equal_primitives(result, step.unset_value)
+            try:
+                result = step.apply(result)
+            except CONVERTER_ERRORS as error:
+                if not refuse_loss:
+                    result = copy.deepcopy(step.placeholder)
+                elif means_unset and not is_required(step.field):
+                    result = OMITTED
+                elif step.ignore:
+                    result = copy.deepcopy(step.instead)
+                else:
+                    raise self._loss(name, value, self.source) from error
+        return result
+
+    def _loss(
+        self, name: str, value: Any, needs: Version
+    ) -> exceptions.LossyDowngrade:
+        return exceptions.LossyDowngrade(
+            self.type_name,
+            name,
+            HIDDEN if name in self.secrets else exceptions.cut(value),
+            str(needs),
+            str(self.target),
+        )
+
+
+def equal_primitives(value: Any, other: Any) -> bool:
+    """Compare primitives; unlike in Python, ``True`` is not equal to ``1``."""
+    return type(value) is type(other) and bool(value == other)
+
+
+def default_primitive(name: str, field: AnyField) -> Any:
+    """Return a field's default as a primitive.
+
+    :returns: ``UnspecifiedDefault`` of oslo.versionedobjects if there is none
+    """
+    if field.default is ovo_fields.UnspecifiedDefault:
+        return ovo_fields.UnspecifiedDefault
+    if field.default is None:
+        return None
+    # Neither call uses the object for the field types that can have a
+    # default, but only coerce() is annotated to accept None.
+    owner: Any = None
+    value = field.coerce(owner, name, copy.deepcopy(field.default))
+    return field.to_primitive(owner, name, value)

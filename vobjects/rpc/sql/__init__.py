@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A ledger of live processes in an SQL database.
+
+The extra ``vobjects[ledger]`` installs what this package imports: SQLAlchemy
+and alembic. It supports SQLite, PostgreSQL and MariaDB::
+
+    engine = sqlalchemy.create_engine('postgresql+psycopg2://...')
+    create_tables(engine)
+    ledger = SqlLedger(engine)
+
+A service with a schema of its own adds the tables to its metadata
+(:class:`LedgerTables`), and creates them in its own alembic history
+(:func:`vobjects.rpc.sql.migrations.expand`).
+
+::
+
+    ledger        SqlLedger
+    statements    the statements about the two tables, for a transaction of the
+                  service
+    tables        the definitions of the two tables
+    migrations    steps that change the tables, for alembic
+    transactions  transactions on an SQLAlchemy engine
+    columns       column types, and the database's clock
+"""
+
+from vobjects.rpc.sql.ledger import SqlLedger
+from vobjects.rpc.sql.migrations import create_tables
+from vobjects.rpc.sql.statements import LedgerStatements
+from vobjects.rpc.sql.tables import LedgerTables
+
+__all__ = ['LedgerStatements', 'LedgerTables', 'SqlLedger', 'create_tables']

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps that change the tables of a ledger, for a service's alembic history.
+
+A revision of the service runs a step by its number::
+
+    from alembic import op
+    from vobjects.rpc.sql import migrations
+
+    def upgrade() -> None:
+        migrations.expand(op, 1)
+
+A step never changes after its release. Expanding steps only add, so that
+processes of the previous release keep working; run them before the new release
+starts. The release notes name the steps that a release adds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from vobjects.rpc.sql.columns import TABLE_OPTIONS, Json, UtcDateTime
+from vobjects.rpc.sql.tables import (
+    MEMBERS,
+    STATE,
+    STATE_ID,
+    LedgerTables,
+)
+
+#: Number of the newest expanding step.
+NEWEST = 1
+
+
+def expand(
+    operations: Any,
+    step: int,
+    *,
+    members: str = MEMBERS,
+    state: str = STATE,
+    extra: Callable[[], Sequence[sa.Column[Any]]] = tuple,
+) -> None:
+    """Run one expanding step.
+
+    :param operations: the module ``alembic.op``, or an
+        ``alembic.operations.Operations``
+    :param step: number of the step, from 1 to :data:`NEWEST`
+    :param members: see :class:`vobjects.rpc.sql.tables.LedgerTables`
+    :param state: see :class:`vobjects.rpc.sql.tables.LedgerTables`
+    :param extra: see :class:`vobjects.rpc.sql.tables.LedgerTables`
+    :raises ValueError: there is no such step
+    """
+    if step != 1:
+        raise ValueError(f'there is no step {step}; the newest is {NEWEST}')
+    operations.create_table(
+        members,
+        sa.Column('id', sa.String(36), nullable=False),
+        sa.Column('binary', sa.String(64), nullable=False),
+        sa.Column('host', sa.String(255), nullable=False),
+        sa.Column('topic', sa.String(255), nullable=False),
+        sa.Column('release', sa.String(64), nullable=False),
+        sa.Column('manifest_digest', sa.String(64), nullable=False),
+        sa.Column('manifest', Json, nullable=False),
+        sa.Column('state', sa.String(16), nullable=False),
+        sa.Column('seen_generation', sa.Integer, nullable=False),
+        sa.Column('heartbeat', UtcDateTime, nullable=False),
+        sa.Column('created_at', UtcDateTime, nullable=False),
+        *extra(),
+        sa.PrimaryKeyConstraint('id', name=f'pk_{members}'),
+        **TABLE_OPTIONS,
+    )
+    ledger = operations.create_table(
+        state,
+        sa.Column('id', sa.Integer, autoincrement=False, nullable=False),
+        sa.Column('generation', sa.Integer, nullable=False),
+        sa.Column('held_manifest', Json),
+        sa.PrimaryKeyConstraint('id', name=f'pk_{state}'),
+        **TABLE_OPTIONS,
+    )
+    operations.bulk_insert(ledger, [{'id': STATE_ID, 'generation': 0}])
+
+
+def create_tables(engine: sa.Engine) -> None:
+    """Create the tables with their default names, if they do not exist.
+
+    For a service without alembic. Processes that start at the same time may
+    all call it.
+
+    :raises sqlalchemy.exc.SQLAlchemyError: the database does not answer, or
+        does not allow it
+    """
+    metadata = LedgerTables().metadata
+    for _ in metadata.tables:
+        # Another process may create a table between the check and the
+        # creation; the next attempt finds it.
+        with contextlib.suppress(sa.exc.DBAPIError):
+            metadata.create_all(engine)
+            return
+    metadata.create_all(engine)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two tables of a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from vobjects.rpc.sql.columns import TABLE_OPTIONS, Json, UtcDateTime, utcnow
+
+#: Default names of the tables.
+MEMBERS = 'vobjects_members'
+STATE = 'vobjects_ledger'
+
+#: ID of the single row of the second table.
+STATE_ID = 1
+
+
+class LedgerTables:
+    """The tables of a ledger, in the metadata of a service.
+
+    :param metadata: the service's tables; None: metadata of its own
+    :param members: name of the table of live processes
+    :param state: name of the table with the generation and the hold, one row
+    :param extra: returns further columns for the table of processes, which the
+        ledger never sets; each needs a default or is nullable
+    """
+
+    def __init__(
+        self,
+        metadata: sa.MetaData | None = None,
+        *,
+        members: str = MEMBERS,
+        state: str = STATE,
+        extra: Callable[[], Sequence[sa.Column[Any]]] = tuple,
+    ) -> None:
+        self.metadata = sa.MetaData() if metadata is None else metadata
+        self.members = sa.Table(
+            members,
+            self.metadata,
+            sa.Column('id', sa.String(36), primary_key=True),
+            sa.Column('binary', sa.String(64), nullable=False),
+            sa.Column('host', sa.String(255), nullable=False),
+            sa.Column('topic', sa.String(255), nullable=False),
+            sa.Column('release', sa.String(64), nullable=False),
+            sa.Column('manifest_digest', sa.String(64), nullable=False),
+            sa.Column('manifest', Json, nullable=False),
+            sa.Column('state', sa.String(16), nullable=False),
+            sa.Column('seen_generation', sa.Integer, nullable=False),
+            sa.Column('heartbeat', UtcDateTime, nullable=False),
+            sa.Column(
+                'created_at', UtcDateTime, nullable=False, default=utcnow()
+            ),
+            *extra(),
+            **TABLE_OPTIONS,
+        )
+        self.state = sa.Table(
+            state,
+            self.metadata,
+            sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
+            sa.Column('generation', sa.Integer, nullable=False),
+            sa.Column('held_manifest', Json),
+            **TABLE_OPTIONS,
+        )
