@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services, and the modules of their objects."""
+"""Services, and the modules of their objects.
+
+``python -m tests.adoption.services NAME`` prints a service's distribution and
+newest release.
+"""
 
 from __future__ import annotations
 
 import ast
 import importlib.util
 import pathlib
+import sys
 from typing import NamedTuple
 
 
@@ -108,3 +113,13 @@ def recorded(name: str) -> dict[str, str] | None:
             fingerprints: dict[str, str] = ast.literal_eval(statement.value)
             return fingerprints
     return None
+
+
+if __name__ == '__main__':
+    _name = sys.argv[-1]
+    if _name not in SERVICES:
+        sys.exit(f'{_name} is none of {", ".join(SERVICES)}')
+    _service = SERVICES[_name]
+    sys.stdout.write(
+        f'{_service.distribution or _name} {_service.releases[-1]}\n'
+    )
