@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m tests.clients``: run the suites and compare their results.
 
-Exit status 1 when a test fails that should pass, or passes that is listed as
-failing.
+The suites run at the same time. Tests that fail run again afterwards, one at a
+time, because some wait for at most ten seconds. Exit status 1 when a test
+fails twice that should pass, or passes that is listed as failing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import dataclasses
 import fnmatch
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -33,6 +35,9 @@ PROGRESS = 30
 
 #: Seconds that a suite may take.
 LIMIT = 1800
+
+#: Failed tests of a suite that run again; if more fail, none does.
+MAX_REPEATED = 10
 
 #: The part of a test's name that names its class.
 CLASS = r'([^\.]*\.)*'
@@ -60,10 +65,12 @@ class Run:
     """A suite that runs.
 
     :ivar error: why it could not
+    :ivar repeated: failures of tests that passed when they ran again
     """
 
     suite: Suite
     results: list[Result] = dataclasses.field(default_factory=list)
+    repeated: list[Result] = dataclasses.field(default_factory=list)
     verdict: Verdict | None = None
     seconds: float = 0.0
     error: str = ''
@@ -150,17 +157,23 @@ def main() -> int:
             with testbed.running(directory) as bed:
                 say(f'running against {bed.service.url}')
                 _run_all(runs, environments, bed, directory, options)
+                if any(run.verdict and run.verdict.failed for run in runs):
+                    _say_logs()
             status = 0 if all(run.is_good for run in runs) else 1
         except KeyboardInterrupt:
             say('interrupted')
             status = 130
         except AssertionError as error:
             say(f'the service: {error}')
-            for title, text in deployments.logs(lambda _: False):
-                say(f'\n{title}\n{text}')
+            _say_logs()
             status = 1
         _report(runs)
     return status
+
+
+def _say_logs() -> None:
+    for title, text in deployments.logs(lambda _: True):
+        say(f'\n{title}\n{text}')
 
 
 def _options(names: list[str]) -> argparse.Namespace:
@@ -218,32 +231,27 @@ def _run_all(
     stop = ProcessKiller()
     ready = [run for run in runs if run.suite.name in environments]
     # One after the other: Keystone's SQLite lets one write at a time.
-    commands = {}
+    launchers = {}
     for run in ready:
         name = run.suite.name
         home = directory / name
         home.mkdir()
         workers = options.workers or run.suite.workers
         variables = bed.configure(run.suite, environments[name], home, workers)
-        command = _command(
-            run.suite, environments[name], home, workers, options.only
+        launchers[name] = _Launcher(
+            run.suite, environments[name], home, workers, variables, stop
         )
-        commands[name] = command, variables, home
 
     def work(run: Run) -> None:
-        command, variables, home = commands[run.suite.name]
+        launcher = launchers[run.suite.name]
         began = time.monotonic()
-        _run(run, command, variables, home, stop)
+        launcher.run(run.results, options.only)
         run.seconds = time.monotonic() - began
         if not run.results:
-            log = (home / 'stderr').read_text(errors='replace')
+            log = launcher.errors.read_text(errors='replace')
             run.error = f'no test has run: {log[-2000:]}'
             return
-        run.verdict = results.judge(
-            run.results,
-            results.of_suite(run.suite.name),
-            is_complete=not options.only,
-        )
+        _judge(run, options)
 
     with concurrent.futures.ThreadPoolExecutor(len(ready) or 1) as pool:
         pending = {pool.submit(work, run) for run in ready}
@@ -260,75 +268,126 @@ def _run_all(
         except BaseException:
             stop.set()
             raise
+    for run in ready:
+        _repeat_failed(run, launchers[run.suite.name], options)
 
 
-def _command(
-    suite: Suite,
-    environment: pathlib.Path,
-    home: pathlib.Path,
-    workers: int,
-    only: str,
-) -> list[str]:
-    packages = suites.site_packages(environment)
-    excluded = home / 'excluded'
-    excluded.write_text(
-        ''.join(
-            fnmatch.translate(pattern).removesuffix(r'\Z') + '\n'
-            for expectation in results.of_suite(suite.name)
-            for pattern in expectation.tests
-            if not expectation.run
-        )
+def _judge(run: Run, options: argparse.Namespace) -> None:
+    run.verdict = results.judge(
+        run.results,
+        results.of_suite(run.suite.name),
+        is_complete=not options.only,
     )
-    return [
-        str(environment / 'bin' / 'stestr'),
-        f'--test-path={packages / suite.tests}',
-        f'--top-dir={packages}',
-        f'--repo-url={home}',
-        *([f'--group-regex={CLASS}'] if suite.by_class else []),
-        'run',
-        '--subunit',
-        f'--concurrency={workers}',
-        f'--exclude-list={excluded}',
-        *([only] if only else []),
+
+
+def _repeat_failed(
+    run: Run, launcher: _Launcher, options: argparse.Namespace
+) -> None:
+    failed = {
+        result.test: result
+        for result in (run.verdict.failed if run.verdict else ())
+    }
+    if not 0 < len(failed) <= MAX_REPEATED:
+        return
+    say(f'{run.suite.name}: running {len(failed)} failed test(s) again')
+    pattern = '|'.join(rf'^{re.escape(test)}(\[|$)' for test in failed)
+    repeated: list[Result] = []
+    launcher.run(repeated, pattern, workers=1)
+    outcomes = {result.test: result for result in repeated}
+    run.results = [outcomes.get(result.test, result) for result in run.results]
+    _judge(run, options)
+    assert run.verdict is not None
+    still_failed = {result.test for result in run.verdict.failed}
+    run.repeated = [
+        result for test, result in failed.items() if test not in still_failed
     ]
 
 
-def _run(
-    run: Run,
-    command: list[str],
-    variables: dict[str, str],
-    home: pathlib.Path,
-    stop: ProcessKiller,
-) -> None:
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(('OS_', 'PYTHON'))
-    }
-    bin_ = pathlib.Path(command[0]).parent
-    with (home / 'stderr').open('wb') as errors:
-        process = subprocess.Popen(
-            kill_with_parent(command),
-            cwd=home,
-            env={
-                **inherited,
-                'HOME': str(home),
-                'PATH': f'{bin_}:{inherited["PATH"]}',
-                **variables,
-            },
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            start_new_session=True,
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Launcher:
+    """Runs tests of a suite.
+
+    :ivar environment: where the suite is installed
+    :ivar home: directory for the files of its processes
+    :ivar variables: environment variables that these need
+    """
+
+    suite: Suite
+    environment: pathlib.Path
+    home: pathlib.Path
+    workers: int
+    variables: dict[str, str]
+    stop: ProcessKiller
+
+    @property
+    def errors(self) -> pathlib.Path:
+        """The file with what the last run wrote to stderr."""
+        return self.home / 'stderr'
+
+    def run(
+        self,
+        into: list[Result],
+        only: str,
+        workers: int | None = None,
+    ) -> None:
+        """Run tests, and append each result as it arrives.
+
+        :param only: regular expression of their names; empty for all
+        """
+        command = self._command(only, workers or self.workers)
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(('OS_', 'PYTHON'))
+        }
+        bin_ = self.environment / 'bin'
+        with self.errors.open('wb') as errors:
+            process = subprocess.Popen(
+                kill_with_parent(command),
+                cwd=self.home,
+                env={
+                    **inherited,
+                    'HOME': str(self.home),
+                    'PATH': f'{bin_}:{inherited["PATH"]}',
+                    **self.variables,
+                },
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+            )
+            timer = threading.Timer(LIMIT, _end, (process,))
+            timer.start()
+            try:
+                with self.stop.running(process), process:
+                    assert process.stdout is not None
+                    results.read(process.stdout, into.append)
+            finally:
+                timer.cancel()
+
+    def _command(self, only: str, workers: int) -> list[str]:
+        packages = suites.site_packages(self.environment)
+        excluded = self.home / 'excluded'
+        excluded.write_text(
+            ''.join(
+                fnmatch.translate(pattern).removesuffix(r'\Z') + '\n'
+                for expectation in results.of_suite(self.suite.name)
+                for pattern in expectation.tests
+                if not expectation.run
+            )
         )
-        timer = threading.Timer(LIMIT, _end, (process,))
-        timer.start()
-        try:
-            with stop.running(process), process:
-                assert process.stdout is not None
-                results.read(process.stdout, run.results.append)
-        finally:
-            timer.cancel()
+        return [
+            str(self.environment / 'bin' / 'stestr'),
+            f'--test-path={packages / self.suite.tests}',
+            f'--top-dir={packages}',
+            f'--repo-url={self.home}',
+            *([f'--group-regex={CLASS}'] if self.suite.by_class else []),
+            'run',
+            '--subunit',
+            f'--concurrency={workers}',
+            f'--exclude-list={excluded}',
+            *([only] if only else []),
+        ]
 
 
 def _say_progress(runs: list[Run]) -> None:
@@ -373,11 +432,14 @@ def _report_one(run: Run) -> None:
             say(f'\n{name}, {title}: {reason}')
             for test in sorted(tests):
                 say(f'    {test}')
+    for result in run.repeated:
+        say(f'\n{name}, failed once, passed alone: {result.test}')
+        say(_indented(result.details))
     for result in verdict.skipped:
         say(f'\n{name}, skipped by the suite: {result.test}: {result.details}')
     for result in verdict.failed:
         say(f'\n{name}, FAILED: {result.test} ({result.status})')
-        say('\n'.join(f'    {line}' for line in result.details.splitlines()))
+        say(_indented(result.details))
     for result in verdict.fixed:
         say(
             f'\n{name}, PASSED: {result.test}, which expectations.toml lists:'
@@ -388,6 +450,10 @@ def _report_one(run: Run) -> None:
             f'\n{name}: no test is named {pattern}, which expectations.toml'
             ' lists: remove it there'
         )
+
+
+def _indented(text: str) -> str:
+    return '\n'.join(f'    {line}' for line in text.splitlines())
 
 
 if __name__ == '__main__':
