@@ -113,7 +113,7 @@ class DeclarationError(VobjectsError, TypeError):
 
 
 class NoSuchField(VobjectsError, AttributeError):
-    """An attempt to set a field that the type does not have.
+    """An attempt to use a field that the type does not have.
 
     :ivar type_name: the versioned object
     :ivar field: the name as the caller wrote it
@@ -130,10 +130,9 @@ class NoSuchField(VobjectsError, AttributeError):
 
     def __str__(self) -> str:
         advice = suggestions.suggest(self.field, self.known)
-        return (
-            f'{self.type_name} has no field {cut(self.field)};'
-            f' {advice or "it has no fields"}'
-        )
+        if suggestions.nearest(self.field, self.known) is None:
+            advice = f'declare it ({advice or "it has no fields"})'
+        return f'{self.type_name} has no field {cut(self.field)}; {advice}'
 
 
 class FieldsMissing(VobjectsError):

@@ -1,90 +1,103 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The guide doc/source/adding.rst, applied to a copy of the source."""
+"""The guide doc/source/adding.rst, applied to a copy of the source.
+
+The complete change passes each command in the table of the guide. Without one
+of the steps, the command in its row fails with the message in that row.
+"""
 
 from __future__ import annotations
 
 import os
 import pathlib
-import re
+import shlex
 import shutil
 import subprocess
 import sys
 
+import pytest
+
+from tests import adding_guide
+
 ROOT = pathlib.Path(__file__).parents[2]
-PAGE = ROOT / 'doc/source/adding.rst'
-COPIED = ('api', 'engine', 'vobjects', 'tests', 'pyproject.toml')
-LOCK = 'vobjects.lock'
+COPIED = ('api', 'doc', 'engine', 'releasenotes', 'tests', 'vobjects')
+FILES = ('pyproject.toml', 'vobjects.lock')
 
-#: Path of the checks in the copy, where they can use the engine's fixtures.
-CHECKS = 'tests/unit/engine/handlers/test_adding.py'
-
-_BLOCK = re.compile(
-    r'^\.\. code-block:: diff\n\n((?:    .*\n|\n)+)', re.MULTILINE
-)
+#: Checks of the results, and their path in the copy, where they can use the
+#: fixtures of the engine.
+RESULTS = ROOT / 'tests/functional/new_microversion_checks.py'
+RESULTS_COPY = 'tests/unit/engine/handlers/test_adding.py'
 
 
-def diffs(page: str) -> list[tuple[str, list[str]]]:
-    """Return file and marked lines of each diff on a page."""
-    changes = []
-    for block in _BLOCK.findall(page):
-        first, *lines = [line[4:] for line in block.rstrip().split('\n')]
-        assert first.startswith('--- '), first
-        changes.append((first[4:], lines))
-    return changes
+def link(source: str, target: str) -> None:
+    """Create a hard link, or a copy on another file system."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
-def apply(tree: pathlib.Path, path: str, lines: list[str]) -> None:
-    """Apply a diff, whose old text the file must contain exactly once."""
-    before = [line[1:] for line in lines if not line.startswith('+')]
-    after = [line[1:] for line in lines if not line.startswith('-')]
-    text = (tree / path).read_text()
-    old = '\n'.join(before)
-    assert text.count(old) == 1, f'{path} does not have:\n{old}'
-    (tree / path).write_text(text.replace(old, '\n'.join(after)))
+def apply_guide(tree: pathlib.Path, *, without: str = '') -> None:
+    """Copy the source, and follow the guide except for one step."""
+    for name in COPIED:
+        shutil.copytree(
+            ROOT / name,
+            tree / name,
+            symlinks=True,
+            ignore=shutil.ignore_patterns('build'),
+            copy_function=link,
+        )
+    for name in FILES:
+        shutil.copy2(ROOT / name, tree / name)
+    for step in adding_guide.steps():
+        if step.name == without:
+            continue
+        if step.command is None:
+            step.apply(tree)
+        else:
+            code, output = run(tree, step.command)
+            # Without an earlier step, the command may fail.
+            assert code == 0 or without, output
 
 
-def run(tree: pathlib.Path, *words: str) -> str:
-    """Run a Python module on the copy."""
+def run(tree: pathlib.Path, command: str) -> tuple[int, str]:
+    """Run a command on the copy; return its exit code and its output."""
     completed = subprocess.run(
-        [sys.executable, '-m', *words],
+        [sys.executable, '-m', *shlex.split(command)],
         cwd=tree,
-        env={**os.environ, 'PYTHONPATH': str(tree)},
+        env={
+            **os.environ,
+            'PYTHONPATH': str(tree),
+            'PYTEST_ADDOPTS': '-q -p no:cacheprovider',
+        },
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
-        timeout=1000,
+        timeout=600,
         check=False,
     )
-    output = f'{words}\n{completed.stdout}\n{completed.stderr}'
-    assert completed.returncode == 0, output
-    return completed.stdout
+    return completed.returncode, completed.stdout
 
 
-def test_guide_when_applied_adds_the_microversion(
-    tmp_path: pathlib.Path,
+def test_complete_change_passes_all_checks(tmp_path: pathlib.Path) -> None:
+    apply_guide(tmp_path)
+    shutil.copy(RESULTS, tmp_path / RESULTS_COPY)
+    commands = {check.command for check in adding_guide.checks()}
+
+    for command in sorted({*commands, f'pytest {RESULTS_COPY}'}):
+        code, output = run(tmp_path, command)
+        assert code == 0, f'{command}\n{output}'
+
+
+@pytest.mark.parametrize(
+    'check', adding_guide.checks(), ids=lambda check: check.step
+)
+def test_forgotten_step_is_reported_with_its_fix(
+    tmp_path: pathlib.Path, check: adding_guide.Check
 ) -> None:
-    for name in (*COPIED, LOCK):
-        source, target = ROOT / name, tmp_path / name
-        if source.is_dir():
-            shutil.copytree(
-                source, target, ignore=shutil.ignore_patterns('__pycache__')
-            )
-        else:
-            shutil.copy(source, target)
-    changes = diffs(PAGE.read_text())
+    apply_guide(tmp_path, without=check.step)
 
-    for path, lines in changes:
-        apply(tmp_path, path, lines)
-    assert 'vobjects lock update' in PAGE.read_text()
-    run(tmp_path, 'vobjects', 'lock', 'update')
-    shutil.copy(
-        ROOT / 'tests/functional/new_microversion_checks.py', tmp_path / CHECKS
-    )
-    passed = run(tmp_path, 'pytest', '-q', '-p', 'no:cacheprovider', CHECKS)
+    code, output = run(tmp_path, check.command)
 
-    assert re.search(r'^6 passed', passed, re.MULTILINE), passed
-    assert [path for path, _lines in changes] == [
-        'vobjects/clustering/requests/clusters.py',
-        'vobjects/clustering/history.py',
-        'engine/handlers/clusters.py',
-    ]
+    assert code != 0, output
+    assert check.message in ' '.join(output.split()), output

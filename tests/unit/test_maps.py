@@ -36,7 +36,11 @@ def test_package_docstring_names_each_module(package: pathlib.Path) -> None:
     source = (ROOT / package / '__init__.py').read_text()
     docstring = ast.get_docstring(ast.parse(source)) or ''
     words = set(re.findall(r'\w+', docstring))
-    assert modules_of(package) - words == set()
+    unlisted = modules_of(package) - words
+    assert unlisted == set(), (
+        f'list {", ".join(sorted(unlisted))} in the docstring of'
+        f' {package}/__init__.py'
+    )
 
 
 @pytest.mark.parametrize('package', PACKAGES, ids=str)

@@ -41,6 +41,8 @@ def load(imports: Sequence[str]) -> None:
     for name in imports:
         try:
             registries.load(name)
+        except exceptions.DeclarationError as error:
+            raise LockError(f'cannot import {name}: {error}') from error
         except (ImportError, AttributeError, TypeError) as error:
             raise LockError(
                 f'cannot import {name}: {error}; name the code that registers'

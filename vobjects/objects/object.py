@@ -411,9 +411,16 @@ class Request(Object):
     def get(self, field: str, default: Any = None) -> Any:
         """Return the value of a field, or ``default`` if it is not set.
 
-        :raises AttributeError: the type does not have this field
+        :raises vobjects.exceptions.NoSuchField: the type does not have this
+            field
         """
-        return getattr(self, field) if self.obj_attr_is_set(field) else default
+        try:
+            is_set = self.obj_attr_is_set(field)
+        except AttributeError:
+            raise exceptions.NoSuchField(
+                self.obj_name(), field, self.fields
+            ) from None
+        return getattr(self, field) if is_set else default
 
     def check_complete(self) -> None:
         """Check that every required field is set.

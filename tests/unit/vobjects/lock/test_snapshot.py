@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import pathlib
 from typing import Any
 
 import pytest
@@ -151,3 +152,21 @@ def test_snapshot_of_ovo_class_has_the_newest_version_only() -> None:
 def test_load_when_import_fails_raises(name: str) -> None:
     with pytest.raises(LockError, match=f'cannot import {name}'):
         snapshot.load([name])
+
+
+def test_load_when_a_declaration_is_wrong_gives_only_its_fix(
+    registry: None, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / 'wrong_declaration.py').write_text(
+        'import vobjects\n'
+        '@vobjects.register\n'
+        'class Order(vobjects.Request):\n'
+        "    VERSION = '1.1'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(LockError) as caught:
+        snapshot.load(['wrong_declaration'])
+    assert str(caught.value) == (
+        "cannot import wrong_declaration: Order.VERSION_MAP ends at '1.0' but"
+        " VERSION is '1.1'; add the microversion that shows '1.1'"
+    )

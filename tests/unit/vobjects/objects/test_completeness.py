@@ -52,6 +52,21 @@ def test_setattr_of_unknown_field_suggests_a_known_one(
     assert not hasattr(request, 'focre')
 
 
+@pytest.mark.parametrize(
+    ('field', 'advice'),
+    [
+        ('forse', "did you mean 'force'?"),
+        ('quiet', "declare it (known here: 'force', 'identity', 'names',"),
+    ],
+)
+def test_get_of_unknown_field_raises_with_advice(
+    delete: type[objects.Request], field: str, advice: str
+) -> None:
+    with pytest.raises(exceptions.NoSuchField) as caught:
+        delete(identity='c').get(field)
+    assert f"Delete has no field '{field}'; {advice}" in str(caught.value)
+
+
 def test_every_field_can_be_set_by_keyword_or_later(
     delete: type[objects.Request],
 ) -> None:
