@@ -236,8 +236,11 @@ def test_balancer_that_fails_is_removed_and_told(
 
 
 def test_balancer_that_is_never_ready_is_given_up(
-    balancers: load_balancing.LoadBalancers, cloud: fake.Cloud
+    balancers: load_balancing.LoadBalancers,
+    cloud: fake.Cloud,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(octavia, 'CLEAN_UP_TIMEOUT', 0.1)
     cloud.steps = 1_000_000
     with pytest.raises(base.ProviderError, match='not within'):
         balancers.create('key', SPEC, timeout=0.1)
