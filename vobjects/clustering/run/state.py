@@ -68,8 +68,9 @@ class StateDirectory:
                 (self.path / name).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise StateError(
-                f'the state directory {self.path} cannot be created:'
-                f' {error.strerror}; choose another with --state-dir'
+                f'the directory {error.filename or self.path} cannot be'
+                f' created: {error.strerror}; choose another state directory'
+                ' with --state-dir'
             ) from None
 
     def _check_owner(self) -> None:

@@ -52,6 +52,15 @@ def test_directory_when_it_cannot_be_made_then_says_what_to_do(tmp_path):
         state.StateDirectory(tmp_path / 'file')
 
 
+def test_directory_when_a_file_is_in_the_way_then_error_names_it(directory):
+    path = directory.path / 'log'
+    path.rmdir()
+    path.touch()
+
+    with pytest.raises(state.StateError, match=f'{path} cannot be created'):
+        state.StateDirectory(directory.path)
+
+
 @pytest.mark.parametrize('name', ['50%', 'what?', '#1'])
 def test_directory_when_its_name_cannot_be_in_a_url_then_refused(
     name, tmp_path
