@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator
 
@@ -27,6 +28,21 @@ hypothesis.settings.register_profile(
     derandomize=bool(os.environ.get('CI')),
 )
 hypothesis.settings.load_profile('vobjects')
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect tests without the garbage collector.
+
+    Modules and tests are almost no garbage, and exist until the end. Without
+    ``gc.freeze()``, each full collection would also examine them.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
