@@ -267,7 +267,7 @@ def test_held_maximum_stays_until_finalized(
         )
     finally:
         printed = fleet.run('fleet', 'finalize')
-    assert 'highest microversion: 1.14' in printed
+    assert f'highest microversion: {NEWEST}' in printed
 
     mixed_fleet.wait_for_maximum(rest, NEWEST)
 
