@@ -28,7 +28,8 @@ class Step:
 
     :ivar name: the caption of the block
     :ivar lines: a command after ``$``, or ``--- PATH`` and the marked lines
-        of a diff, or ``+++ PATH`` and those of a new file
+        of a diff, or ``+++ PATH`` and those of a new file. ``@@`` separates
+        distant lines.
     """
 
     name: str
@@ -40,29 +41,47 @@ class Step:
         mark, _, command = self.lines[0].partition(' ')
         return command if mark == '$' else None
 
+    @property
+    def path(self) -> str:
+        """The path of the file that the diff changes."""
+        return self.lines[0].partition(' ')[2]
+
     def apply(self, tree: pathlib.Path) -> None:
         """Apply the diff of the step to a copy of the source.
-
-        The file is replaced: it may be a hard link.
 
         :raises StepError: the file does not contain the old lines exactly
             once, or a new file exists
         """
-        mark, _, name = self.lines[0].partition(' ')
-        path = tree / name
-        old, new = (
-            ''.join(
-                f'{line[1:]}\n'
-                for line in self.lines[1:]
-                if not line.startswith(other)
-            )
-            for other in ('+', '-')
-        )
-        text = '' if mark == '+++' else path.read_text()
-        if text.count(old) != 1 or (mark == '+++' and path.exists()):
-            raise StepError(f'{self.name}: {name} must have once:\n{old}')
+        self._replace(tree / self.path, old='-', new='+')
+
+    def revert(self, tree: pathlib.Path) -> None:
+        """Revert the diff of the step; the inverse of :meth:`apply`."""
+        self._replace(tree / self.path, old='+', new='-')
+
+    def _replace(self, path: pathlib.Path, *, old: str, new: str) -> None:
+        hunks = [
+            [
+                ''.join(
+                    f'{line[1:]}\n'
+                    for line in hunk.split('\n')
+                    if line[:1] in ('', ' ', mark)
+                )
+                for mark in (old, new)
+            ]
+            for hunk in '\n'.join(self.lines[1:]).split('\n@@\n')
+        ]
+        text = path.read_text() if path.exists() else ''
+        for before, after in hunks:
+            # A new file has no text before, and contains '' once.
+            if text.count(before) != 1:
+                raise StepError(
+                    f'{self.name}: {self.path} must contain once:\n{before}'
+                )
+            text = text.replace(before, after)
+        # The file may be a hard link.
         path.unlink(missing_ok=True)
-        path.write_text(text.replace(old, new))
+        if text:
+            path.write_text(text)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -25,12 +25,21 @@ def test_each_block_of_the_guide_is_a_step() -> None:
     assert len(adding_guide.steps()) == blocks
 
 
-def test_diffs_apply_to_the_source(tmp_path: pathlib.Path) -> None:
-    for step in adding_guide.steps():
-        if step.command is None:
-            name = step.lines[0].partition(' ')[2]
-            target = tmp_path / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if (ROOT / name).exists() and not target.exists():
-                shutil.copy(ROOT / name, target)
-            step.apply(tmp_path)
+def test_diffs_apply_to_the_source_and_can_be_reverted(
+    tmp_path: pathlib.Path,
+) -> None:
+    diffs = [step for step in adding_guide.steps() if step.command is None]
+    for step in diffs:
+        target = tmp_path / step.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / step.path).exists() and not target.exists():
+            shutil.copy(ROOT / step.path, target)
+        step.apply(tmp_path)
+
+    for step in reversed(diffs):
+        step.revert(tmp_path)
+
+    for step in diffs:
+        original, copy = ROOT / step.path, tmp_path / step.path
+        assert copy.exists() == original.exists()
+        assert not copy.exists() or copy.read_text() == original.read_text()

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a client sends when it creates a resource, the resource shows."""
+"""A resource shows what clients send when they create or update it."""
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
 
 from tests.unit.engine import engine_harness, request_helpers
-from vobjects.clustering import resources
+from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import (
     clusters,
     nodes,
@@ -34,8 +35,8 @@ POLICY = {
     'properties': {},
 }
 
-#: Request, resource, and the values of fields that need particular ones; a
-#: function gets the ID of a cluster and of its profile.
+#: Requests, resource, and the values of fields that need particular ones. The
+#: test replaces the values in capitals by IDs.
 CASES: list[tuple[Any, Any, Any, dict[str, Any]]] = [
     (
         clusters.ClusterCreateRequest,
@@ -76,10 +77,63 @@ CASES: list[tuple[Any, Any, Any, dict[str, Any]]] = [
 ]
 
 
+#: Update request, resource, and values as in CASES.
+UPDATES: list[tuple[Any, Any, dict[str, Any]]] = [
+    (
+        clusters.ClusterUpdateRequest,
+        resources.Cluster,
+        {'profile_id': 'OTHER'},
+    ),
+    (nodes.NodeUpdateRequest, resources.Node, {'profile_id': 'OTHER'}),
+    (profiles.ProfileUpdateRequest, resources.Profile, {}),
+    (policies.PolicyUpdateRequest, resources.Policy, {}),
+    (
+        receivers.ReceiverUpdateRequest,
+        resources.Receiver,
+        {'action': 'CLUSTER_SCALE_IN', 'params': {'count': '2'}},
+    ),
+]
+
+
 def value_of(field: Any) -> Any:
     types = schema.field_schema(field)['type']
     names = [types] if isinstance(types, str) else types
     return VALUES[next(name for name in names if name in VALUES)]
+
+
+def with_ids(
+    engine: engine_harness.Engine, *particular: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Create a cluster and two profiles, and insert their IDs in values."""
+    profile, other = (
+        request_helpers.create_profile(engine, name=name)
+        for name in ('of-cluster', 'other')
+    )
+    ids = {
+        'PROFILE': profile,
+        'OTHER': other,
+        'CLUSTER': request_helpers.create_cluster(
+            engine, 1, profile_id=profile
+        ),
+    }
+    return [
+        {
+            name: ids.get(value, value) if isinstance(value, str) else value
+            for name, value in values.items()
+        }
+        for values in particular
+    ]
+
+
+def create_resource(
+    engine: engine_harness.Engine, resource: Any, request: Any
+) -> str:
+    """Create a resource and return its ID."""
+    accepted = engine.call(request)
+    engine.run_actions()
+    created = getattr(accepted, resource.__name__.lower(), accepted)
+    resource_id: str = created.id
+    return resource_id
 
 
 @pytest.mark.parametrize(
@@ -95,31 +149,55 @@ def test_created_resource_shows_all_fields_of_its_request(
     particular: dict[str, Any],
 ) -> None:
     engine = harness.engine()
-    profile = request_helpers.create_profile(engine, name='of-cluster')
-    ids = {
-        'PROFILE': profile,
-        'CLUSTER': request_helpers.create_cluster(
-            engine, 1, profile_id=profile
-        ),
-    }
-    particular = {
-        name: ids.get(value, value) if isinstance(value, str) else value
-        for name, value in particular.items()
-    }
+    (particular,) = with_ids(engine, particular)
     shown = create.fields.keys() & resource.fields.keys()
     sent = {
         name: particular.get(name, value_of(create.fields[name]))
         for name in shown | particular.keys()
     }
 
-    accepted = engine.call(create(**sent))
-    engine.run_actions()
+    resource_id = create_resource(engine, resource, create(**sent))
 
-    created = getattr(accepted, resource.__name__.lower(), accepted)
-    found = engine.call(get(identity=created.id))
+    found = engine.call(get(identity=resource_id))
     for name in shown:
         assert getattr(found, name) == sent[name], (
             f'{create.obj_name()}.{name} is lost: {resource.obj_name()} shows'
             f' {getattr(found, name)!r} instead of {sent[name]!r}; store'
             f" request.get('{name}') in engine/handlers"
+        )
+
+
+@pytest.mark.parametrize(
+    ('update', 'resource', 'particular'),
+    UPDATES,
+    ids=lambda value: getattr(value, '__name__', None),
+)
+def test_updated_resource_shows_each_field_of_its_request(
+    harness: engine_harness.Harness,
+    update: Any,
+    resource: Any,
+    particular: dict[str, Any],
+) -> None:
+    engine = harness.engine()
+    create, get, needed = next(
+        (create, get, needed)
+        for create, get, shown, needed in CASES
+        if shown is resource
+    )
+    needed, particular = with_ids(engine, needed, particular)
+    resource_id = create_resource(
+        engine, resource, create(name='before', **needed)
+    )
+
+    for name in update.fields.keys() & resource.fields.keys():
+        value = particular.get(name, value_of(update.fields[name]))
+        # An update that changes nothing is an error.
+        with contextlib.suppress(errors.BadRequest):
+            engine.call(update(identity=resource_id, **{name: value}))
+        engine.run_actions()
+        found = engine.call(get(identity=resource_id))
+        assert getattr(found, name) == value, (
+            f'{update.obj_name()}.{name} is lost: {resource.obj_name()} shows'
+            f' {getattr(found, name)!r} instead of {value!r}; apply'
+            f" request.get('{name}') in engine/handlers and engine/actions"
         )
