@@ -98,7 +98,9 @@ def build(
         public_url=(conf.api.public_endpoint or '').rstrip('/'),
     )
     innermost = dispatcher.Dispatcher(routes.ROUTES, service)
-    negotiating = Microversions(innermost, versions, fleet.maximum)
+    negotiating = Microversions(
+        innermost, versions, fleet.maximum, handle_unexpected=False
+    )
     app: WSGIApplication = negotiating
     if conf.api.auth_strategy in browsers.AMBIENT_AUTH:
         app = browsers.CrossOriginProtection(app, conf)

@@ -6,7 +6,6 @@ import things
 
 from vobjects.controllers import request_parsing
 from vobjects.controllers.dispatch import api_version
-from vobjects.microversions import errors
 from vobjects.microversions.discovery import Discovery
 from vobjects.microversions.middleware import Microversions
 
@@ -40,7 +39,7 @@ def pass_on(request, response, error, parameters):
 
 
 app = falcon.App()
-app.add_error_handler(errors.ApiError, pass_on)
+app.add_error_handler(Exception, pass_on)
 app.add_route('/v1/things/{name}', Thing())
 app.add_route('/v1/things', Things())
 

@@ -14,6 +14,8 @@ import pytest
 import requests
 
 from tests.functional.processes import TIMEOUT
+from tests.unit.vobjects.microversions import test_asgi, wsgi
+from vobjects import exceptions
 from vobjects.contract.registry import Contract
 from vobjects.testing import api_sig
 from vobjects.testing.contract_checks import ContractChecker
@@ -241,6 +243,41 @@ def test_decorated_controllers_keep_their_contract() -> None:
                 promises.check(
                     method, '/v1/boxes', version, status, answer.json()
                 )
+
+
+@pytest.mark.parametrize(
+    ('error', 'status'),
+    [
+        (exceptions.LossyDowngrade('Thing', 'size', '7', '1.1', '1.0'), 406),
+        (exceptions.UnsupportedType('Thing'), 406),
+        (exceptions.NoLivePeer('no server is alive'), 503),
+        (ZeroDivisionError('a secret'), 500),
+    ],
+)
+@pytest.mark.parametrize('name', EXAMPLES)
+def test_error_of_a_handler_is_an_error_document_in_each_framework(
+    monkeypatch: pytest.MonkeyPatch, name: str, error: Exception, status: int
+) -> None:
+    monkeypatch.syspath_prepend(str(HERE))
+    module = importlib.import_module(name.removesuffix('.py'))
+
+    def find(name: str) -> None:
+        raise error
+
+    monkeypatch.setattr(module.things, 'find', find)
+    call = wsgi.call if hasattr(module, 'application') else test_asgi.call
+    app = getattr(module, 'application', module.app)
+    for version in '1.8', '1.9':
+        headers = {HEADER: f'inventory {version}'}
+        response = call(
+            app,
+            '/v1/things/chair',
+            headers=headers if call is wsgi.call else headers.items(),
+        )
+        assert response.status == status
+        api_sig.assert_error_document(response.json, status)
+        assert response.headers[HEADER.lower()] == f'inventory {version}'
+        assert b'secret' not in response.body
 
 
 def _boxes_contract() -> Contract:

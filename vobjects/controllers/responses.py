@@ -43,10 +43,11 @@ def expected_errors(
     """Declare the statuses of errors that a method may raise.
 
     Any other error becomes a 500 and is logged, because clients cannot expect
-    an undocumented response. Invalid input and the statuses in
-    ``wrapper.ALWAYS_EXPECTED`` need no declaration. The status of an exception
-    is its integer attribute ``status_int``, ``status_code``, ``status`` or
-    ``code``, or the number at the beginning of a text.
+    an undocumented response. Invalid input, errors about versions and live
+    servers, and the statuses in ``wrapper.ALWAYS_EXPECTED`` need no
+    declaration. The status of an exception is its integer attribute
+    ``status_int``, ``status_code``, ``status`` or ``code``, or the number at
+    the beginning of a text.
     """
     expected = [statuses] if isinstance(statuses, int) else statuses
     return declare(

@@ -41,6 +41,13 @@ CHECK_RESPONSES = 'vobjects.check_answers'
 #: Statuses that need no declaration: authentication may fail for any method.
 ALWAYS_EXPECTED = frozenset((401, 403))
 
+#: Errors that need no declaration: about input, versions and live servers.
+_ALWAYS_EXPECTED_ERRORS = (
+    errors.InputError,
+    errors.NegotiationError,
+    *errors.FLEET_ERRORS,
+)
+
 
 def declare(
     kind: str,
@@ -243,7 +250,7 @@ def _check_opted_in(name: str, opt_in: ExperimentalOptIn | None) -> None:
 def _is_expected(error: Exception, statuses: frozenset[int]) -> bool:
     """Return whether a method may raise an error."""
     return (
-        isinstance(error, errors.InputError)
+        isinstance(error, _ALWAYS_EXPECTED_ERRORS)
         or _status_of(error) in statuses | ALWAYS_EXPECTED
     )
 

@@ -58,10 +58,9 @@ BODY_TIMEOUT = 60.0
 class Microversions:
     """ASGI middleware that negotiates versions and marks responses.
 
-    It responds to an :class:`~vobjects.microversions.errors.ApiError` of the
-    application with the error's document, unless the response has started. It
-    responds to an unexpected error with status 500, and raises it again for
-    the log of the server.
+    It responds to errors of the application as
+    :mod:`vobjects.microversions.middleware` does. If the response has started,
+    it raises them to the server.
 
     :param app: the application
     :param policy: version policy of the service
@@ -70,6 +69,8 @@ class Microversions:
         worker thread, where it may wait for a server. From then on it runs in
         the event loop and must be fast. None: always the policy's maximum, for
         a service without separate engines
+    :param handle_unexpected: whether to respond to unexpected exceptions;
+        false: raise them
     """
 
     def __init__(
@@ -77,10 +78,14 @@ class Microversions:
         app: Application,
         policy: VersionPolicy,
         maximum: Callable[[], Maximum] | None = None,
+        *,
+        handle_unexpected: bool = True,
     ) -> None:
         self.app = app
         self.policy = policy
-        self.negotiation = Negotiation(policy, maximum)
+        self.negotiation = Negotiation(
+            policy, maximum, handle_unexpected=handle_unexpected
+        )
         self._has_maximum = maximum is None
 
     async def __call__(
@@ -113,16 +118,11 @@ class Microversions:
         }
         try:
             await self.app(versioned_scope, receive, send_versioned)
-        except (errors.ApiError, *errors.FLEET_ERRORS) as error:
-            if is_started:
+        except Exception as error:
+            if is_started or not self.negotiation.handles(error):
                 raise
-            api_error = errors.as_api_error(error, environ[MICROVERSION])
-            await self._respond(api_error, environ, send, own)
-        except Exception:
-            if not is_started:
-                unexpected = errors.UnexpectedError()
-                await self._respond(unexpected, environ, send, own)
-            raise
+            self.negotiation.log_unexpected(error, environ)
+            await self._respond(error, environ, send, own)
 
     async def _negotiate(
         self, environ: Environ
@@ -135,7 +135,7 @@ class Microversions:
 
     async def _respond(
         self,
-        error: errors.ApiError,
+        error: Exception,
         environ: Environ,
         send: Send,
         own: Headers,

@@ -14,7 +14,7 @@
         │   ├── MethodNotAtVersion      404  only other versions have it
         │   ├── MethodRemoved           410  removed in a version; says why
         │   └── ExperimentalMethod      404  the request must opt in
-        ├── UnexpectedError        500  the method raised an undeclared error
+        ├── UnexpectedError        500  any other error of the application
         └── InputError             about the content of a request
             ├── MalformedBody           400  no JSON, or unsafe JSON
             ├── BodyTooLarge            413
@@ -255,6 +255,7 @@ class ConversionRejected(NegotiationError):
 
     :param error: names the type, the field and their versions
     :param version: version of the request
+    :param limits: lowest and highest version served now
     """
 
     status = 406
@@ -266,10 +267,12 @@ class ConversionRejected(NegotiationError):
         self,
         error: exceptions.LossyDowngrade | exceptions.UnsupportedType,
         version: Version,
+        limits: tuple[Version, Version],
     ) -> None:
         super().__init__(
             f'A live server does not support this request at {version}:'
-            f' {error.message}.'
+            f' {error.message}.',
+            {'min_version': str(limits[0]), 'max_version': str(limits[1])},
         )
 
     def status_for(self, policy: VersionPolicy) -> int:
@@ -299,20 +302,25 @@ FLEET_ERRORS = (
 )
 
 
-def as_api_error(error: Exception, version: Version) -> ApiError:
-    """Return the response to one of :data:`FLEET_ERRORS`.
+def as_api_error(
+    error: Exception, version: Version, limits: tuple[Version, Version]
+) -> ApiError:
+    """Return the error that a client receives.
 
-    :param error: such an error, or an :class:`ApiError`, which is returned
+    :param error: an :class:`ApiError`, which is returned; one of
+        :data:`FLEET_ERRORS`; or any other, whose text remains private
     :param version: version of the request
+    :param limits: lowest and highest version served now
     """
+    if isinstance(error, ApiError):
+        return error
     if isinstance(error, exceptions.NoLivePeer):
         return NoServer()
     if isinstance(
         error, (exceptions.LossyDowngrade, exceptions.UnsupportedType)
     ):
-        return ConversionRejected(error, version)
-    assert isinstance(error, ApiError)
-    return error
+        return ConversionRejected(error, version, limits)
+    return UnexpectedError()
 
 
 class MethodNotAtVersion(NegotiationError):
@@ -398,7 +406,7 @@ class ExperimentalMethod(NegotiationError):
 
 
 class UnexpectedError(ApiError):
-    """The method raised an error that it does not declare."""
+    """The application raised an error that is neither declared nor known."""
 
     status = 500
     code = 'internal'

@@ -14,20 +14,26 @@ If the application raises an :class:`~vobjects.microversions.errors.ApiError`,
 the middleware responds with its document. Controllers raise errors, and
 frameworks need not know their format. It also responds to the errors of
 :mod:`vobjects.rpc` about live servers: 406 if one is too old for a request
-(LossyDowngrade, UnsupportedType), 503 if there is none (NoLivePeer). Other
-exceptions pass through to the server.
+(LossyDowngrade, UnsupportedType), 503 if there is none (NoLivePeer).
+
+It responds to any other exception with status 500 and a text that does not
+contain the exception's, and logs the request id with the traceback. A service
+with its own middleware for that, in front of this one, passes
+``handle_unexpected=False``. An HTTP exception of WebOb or Werkzeug is a
+response of its own.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+import types
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from vobjects.microversions import errors
 from vobjects.microversions.json_response import send_json
 from vobjects.microversions.negotiation import Headers, Negotiation
-from vobjects.microversions.version_policy import MICROVERSION, VersionPolicy
+from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
@@ -46,6 +52,8 @@ class Microversions:
     :param maximum: function that returns the highest version served now;
         called once per request, it must be fast and thread-safe. None: always
         the policy's maximum, for a service without separate engines
+    :param handle_unexpected: whether to respond to unexpected exceptions;
+        false: raise them
     """
 
     def __init__(
@@ -53,10 +61,14 @@ class Microversions:
         app: WSGIApplication,
         policy: VersionPolicy,
         maximum: Callable[[], Maximum] | None = None,
+        *,
+        handle_unexpected: bool = True,
     ) -> None:
         self.app = app
         self.policy = policy
-        self.negotiation = Negotiation(policy, maximum)
+        self.negotiation = Negotiation(
+            policy, maximum, handle_unexpected=handle_unexpected
+        )
 
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
@@ -76,18 +88,29 @@ class Microversions:
                 status, negotiation.add(headers, own), exc_info
             )
 
-        try:
-            return self.app(environ, start_versioned)
-        except (errors.ApiError, *errors.FLEET_ERRORS) as error:
-            return self._respond(
-                errors.as_api_error(error, environ[MICROVERSION]),
-                environ,
-                start_response,
-                own,
-                # PEP 3333 requires exc_info if the application has already
-                # started a response.
-                sys.exc_info() if is_started else None,
+        def respond(error: Exception) -> Iterable[bytes]:
+            if not negotiation.handles(error):
+                raise error
+            if callable(error) and not is_started:
+                # An HTTP exception of WebOb or Werkzeug is an application.
+                parts: Iterable[bytes] = error(environ, start_versioned)
+                return parts
+            # PEP 3333 requires exc_info if the application has already started
+            # a response; the server raises it if it has sent the headers.
+            exc_info = sys.exc_info() if is_started else None
+            response = self._respond(
+                error, environ, start_response, own, exc_info
             )
+            negotiation.log_unexpected(error, environ)
+            return response
+
+        try:
+            result = self.app(environ, start_versioned)
+        except Exception as error:  # noqa: BLE001 - respond() raises others
+            return respond(error)
+        if is_started and not isinstance(result, types.GeneratorType):
+            return result
+        return _iterate(result, respond)
 
     def respond(
         self,
@@ -104,7 +127,7 @@ class Microversions:
 
     def _respond(
         self,
-        error: errors.ApiError,
+        error: Exception,
         environ: WSGIEnvironment,
         start_response: StartResponse,
         own: Headers,
@@ -119,3 +142,19 @@ class Microversions:
             response.headers,
             exc_info,
         )
+
+
+def _iterate(
+    result: Iterable[bytes], respond: Callable[[Exception], Iterable[bytes]]
+) -> Iterator[bytes]:
+    """Yield the parts of a response that a generator creates.
+
+    :param respond: returns the parts of the response to an error
+    """
+    try:
+        yield from result
+    except Exception as error:  # noqa: BLE001 - respond() raises others
+        yield from respond(error)
+    finally:
+        if hasattr(result, 'close'):
+            result.close()

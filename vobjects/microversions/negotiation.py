@@ -30,6 +30,7 @@ discovery          the negotiated version, or the default if the
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, MutableMapping
 from typing import Any, NamedTuple
@@ -48,6 +49,8 @@ from vobjects.microversions.version_policy import (
 )
 from vobjects.versions import Maximum, Version
 
+LOG = logging.getLogger(__name__)
+
 #: Environ key of the request id, set by oslo.middleware's RequestId.
 REQUEST_ID = 'openstack.request_id'
 REQUEST_ID_HEADER = 'X-OpenStack-Request-ID'
@@ -57,6 +60,9 @@ _OWN_REQUEST_ID = 'vobjects.request_id'
 
 #: Maximum length of a requested version that the response header repeats.
 MAX_ECHOED = 32
+
+#: Errors whose response has their text.
+_EXPECTED = (errors.ApiError, *errors.FLEET_ERRORS)
 
 Headers = list[tuple[str, str]]
 
@@ -80,14 +86,20 @@ class Negotiation:
         called once per request, it must be fast and thread-safe. None: always
         the policy's maximum, for a service without separate engines. If it
         raises NoLivePeer, the response is a 503
+    :param handle_unexpected: whether a middleware responds to all errors of
+        the application; false: only to ApiError and FLEET_ERRORS of
+        :mod:`vobjects.microversions.errors`
     """
 
     def __init__(
         self,
         policy: VersionPolicy,
         maximum: Callable[[], Maximum] | None = None,
+        *,
+        handle_unexpected: bool = True,
     ) -> None:
         self.policy = policy
+        self._handle_unexpected = handle_unexpected
         self.maximum = maximum or policy.limit
         self._negotiate = header.Negotiator(policy).negotiate
         self._discovery = discovery.paths(policy)
@@ -163,20 +175,36 @@ class Negotiation:
         return own, None
 
     def error_response(
-        self, error: errors.ApiError, environ: Environ, own: Headers
+        self, error: Exception, environ: Environ, own: Headers
     ) -> ErrorResponse:
         """Return the response to a request that raised an error.
 
+        :param error: any error; see
+            :func:`vobjects.microversions.errors.as_api_error`
         :param environ: environ of the request, after :meth:`negotiate`
         :param own: the headers that :meth:`negotiate` returned
         """
-        environ[ERROR_CODE] = error.code
+        limits = (self.policy.minimum, environ[MAXIMUM].version)
+        version = environ.get(MICROVERSION, self.policy.minimum)
+        api_error = errors.as_api_error(error, version, limits)
+        environ[ERROR_CODE] = api_error.code
         request_id = str(environ.get(REQUEST_ID, ''))
         return ErrorResponse(
-            error.status_for(self.policy),
-            error.document(self.policy, request_id, environ[MAXIMUM]),
-            self.add(list(error.headers), own),
+            api_error.status_for(self.policy),
+            api_error.document(self.policy, request_id, environ[MAXIMUM]),
+            self.add(list(api_error.headers), own),
         )
+
+    def handles(self, error: Exception) -> bool:
+        """Return whether a middleware responds to an error."""
+        return self._handle_unexpected or isinstance(error, _EXPECTED)
+
+    def log_unexpected(self, error: Exception, environ: Environ) -> None:
+        """Log an error whose response does not contain its text."""
+        if not isinstance(error, _EXPECTED):
+            LOG.error(
+                'Request %s failed', environ.get(REQUEST_ID), exc_info=error
+            )
 
     def headers_after(self, environ: Environ) -> Headers:
         """Return the headers of a response to a request.

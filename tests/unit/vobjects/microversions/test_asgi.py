@@ -444,28 +444,6 @@ def test_fastapi_serves_versions_and_documents_of_errors():
     assert call(app, '/').json['versions'][0]['max_version'] == '1.14'
 
 
-async def fail(scope, receive, send):
-    raise ZeroDivisionError('a bug')
-
-
-def test_unexpected_error_gets_a_document_and_is_raised():
-    messages = []
-
-    async def send(message):
-        messages.append(message)
-
-    app = asgi.Microversions(fail, presets.BARBICAN)
-    with pytest.raises(ZeroDivisionError):
-        asyncio.run(app(scope_of(), None, send))
-
-    start, body = messages
-    assert start['status'] == 500
-    assert dict(start['headers'])[HEADER.encode()] == b'key-manager 1.0'
-    document = json.loads(body['body'])
-    assert document['errors'][0]['code'] == 'key-manager.internal'
-    assert 'a bug' not in str(document)
-
-
 def test_unexpected_error_after_the_start_of_a_response_is_raised():
     messages = []
 

@@ -185,11 +185,6 @@ def test_path_that_only_begins_like_discovery_is_negotiated(service):
     assert send(service, 'clustering pony', '/v11').status == 400
 
 
-def test_exception_of_the_application_propagates(service):
-    with pytest.raises(RuntimeError, match='boom'):
-        send(service, path='/boom')
-
-
 def test_api_error_of_the_application_becomes_its_document():
     def app(environ, start_response):
         raise errors.MethodNotAtVersion(

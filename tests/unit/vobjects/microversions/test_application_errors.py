@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Both middlewares respond alike to the errors of an application."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+
+import pytest
+import webob.exc
+import werkzeug.exceptions
+
+from tests.unit.vobjects.microversions import wsgi
+from tests.unit.vobjects.microversions.test_asgi import scope_of
+from vobjects import added, fields, objects
+from vobjects.controllers import dispatch, responses, version_request
+from vobjects.exceptions import LossyDowngrade, UnsupportedType
+from vobjects.microversions import (
+    asgi,
+    errors,
+    middleware,
+    negotiation,
+    presets,
+    version_policy,
+)
+from vobjects.rpc import serializer
+from vobjects.testing import api_sig
+from vobjects.versions import Version
+
+TEST_HANDLER = 'test.handler'
+
+
+class Part(objects.Object):
+    VERSION = '1.1'
+    fields = {
+        'name': fields.StringField(),
+        'size': added('1.1', fields.IntegerField(nullable=True)),
+    }
+
+
+class PartsRequest(objects.Request):
+    VERSION = '1.1'
+    VERSION_MAP = {'1.2': '1.1'}
+    fields = {
+        'part': fields.ObjectField('Part', nullable=True),
+        'parts': fields.ListOfObjectsField('Part', default=[]),
+        'note': added('1.1', fields.StringField(default='')),
+    }
+
+
+@pytest.fixture
+def _registered(service_types):
+    for cls in (Part, PartsRequest):
+        objects.register(cls)
+
+
+OLD = {'PartsRequest': '1.0', 'Part': '1.0'}
+
+
+def send(manifest, **values):
+    """Encode a request for a peer, as :mod:`vobjects.rpc.client` does."""
+    return serializer.to_bytes(PartsRequest(**values), manifest)
+
+
+def sized(count=1):
+    return [Part(name=f'p{number}', size=number) for number in range(count)]
+
+
+def raise_remotely(error):
+    """Raise an error as oslo.messaging rebuilds it from a message."""
+    shown = {'__str__': lambda self: f'{error}\nTraceback (most recent call'}
+    cls = type(f'{type(error).__name__}_Remote', (type(error),), shown)
+    raise cls(*error.args)
+
+
+#: Cause -> (handler that raises it, name in the text of the response).
+CONVERSIONS = {
+    'field': (lambda: send(OLD, note='n'), 'PartsRequest.note'),
+    'type': (lambda: send({'Part': '1.1'}), 'PartsRequest'),
+    'nested field': (lambda: send(OLD, part=sized()[0]), 'Part.size'),
+    'nested type': (
+        lambda: send({'PartsRequest': '1.1'}, part=sized()[0]),
+        'Part',
+    ),
+    'field in a list': (lambda: send(OLD, parts=sized(3)), 'Part.size'),
+    'type in a list': (
+        lambda: send({'PartsRequest': '1.1'}, parts=sized(3)),
+        'Part',
+    ),
+    'field, remote': (
+        lambda: raise_remotely(
+            LossyDowngrade('Part', 'size', '7', '1.1', '1.0', 'engine-2')
+        ),
+        'because engine-2',
+    ),
+    'type, remote': (
+        lambda: raise_remotely(UnsupportedType('Part', 'engine-2')),
+        'engine-2',
+    ),
+}
+
+
+class Controller:
+    """Calls the handler in the environ of the request."""
+
+    @dispatch.api_version('1.0', '1.0')
+    def show(self, request, /):
+        raise AssertionError('the oldest version is not requested')
+
+    @show.api_version('1.1')
+    @responses.expected_errors(409)
+    def show(self, request, /):
+        return version_request.environ_of(request)[TEST_HANDLER]()
+
+    @dispatch.api_version('1.0', '1.0')
+    async def show_async(self, request, /):
+        raise AssertionError('the oldest version is not requested')
+
+    @show_async.api_version('1.1')
+    @responses.expected_errors(409)
+    async def show_async(self, request, /):
+        await asyncio.sleep(0)
+        return version_request.environ_of(request)[TEST_HANDLER]()
+
+
+def plain(request):
+    return request[TEST_HANDLER]()
+
+
+async def plain_async(request):
+    return version_request.environ_of(request)[TEST_HANDLER]()
+
+
+def call_wsgi(policy, show, handler, **options):
+    def application(environ, start_response):
+        body = json.dumps(show(environ)).encode()
+        start_response('200 OK', [('Content-Type', 'application/json')])
+        return [body]
+
+    return _call_wsgi(application, policy, handler, **options)
+
+
+def call_wsgi_generator(policy, show, handler, **options):
+    def application(environ, start_response):
+        body = json.dumps(show(environ)).encode()
+        start_response('200 OK', [('Content-Type', 'application/json')])
+        yield body
+
+    return _call_wsgi(application, policy, handler, **options)
+
+
+def call_wsgi_late(policy, show, handler, **options):
+    """Start the response, and call the handler afterwards."""
+
+    def parts(environ):
+        yield json.dumps(show(environ)).encode()
+
+    def application(environ, start_response):
+        start_response('200 OK', [('Content-Type', 'application/json')])
+        return parts(environ)
+
+    return _call_wsgi(application, policy, handler, **options)
+
+
+def _call_wsgi(application, policy, handler, **options):
+    app = middleware.Microversions(application, policy, **options)
+    return wsgi.call(
+        app, headers=request_headers(policy), **{TEST_HANDLER: handler}
+    )
+
+
+def call_asgi(policy, show, handler, **options):
+    async def application(scope, receive, send):
+        scope[version_policy.ENVIRON][TEST_HANDLER] = handler
+        shown = show(scope[version_policy.ENVIRON])
+        if asyncio.iscoroutine(shown):
+            shown = await shown
+        await send({'type': 'http.response.start', 'status': 200})
+        await send(
+            {'type': 'http.response.body', 'body': json.dumps(shown).encode()}
+        )
+
+    messages = []
+
+    async def collect(message):
+        messages.append(message)
+
+    headers = request_headers(policy).items()
+    app = asgi.Microversions(application, policy, **options)
+    asyncio.run(app(scope_of(headers=headers), None, collect))
+    start, body = messages
+    return wsgi.Response(
+        str(start['status']),
+        [(name.decode(), value.decode()) for name, value in start['headers']],
+        body['body'],
+    )
+
+
+def request_headers(policy):
+    version = policy.maximum
+    return {'OpenStack-API-Version': f'{policy.service_type} {version}'}
+
+
+controller = Controller()
+
+#: A way to call a handler -> (middleware and server, controller).
+CALLS = {
+    'wsgi': (call_wsgi, plain),
+    'wsgi, decorated': (call_wsgi, controller.show),
+    'wsgi, generator': (call_wsgi_generator, controller.show),
+    'wsgi, late': (call_wsgi_late, controller.show),
+    'asgi': (call_asgi, plain),
+    'asgi, decorated': (call_asgi, controller.show),
+    'asgi, coroutine': (call_asgi, plain_async),
+    'asgi, decorated coroutine': (call_asgi, controller.show_async),
+}
+
+
+def without_request_id(response):
+    """Return status, headers and document, without what is random."""
+    headers = dict(response.headers)
+    request_id = headers.pop('x-openstack-request-id')
+    del headers['content-length']
+    text = response.body.decode()
+    assert request_id in text
+    return response.status, headers, text.replace(request_id, '')
+
+
+@pytest.mark.usefixtures('_registered')
+@pytest.mark.parametrize('cause', CONVERSIONS)
+@pytest.mark.parametrize('way', CALLS)
+def test_value_that_an_older_server_cannot_take_is_406(way, cause, caplog):
+    call, show = CALLS[way]
+    handler, text = CONVERSIONS[cause]
+    for policy in (presets.SENLIN, presets.BARBICAN, presets.IRONIC):
+        response = call(policy, show, handler)
+
+        assert response.status == policy.unsupported_status == 406
+        document = response.json
+        api_sig.assert_error_document(document, 406, response.headers)
+        (item,) = document['errors']
+        assert (
+            item['code'] == f'{policy.service_type}.microversion-unsupported'
+        )
+        assert text in item['detail']
+        assert 'Traceback' not in response.body.decode()
+        version = f'{policy.service_type} {policy.maximum}'
+        assert response.headers['openstack-api-version'] == version
+        assert 'OpenStack-API-Version' in response.headers['vary']
+        expected = call_wsgi(policy, plain, handler)
+        assert without_request_id(response) == without_request_id(expected)
+    assert not caplog.records
+
+
+def fail():
+    raise ZeroDivisionError('a secret of the server')
+
+
+def failures(caplog):
+    """Return the logged errors; each must have a traceback."""
+    return [
+        record.getMessage()
+        for record in caplog.records
+        if record.levelno >= logging.ERROR
+        and record.exc_info[1].__traceback__ is not None
+    ]
+
+
+@pytest.mark.parametrize('preset', presets.PRESETS)
+@pytest.mark.parametrize(
+    'way', ['wsgi', 'wsgi, generator', 'wsgi, late', 'asgi']
+)
+def test_unexpected_error_is_500_in_the_format_of_the_preset(
+    way, preset, caplog
+):
+    call, show = CALLS[way][0], plain
+    policy = presets.PRESETS[preset]
+
+    response = call(policy, show, fail)
+
+    assert response.status == 500
+    api_sig.assert_error_document(response.json, 500, response.headers)
+    (item,) = response.json['errors']
+    assert item['code'] == f'{policy.service_type}.internal'
+    assert 'secret' not in response.body.decode()
+    assert response.headers['openstack-api-version'].startswith(
+        policy.service_type
+    )
+    request_id = response.headers['x-openstack-request-id']
+    assert item['request_id'] == request_id
+    assert failures(caplog) == [f'Request {request_id} failed']
+    expected = call_wsgi(policy, plain, fail)
+    assert without_request_id(response) == without_request_id(expected)
+
+
+@pytest.mark.parametrize(
+    'way', ['wsgi, decorated', 'asgi, decorated coroutine']
+)
+def test_undeclared_error_of_a_controller_is_logged_once(way, caplog):
+    call, show = CALLS[way]
+
+    response = call(presets.SENLIN, show, fail)
+
+    assert response.status == 500
+    assert failures(caplog) == ['A method raised an undeclared error']
+
+
+@pytest.mark.parametrize('call', [call_wsgi, call_wsgi_generator, call_asgi])
+def test_unexpected_error_when_not_handled_is_raised_and_not_logged(
+    call, caplog
+):
+    with pytest.raises(ZeroDivisionError):
+        call(presets.SENLIN, plain, fail, handle_unexpected=False)
+
+    assert not caplog.records
+    missing = errors.MethodNotAtVersion(
+        'show', Version(1, 14), ((Version(1, 0), Version(1, 1)),)
+    )
+    response = call(
+        presets.SENLIN,
+        plain,
+        lambda: raise_(missing),
+        handle_unexpected=False,
+    )
+    assert response.status == 404
+
+
+def raise_(error):
+    raise error
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        webob.exc.HTTPConflict('busy'),
+        werkzeug.exceptions.Conflict('busy'),
+    ],
+)
+def test_http_exception_of_a_framework_is_its_own_response(error, caplog):
+    response = call_wsgi(presets.SENLIN, plain, lambda: raise_(error))
+
+    assert response.status == 409
+    assert b'busy' in response.body
+    assert response.headers['openstack-api-version'] == 'clustering 1.14'
+    assert not caplog.records
+
+
+def test_error_after_the_headers_were_sent_is_raised_to_the_server(caplog):
+    def application(environ, start_response):
+        start_response('200 OK', [('Content-Type', 'text/plain')])
+        yield b'part'
+        fail()
+
+    def start_response(status, headers, exc_info=None):
+        if exc_info:
+            raise exc_info[1]
+
+    app = middleware.Microversions(application, presets.SENLIN)
+    parts = app(
+        {'REQUEST_METHOD': 'GET', 'PATH_INFO': '/v1/x'}, start_response
+    )
+    assert next(parts) == b'part'
+    with pytest.raises(ZeroDivisionError):
+        next(parts)
+
+    assert not caplog.records
+
+
+def test_response_that_starts_late_is_closed_with_its_server():
+    closed = []
+
+    class Parts:
+        def __iter__(self):
+            self.start()
+            return iter([b'a', b'b'])
+
+        def close(self):
+            closed.append(True)
+
+    def application(environ, start_response):
+        parts = Parts()
+        parts.start = lambda: start_response(
+            '200 OK', [('Content-Type', 'text/plain')]
+        )
+        return parts
+
+    response = wsgi.call(middleware.Microversions(application, presets.SENLIN))
+
+    assert (response.status, response.body) == (200, b'ab')
+    assert response.headers['openstack-api-version'] == 'clustering 1.0'
+    assert closed == [True]
+
+
+def test_request_id_of_an_outer_middleware_is_in_the_log(caplog):
+    def application(environ, start_response):
+        fail()
+
+    wsgi.call(
+        middleware.Microversions(application, presets.SENLIN),
+        **{negotiation.REQUEST_ID: 'req-7'},
+    )
+
+    assert failures(caplog) == ['Request req-7 failed']
