@@ -270,6 +270,7 @@ def coverage() -> Iterator[None]:
         assert len(covered) == len(KINDS) * len(POSITIONS) * len(ROOTS)
 
 
+@pytest.mark.timeout(max(1200, HISTORIES))
 @settings(
     max_examples=HISTORIES,
     deadline=None,
