@@ -205,6 +205,8 @@ class _Body:
 
     async def drain(self) -> None:
         """Discard the unread rest of the body, within limits."""
+        if self.ended:
+            return
         if self._expects_continue and not self._part_count:
             return  # the client is still waiting for 100 Continue
         remaining = MAX_DRAINED_BYTES
