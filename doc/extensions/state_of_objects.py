@@ -156,9 +156,10 @@ def _command(result: Record, findings: Sequence[Record]) -> str:
     service = result['import'].partition('.')[0]
     finding = min(findings, key=lambda item: _ORDER.index(item['check']))
     old, new = (f'{service}-{finding[key]}' for key in ('old', 'new'))
-    if finding['check'] == 'matrix':
+    if finding['check'] in ('matrix', 'unconverted'):
+        option = ' --no-convert' * (finding['check'] == 'unconverted')
         return (
-            f'$ vobjects matrix --old {old} --new {new}'
+            f'$ vobjects matrix{option} --old {old} --new {new}'
             f' --import {result["import"]}'
         )
     if finding['check'] == 'lock':
@@ -175,7 +176,7 @@ def _command(result: Record, findings: Sequence[Record]) -> str:
 
 
 #: The preferred check for the command that shows a finding.
-_ORDER = ('matrix', 'lock', 'invariants')
+_ORDER = ('matrix', 'unconverted', 'lock', 'invariants')
 
 
 def _unreviewed(result: Record, reviews: Sequence[Record]) -> list[Record]:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Virtual environments with releases of services, in a cache directory."""
+"""Virtual environments with releases of services, in a cache directory.
+
+``python -m tests.adoption.environments CACHE SERVICE`` installs the newest
+release of a service, and prints the directory of its environment.
+"""
 
 from __future__ import annotations
 
@@ -57,13 +61,13 @@ class Environment:
         """
         stamp = self.directory / 'installed'
         if not stamp.exists():
-            distribution = (
-                services.SERVICES[self.service].distribution or self.service
-            )
+            service = services.SERVICES[self.service]
+            distribution = service.distribution or self.service
             # Debian's python3 may lack ensurepip.
             self._create('-m', 'venv', '--clear', '--without-pip')
             self._pip(
                 f'{distribution}=={self.release}',
+                *service.requirements,
                 *('fixtures', 'msgspec', 'orjson', 'setuptools', 'testtools'),
             )
             stamp.touch()
@@ -133,3 +137,23 @@ def run(
         lines = (result.stderr or result.stdout).strip().splitlines()
         raise CommandFailed('\n'.join([' '.join(command), *lines[-5:]]))
     return result.stdout
+
+
+def main() -> None:
+    """Install the newest release of the service that the arguments name."""
+    cache, name = sys.argv[1:]
+    if name not in services.SERVICES:
+        sys.exit(f'{name} is none of {", ".join(services.SERVICES)}')
+    release = services.SERVICES[name].releases[-1]
+    environment = Environment(
+        name, release, pathlib.Path(cache, f'{name}-{release}')
+    )
+    try:
+        environment.install()
+    except CommandFailed as error:
+        sys.exit(str(error))
+    sys.stdout.write(f'{environment.directory}\n')
+
+
+if __name__ == '__main__':
+    main()

@@ -11,11 +11,12 @@ Without ``--adopt``, the tests use the original classes.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+
 import pytest
 
 from tests.adoption import services
-from vobjects.lock import registries
-from vobjects.objects.adoption import adopt
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,6 +32,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Adopt all registered classes."""
     name = config.getoption('--adopt')
     if name:
+        # The package of the tests must be the first import: Nova's replaces
+        # modules of the standard library.
+        with contextlib.suppress(ModuleNotFoundError):
+            importlib.import_module(f'{name}.tests.unit')
+        from vobjects.lock import registries
+        from vobjects.objects.adoption import adopt
+
         registries.load(services.SERVICES[name].imports)
         adopt(
             cls

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Services, and the modules of their objects.
-
-``python -m tests.adoption.services NAME`` prints a service's distribution and
-newest release.
-"""
+"""Services, and the modules of their objects."""
 
 from __future__ import annotations
 
 import ast
 import importlib.util
 import pathlib
-import sys
 from typing import NamedTuple
 
 
@@ -24,12 +19,18 @@ class Service(NamedTuple):
     :ivar recorded: path in its package and variable of the fingerprints that
         its tests record; empty: none
     :ivar distribution: its name on PyPI, if it is not the service's
+    :ivar converts: whether it passes the version of a peer to conversions, or
+        lets a peer request one
+    :ivar requirements: versions of its dependencies that it needs, but does
+        not declare
     """
 
     imports: str
     releases: tuple[str, ...]
     recorded: tuple[str, str] = ('', '')
     distribution: str = ''
+    converts: bool = True
+    requirements: tuple[str, ...] = ()
 
 
 _TESTS = 'tests/unit/objects/test_objects.py'
@@ -44,6 +45,8 @@ SERVICES = {
         'ironic.objects:register_all',
         ('37.0.0', '38.0.0', '39.0.0'),
         (_TESTS, 'expected_object_fingerprints'),
+        # Newer versions register an option twice.
+        requirements=('keystoneauth1<5.17',),
     ),
     'cinder': Service(
         'cinder.objects:register_all',
@@ -65,29 +68,38 @@ SERVICES = {
         ('25.0.2', '26.0.2', '27.0.1'),
         # The package named heat is a different project.
         distribution='openstack-heat',
+        converts=False,
     ),
     'watcher': Service(
         'watcher.objects:register_all',
         ('15.1.2', '16.0.2', '17.0.0'),
         (_TESTS, 'expected_object_fingerprints'),
         distribution='python-watcher',
+        converts=False,
     ),
     'masakari': Service(
         'masakari.objects:register_all',
         ('20.0.0', '21.0.0', '22.0.0'),
         (_TESTS, 'object_data'),
+        converts=False,
     ),
     'zun': Service(
         'zun.objects',
         ('16.0.0', '17.0.0', '18.0.0'),
         (_TESTS, 'object_data'),
+        converts=False,
     ),
     'cyborg': Service(
         'cyborg.objects:register_all',
         ('15.0.1', '16.0.1', '17.0.0'),
         distribution='openstack-cyborg',
+        converts=False,
     ),
-    'designate': Service('designate.objects', ('21.0.1', '22.0.1', '23.0.0')),
+    'designate': Service(
+        'designate.objects',
+        ('21.0.1', '22.0.1', '23.0.0'),
+        converts=False,
+    ),
 }
 
 
@@ -113,13 +125,3 @@ def recorded(name: str) -> dict[str, str] | None:
             fingerprints: dict[str, str] = ast.literal_eval(statement.value)
             return fingerprints
     return None
-
-
-if __name__ == '__main__':
-    _name = sys.argv[-1]
-    if _name not in SERVICES:
-        sys.exit(f'{_name} is none of {", ".join(SERVICES)}')
-    _service = SERVICES[_name]
-    sys.stdout.write(
-        f'{_service.distribution or _name} {_service.releases[-1]}\n'
-    )

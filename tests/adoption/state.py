@@ -7,7 +7,10 @@ Three checks compare the releases of a service:
     ``vobjects lock check``: the code of a release with the lock of the one
     before.
 ``matrix``
-    ``vobjects matrix --old --new``: transfers between two neighbours.
+    ``vobjects matrix --old --new``: transfers between two neighbors.
+``unconverted``
+    ``vobjects matrix --no-convert``, only for services that never pass the
+    version of a peer to a conversion.
 ``invariants``
     ``vobjects_invariants``: the newest code with the lock of each release.
 
@@ -17,6 +20,7 @@ The results are the data of the page *State of versioned objects*.
 from __future__ import annotations
 
 import argparse
+import collections
 import dataclasses
 import datetime
 import itertools
@@ -25,7 +29,7 @@ import pathlib
 import platform
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -33,6 +37,7 @@ import yaml
 from tests.adoption import environments, services
 from tests.adoption.environments import Environment
 from vobjects import exceptions
+from vobjects.lock import parse
 from vobjects.testing import cross_release
 
 DOC = environments.ROOT / 'doc/source'
@@ -42,6 +47,9 @@ REVIEWS = DOC / 'versioned_object_reviews.yaml'
 #: The lock of an older release cannot have newer versions.
 EXPECTED_RULE = 'LOCK_CURRENT'
 
+#: A conversion is missing.
+CONVERSION_RULE = 'CONVERSION_NO_REMOVE'
+
 write = sys.stdout.write
 
 
@@ -49,7 +57,7 @@ write = sys.stdout.write
 class Finding:
     """A problem that a check reports.
 
-    :ivar check: ``lock``, ``matrix`` or ``invariants``
+    :ivar check: ``lock``, ``matrix``, ``unconverted`` or ``invariants``
     :ivar code: rule of the lock, outcome of the transfer, or invariant
     :ivar field: empty: the whole type
     """
@@ -123,7 +131,8 @@ def examine(name: str, releases: list[Environment]) -> dict[str, Any]:
     :param releases: environments of its releases, oldest first
     :raises CommandFailed: a command fails other than by findings
     """
-    imports = services.SERVICES[name].imports
+    service = services.SERVICES[name]
+    imports = service.imports
     findings: list[Finding] = []
     pairs = []
     with tempfile.TemporaryDirectory() as directory:
@@ -134,11 +143,19 @@ def examine(name: str, releases: list[Environment]) -> dict[str, Any]:
             for environment in releases
         }
         for old, new in itertools.pairwise(releases):
-            findings += lock_findings(old, new, locks[old.release])
+            findings += lock_findings(old, new, locks)
             transfers = cross_release.transfer_all(
                 old.directory, new.directory, [imports]
             )
-            findings += transfer_findings(old, new, transfers)
+            findings += transfer_findings('matrix', old, new, transfers)
+            if not service.converts:
+                unconverted = cross_release.transfer_all(
+                    old.directory, new.directory, [imports], convert=False
+                )
+                findings += transfer_findings(
+                    'unconverted', old, new, unconverted
+                )
+                transfers += unconverted
             pairs.append(
                 {
                     'old': old.release,
@@ -164,7 +181,7 @@ def examine(name: str, releases: list[Environment]) -> dict[str, Any]:
         'measured': datetime.datetime.now(datetime.UTC).date(),
         'python': platform.python_version(),
         'import': imports,
-        'distribution': services.SERVICES[name].distribution or name,
+        'distribution': service.distribution or name,
         'releases': [
             {
                 'release': environment.release,
@@ -196,15 +213,25 @@ def lock(
 
 
 def lock_findings(
-    old: Environment, new: Environment, path: pathlib.Path
+    old: Environment,
+    new: Environment,
+    locks: Mapping[str, pathlib.Path],
 ) -> Iterator[Finding]:
-    """Yield the findings of ``vobjects lock check``."""
+    """Yield the findings of ``vobjects lock check``.
+
+    :param locks: the lock of each release
+    """
+    path = locks[old.release]
     output = new.run(
         *('-m', 'vobjects', 'lock', 'check', '--format', 'json'),
         *('--file', str(path)),
         cwd=path.parent,
         exit_codes=(0, 1),
     )
+    versions = collections.defaultdict(set)
+    for lock_path in locks.values():
+        for schema in parse.load(lock_path).schemas:
+            versions[schema.name].add(schema.version)
     for item in json.loads(output)['findings']:
         if item['covered_by'] or item['rule'] == EXPECTED_RULE:
             continue
@@ -220,7 +247,11 @@ def lock_findings(
             old.release,
             new.release,
             item['rule'],
-            'error',
+            # A conversion may disappear after the versions that need it.
+            'note'
+            if item['rule'] == CONVERSION_RULE
+            and len(versions[item['type']]) == 1
+            else 'error',
             item['type'],
             item['field'] or '',
             '; '.join([item['what'], *broken]),
@@ -228,6 +259,7 @@ def lock_findings(
 
 
 def transfer_findings(
+    check: str,
     old: Environment,
     new: Environment,
     transfers: Iterable[cross_release.Transfer],
@@ -247,7 +279,7 @@ def transfer_findings(
                 f'sent {item.sent}' if item.sent else '',
             )
             yield Finding(
-                'matrix',
+                check,
                 old.release,
                 new.release,
                 item.outcome,

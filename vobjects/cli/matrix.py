@@ -51,7 +51,7 @@ def _transfer(options: argparse.Namespace) -> int:
     from vobjects.testing import cross_release, matrix_page
 
     transfers = cross_release.transfer_all(
-        options.old, options.new, options.imports
+        options.old, options.new, options.imports, options.convert
     )
     if options.html:
         title = f'Transfers between {options.old.name} and {options.new.name}'
@@ -95,6 +95,13 @@ def _parser() -> argparse.ArgumentParser:
         help='code that registers the types in both: MODULE, MODULE:CALLABLE'
         ' or PACKAGE.*, for example nova.objects:register_all; may be'
         ' repeated',
+    )
+    parser.add_argument(
+        '--no-convert',
+        dest='convert',
+        action='store_false',
+        help='with --old and --new: send the newest versions, as a service'
+        ' does that never passes a target version',
     )
     parser.add_argument(
         '--service',

@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib
 import operator
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from oslo_versionedobjects import base as ovo_base
@@ -90,6 +90,33 @@ def nested_types(cls: Any) -> set[str]:
         for field in cls.fields.values()
         for name in object_types(field._type)
     }
+
+
+def is_readable(
+    cls: Any,
+    find_class: Callable[[str], Any],
+    seen: frozenset[str] = frozenset(),
+) -> bool:
+    """Return whether oslo.versionedobjects can instantiate a class.
+
+    It reads a primitive into an instance without arguments. The payloads of
+    Ironic's notifications require arguments: the service only sends them. A
+    class of Cyborg connects to the message bus, so only a running service can
+    read it.
+
+    :param find_class: returns the class of a nested type; None: ignore it
+    :param seen: names of types that contain this one
+    """
+    try:
+        cls()
+    except Exception:  # noqa: BLE001 - whatever a service raises
+        return False
+    seen |= {cls.obj_name()}
+    return all(
+        is_readable(inner, find_class, seen)
+        for inner in map(find_class, nested_types(cls) - seen)
+        if inner is not None
+    )
 
 
 def object_types(field_type: Any) -> set[str]:

@@ -16,7 +16,7 @@ import datetime
 import json
 import random
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from oslo_versionedobjects import base as ovo_base
@@ -33,6 +33,10 @@ _NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 
 Draw = Callable[[random.Random], Any]
 FindClass = Callable[[str], type[ovo_base.VersionedObject] | None]
+
+#: The types that a peer knows: type -> field -> the values of its enum as
+#: text; None: not an enum. Types that are missing have no limits.
+KnownTypes = Mapping[str, Mapping[str, Iterable[str] | None]]
 
 #: Tried in order for a field type that is not in :data:`_VALUES_BY_TYPE`.
 _CANDIDATES: tuple[Draw, ...] = (
@@ -78,11 +82,67 @@ _VALUES_BY_TYPE: tuple[tuple[type, tuple[Draw, ...]], ...] = (
 NO_VALUE = object()
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Peer:
+    """The reader of an instance.
+
+    :ivar types: the types that it knows
+    :ivar known_only: whether to leave out fields and values of enums that it
+        does not know; else, such values are preferred
+    """
+
+    types: KnownTypes
+    known_only: bool = False
+
+    def omits(self, type_name: str, field: str) -> bool:
+        """Return whether to leave out a field."""
+        return self.known_only and field not in self.types.get(
+            type_name, (field,)
+        )
+
+    def order(
+        self, type_name: str, field: str, values: list[Any]
+    ) -> list[Any]:
+        """Return the values of an enum to try, in this order."""
+        known = self.types.get(type_name, {}).get(field)
+        if known is None:
+            return values
+        known = set(known)
+        new = [value for value in values if str(value) not in known]
+        old = [value for value in values if str(value) in known]
+        return old if self.known_only else [*new, *old]
+
+
+def enum_values(field_type: Any) -> list[str] | None:
+    """Return the values of an enum as text, also of one inside a container.
+
+    :returns: None: the type is not an enum
+    """
+    while field_type is not None:
+        if isinstance(field_type, ovo_fields.Enum):
+            return sorted(map(str, field_type.valid_values))
+        element = getattr(field_type, '_element_type', None)
+        field_type = getattr(element, '_type', None)
+    return None
+
+
+def is_refusal(error: Exception) -> bool:
+    """Return whether a service raised an error on purpose.
+
+    Conversions raise errors of the service for values that an older version
+    cannot have. Errors such as KeyError are mistakes.
+    """
+    return isinstance(error, ValueError) or (
+        type(error).__module__ != 'builtins'
+    )
+
+
 def fill(
     cls: type[ovo_base.VersionedObject],
     filling: Filling,
     find_class: FindClass,
     depth: int = MAX_DEPTH,
+    peer: Peer | None = None,
 ) -> ovo_base.VersionedObject:
     """Return a filled instance; fields that accept no value stay unset.
 
@@ -90,14 +150,15 @@ def fill(
     a primitive without its optional fields.
 
     :param find_class: returns the class of a nested type; None: omit it
+    :param peer: the reader, which influences the values
     """
-    obj = _fill(cls, filling, find_class, depth)
-    if filling == 'required' and not _is_writable(obj):
-        return _fill(cls, 'full', find_class, depth)
+    obj = _fill(cls, filling, find_class, depth, peer)
+    if filling == 'required' and not is_writable(obj):
+        return _fill(cls, 'full', find_class, depth, peer)
     return obj
 
 
-def _is_writable(obj: ovo_base.VersionedObject) -> bool:
+def is_writable(obj: ovo_base.VersionedObject) -> bool:
     """Return whether an object needs no database to become a primitive.
 
     Some classes load optional fields when they are converted.
@@ -114,6 +175,7 @@ def _fill(
     filling: Filling,
     find_class: FindClass,
     depth: int,
+    peer: Peer | None,
 ) -> ovo_base.VersionedObject:
     rng = random.Random(f'{cls.obj_name()} {filling}')  # noqa: S311
     obj = _empty(cls)
@@ -123,9 +185,11 @@ def _fill(
             continue
         if filling == 'required' and is_optional(field):
             continue
-        value = _ValueFinder(rng, depth, find_class).find(
-            field, name, _default(field)
-        )
+        if peer is not None and peer.omits(cls.obj_name(), name):
+            continue
+        value = _ValueFinder(
+            rng, depth, find_class, cls.obj_name(), peer
+        ).find(field, name, _default(field))
         if value is NO_VALUE:
             continue
         try:
@@ -201,6 +265,8 @@ class _ValueFinder:
     rng: random.Random
     depth: int
     find_class: FindClass
+    type_name: str
+    peer: Peer | None
 
     def find(self, field: Any, name: str, avoid: Any) -> Any:
         """Return a value that a field accepts, if possible not ``avoid``."""
@@ -221,7 +287,10 @@ class _ValueFinder:
         if isinstance(field_type, ovo_fields.Object):
             return self._objects(field_type._obj_name)
         if isinstance(field_type, ovo_fields.Enum):
-            return sorted(field_type.valid_values, key=str, reverse=True)
+            values = sorted(field_type.valid_values, key=str, reverse=True)
+            if self.peer is None:
+                return values
+            return self.peer.order(self.type_name, name, values)
         if isinstance(field_type, ovo_fields.CompoundFieldType):
             return self._containers(field_type, name)
         for known_type, draws in _VALUES_BY_TYPE:
@@ -235,7 +304,7 @@ class _ValueFinder:
     def _objects(self, name: str) -> Iterator[Any]:
         cls = self.find_class(name) if self.depth > 0 else None
         if cls is not None:
-            yield fill(cls, 'full', self.find_class, self.depth - 1)
+            yield fill(cls, 'full', self.find_class, self.depth - 1, self.peer)
 
     def _containers(self, field_type: Any, name: str) -> Iterator[Any]:
         element = getattr(field_type, '_element_type', None)

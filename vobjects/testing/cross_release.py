@@ -23,8 +23,11 @@ from vobjects.testing import transfer_script
 
 #: ``lost``: a value did not arrive, and no error was raised. ``mislabelled``:
 #: a field arrived that the stated version does not have. ``refused``: the
-#: receiver raised. ``crashed``: the sender raised.
-Outcome = Literal['fine', 'lost', 'mislabelled', 'refused', 'crashed']
+#: receiver raised. ``crashed``: the sender raised. ``withheld``: the sender
+#: raised an error on purpose, rather than drop data that the receiver lacks.
+Outcome = Literal[
+    'fine', 'lost', 'mislabelled', 'refused', 'crashed', 'withheld'
+]
 
 Direction = Literal['new to old', 'old to new']
 
@@ -116,7 +119,7 @@ class ReleaseProcess:
             )
         response = json.loads(line)
         if 'error' in response:
-            raise RemoteError(response['error'])
+            raise RemoteError(**response)
         return response['result']
 
     def _last_error(self) -> str:
@@ -130,11 +133,23 @@ class ReleaseProcess:
 
 
 class RemoteError(Exception):
-    """An error of a service's code, as text."""
+    """An error of a service's code.
+
+    :ivar is_refusal: whether the service raised it on purpose
+    :ivar is_lossy: whether it is ``LossyDowngrade``
+    """
+
+    def __init__(self, type_name: str, error: str, refusal: bool) -> None:
+        super().__init__(f'{type_name}: {error}')
+        self.is_refusal = refusal
+        self.is_lossy = type_name == exceptions.LossyDowngrade.__name__
 
 
 def transfer_all(
-    old: pathlib.Path, new: pathlib.Path, imports: Sequence[str]
+    old: pathlib.Path,
+    new: pathlib.Path,
+    imports: Sequence[str],
+    convert: bool = True,
 ) -> list[Transfer]:
     """Transfer every type between two environments, in both directions.
 
@@ -144,6 +159,8 @@ def transfer_all(
     :param old: virtual environment of the older release
     :param new: virtual environment of the newer release
     :param imports: modules or functions that register the types in both
+    :param convert: whether the sender converts objects to the versions of the
+        receiver; if not, only types that are newer in ``new`` are transferred
     :raises vobjects.exceptions.VobjectsError: an environment cannot be used
     """
     with contextlib.ExitStack() as stack:
@@ -151,42 +168,107 @@ def transfer_all(
         for directory in (old, new):
             processes.append(ReleaseProcess(directory, imports))
             stack.callback(processes[-1].close)
-        return list(_transfers(*processes))
+        if convert:
+            return list(_transfers(*processes))
+        return list(_unconverted(*processes))
 
 
 def _transfers(old: ReleaseProcess, new: ReleaseProcess) -> Iterator[Transfer]:
+    for name in _shared_types(old, new):
+        yield _Attempt(name, 'new to old', new, old).result()
+        yield _Attempt(name, 'old to new', old, new).result()
+
+
+def _unconverted(
+    old: ReleaseProcess, new: ReleaseProcess
+) -> Iterator[Transfer]:
+    for name in _shared_types(old, new):
+        if new.types[name]['version'] != old.types[name]['version']:
+            yield _Attempt(name, 'new to old', new, old, False).result()
+
+
+def _shared_types(old: ReleaseProcess, new: ReleaseProcess) -> Iterator[str]:
+    """Yield the types that both releases can read."""
     for name in sorted(old.types.keys() & new.types.keys()):
         types = old.types[name], new.types[name]
         if not all(described['readable'] for described in types):
             continue  # the service only sends it, to other services
         majors = {version_key(described['version'])[0] for described in types}
         if len(majors) == 1:
-            yield _send(name, 'new to old', new, old)
-            yield _send(name, 'old to new', old, new)
+            yield name
 
 
-def _send(
-    name: str,
-    direction: Direction,
-    sender: ReleaseProcess,
-    receiver: ReleaseProcess,
-) -> Transfer:
-    sent_type, read_type = sender.types[name], receiver.types[name]
-    # A sender cannot exceed its own version; a receiver reads older ones.
-    target = min(sent_type['version'], read_type['version'], key=version_key)
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Attempt:
+    """An attempt to transfer a type."""
 
-    def result(
+    name: str
+    direction: Direction
+    sender: ReleaseProcess
+    receiver: ReleaseProcess
+    convert: bool = True
+
+    @property
+    def _sent_type(self) -> Mapping[str, Any]:
+        described: Mapping[str, Any] = self.sender.types[self.name]
+        return described
+
+    @property
+    def _read_type(self) -> Mapping[str, Any]:
+        described: Mapping[str, Any] = self.receiver.types[self.name]
+        return described
+
+    @property
+    def _target(self) -> str:
+        """The version to send: a sender cannot exceed its own version."""
+        own: str = self._sent_type['version']
+        known: str = self._read_type['version']
+        return min(own, known, key=version_key) if self.convert else own
+
+    def result(self) -> Transfer:
+        """Transfer an instance with data that the receiver does not know.
+
+        If this fails, transfer only data that both sides know.
+        """
+        transfer, error = self._transfer(known_only=False)
+        if transfer.outcome == 'crashed' and error and error.is_refusal:
+            if not error.is_lossy:
+                repeated, _ = self._transfer(known_only=True)
+                if repeated.outcome != 'fine':
+                    return repeated
+            return dataclasses.replace(
+                transfer,
+                outcome='withheld',
+                severity='note',
+                reason=f'{self._target} cannot hold this data; the sender'
+                ' raises an error instead of dropping it',
+                sent='without this data',
+            )
+        if transfer.outcome == 'refused' and self.convert:
+            repeated, _ = self._transfer(known_only=True)
+            if repeated.outcome == 'fine':
+                return dataclasses.replace(transfer, sent=_ONLY_UNKNOWN)
+        return transfer
+
+    def _result(
+        self,
         outcome: Outcome,
         detail: str = '',
         severity: Severity = 'note',
         reason: str = '',
-        sent: str = '',
+        fields: Collection[str] = (),
     ) -> Transfer:
+        """Return a result; ``fields`` are those that it concerns."""
+        sent = ''
+        if fields:
+            sent = 'by each process that sends the type'
+            if set(fields) <= set(self._sent_type['optional']):
+                sent = 'only if a process sets an optional field'
         return Transfer(
-            name,
-            direction,
-            sent_type['version'],
-            read_type['version'],
+            self.name,
+            self.direction,
+            self._sent_type['version'],
+            self._read_type['version'],
             outcome,
             detail,
             severity,
@@ -194,69 +276,96 @@ def _send(
             sent,
         )
 
-    def sent_when(affected: Collection[str]) -> str:
-        if set(affected) <= set(sent_type['optional']):
-            return 'only if a process sets an optional field'
-        return 'by each process that sends the type'
-
-    manifest = {
-        inner: min(
-            received['version'],
-            sender.types[inner]['version'],
-            key=version_key,
-        )
-        for inner, received in receiver.types.items()
-        if inner in sender.types
-    }
-    try:
-        sent = sender.call(
-            'send', name=name, version=target, manifest=manifest
-        )
-    except RemoteError as error:
-        return result(
-            'crashed',
-            str(error),
-            'error',
-            f'the sender cannot convert the object to {target}',
-            sent_when(sent_type['fields']),
-        )
-    try:
-        received = receiver.call('receive', primitive=sent['primitive'])
-    except RemoteError as error:
-        return result(
-            'refused',
-            str(error),
-            'error',
-            f'the receiver does not accept this object as {target}',
-            'only with values that the receiver does not know'
-            if sent_type['version'] == read_type['version']
-            else sent_when(sent_type['fields']),
-        )
-    if target == read_type['version']:
-        data = next(
-            value
-            for key, value in sent['primitive'].items()
-            if key.endswith('.data')
-        )
-        unknown = sorted(set(data) - set(read_type['fields']))
-        if unknown:
-            return result(
-                'mislabelled',
-                ', '.join(unknown),
-                'warning',
-                f'{name} {target} has no such field; the sender does not drop'
-                ' it, and the receiver ignores it',
-                sent_when(unknown),
+    def _manifest(self) -> dict[str, str] | None:
+        if not self.convert:
+            return None
+        return {
+            inner: min(
+                received['version'],
+                self.sender.types[inner]['version'],
+                key=version_key,
             )
-    lost = sorted(
-        field
-        for field, value in sent['filled'].items()
-        if value != 'None' and field not in received['fields']
-    )
-    if not lost:
-        return result('fine')
-    severity, reason = _judge_loss(lost, direction, read_type)
-    return result('lost', ', '.join(lost), severity, reason, sent_when(lost))
+            for inner, received in self.receiver.types.items()
+            if inner in self.sender.types
+        }
+
+    def _transfer(
+        self, known_only: bool
+    ) -> tuple[Transfer, RemoteError | None]:
+        """Return a result, and the error of the service, if any."""
+        target, read_type = self._target, self._read_type
+        try:
+            sent = self.sender.call(
+                'send',
+                name=self.name,
+                version=target,
+                manifest=self._manifest(),
+                peer={
+                    inner: described['fields']
+                    for inner, described in self.receiver.types.items()
+                },
+                known_only=known_only,
+            )
+        except RemoteError as error:
+            transfer = self._result(
+                'crashed',
+                str(error),
+                'error',
+                f'the sender cannot convert the object to {target}',
+                self._sent_type['fields'],
+            )
+            return transfer, error
+        try:
+            received = self.receiver.call(
+                'receive', primitive=sent['primitive']
+            )
+        except RemoteError as error:
+            transfer = self._result(
+                'refused',
+                str(error),
+                'error',
+                f'the receiver does not accept this object as {target}',
+                self._sent_type['fields'],
+            )
+            return transfer, error
+        return self._compare(sent, received, target, read_type), None
+
+    def _compare(
+        self,
+        sent: Mapping[str, Any],
+        received: Mapping[str, Any],
+        target: str,
+        read_type: Mapping[str, Any],
+    ) -> Transfer:
+        """Return the result of a transfer without an error."""
+        if target == read_type['version']:
+            data = next(
+                value
+                for key, value in sent['primitive'].items()
+                if key.endswith('.data')
+            )
+            unknown = sorted(set(data) - set(read_type['fields']))
+            if unknown:
+                return self._result(
+                    'mislabelled',
+                    ', '.join(unknown),
+                    'warning',
+                    f'{self.name} {target} has no such field; the sender does'
+                    ' not drop it, and the receiver ignores it',
+                    unknown,
+                )
+        lost = sorted(
+            field
+            for field, value in sent['filled'].items()
+            if value != 'None' and field not in received['fields']
+        )
+        if not lost:
+            return self._result('fine')
+        severity, reason = _judge_loss(lost, self.direction, read_type)
+        return self._result('lost', ', '.join(lost), severity, reason, lost)
+
+
+_ONLY_UNKNOWN = 'only with data that the receiver does not know'
 
 
 def _judge_loss(

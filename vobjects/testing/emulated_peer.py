@@ -171,13 +171,18 @@ class EmulatedPeer:
 
     def _type(self, field_type: FieldType) -> Any:
         name, inner = field_type.name, field_type.inner_type
-        if name == 'Object' and inner is not None:
-            return _Nested(
-                self,
-                inner.name,
-                ('subclasses', 'true') in (field_type.options),
-            )
         ovo_type = self._field_types.get(name)
+        if (
+            inner is not None
+            and ovo_type is not None
+            and issubclass(ovo_type, ovo_fields.Object)
+        ):
+            # A service's own subclass may accept any type.
+            subclasses = (
+                ovo_type is not ovo_fields.Object
+                or ('subclasses', 'true') in field_type.options
+            )
+            return _Nested(self, inner.name, subclasses)
         if ovo_type is None:
             return AnyValue()
         if inner is not None and issubclass(

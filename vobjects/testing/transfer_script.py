@@ -56,62 +56,68 @@ class TransferEndpoint:
             if registries.top_level_package(cls.__module__) in packages
         }
 
+    def is_refusal(self, error: Exception) -> bool:
+        """Return whether a service raised an error on purpose."""
+        return bool(self._samples.is_refusal(error))
+
     def types(self) -> dict[str, Any]:
         """Return each type's version and fields, and if it can be read.
 
-        ``optional`` are the fields that a sender may leave out: they are
-        nullable or have a default.
+        ``fields`` maps the name of a field to the values of its enum, if it
+        is one. ``optional`` are the fields that a sender may leave out: they
+        are nullable or have a default.
         """
         return {
             name: {
                 'version': cls.VERSION,
-                'fields': sorted(cls.fields),
+                'fields': {
+                    field: self._samples.enum_values(cls.fields[field]._type)
+                    for field in sorted(cls.fields)
+                },
                 'optional': sorted(
                     field
                     for field in cls.fields
                     if self._samples.is_optional(cls.fields[field])
                 ),
-                'readable': self._is_readable(name, set()),
+                'readable': self._registries.is_readable(
+                    cls, self._classes.get
+                ),
             }
             for name, cls in self._classes.items()
         }
 
-    def _is_readable(self, name: str, seen: set[str]) -> bool:
-        """Return whether oslo.versionedobjects can instantiate the type.
-
-        Ironic's notifications contain objects whose class requires arguments:
-        the service only sends them. A class of Cyborg connects to the message
-        bus, so only a running service can read it.
-        """
-        if name in seen or name not in self._classes:
-            return True
-        seen.add(name)
-        try:
-            self._classes[name]()
-        except Exception:  # noqa: BLE001 - whatever a service raises
-            return False
-        return all(
-            self._is_readable(inner, seen)
-            for inner in self._registries.nested_types(self._classes[name])
-        )
-
     def send(
-        self, name: str, version: str, manifest: dict[str, str]
+        self,
+        name: str,
+        version: str,
+        manifest: dict[str, str] | None,
+        peer: dict[str, Any],
+        known_only: bool,
     ) -> dict[str, Any]:
         """Return a filled object as a primitive for a peer.
 
         :param name: name of the type
         :param version: the peer's version of the type
-        :param manifest: the peer's versions of all types
+        :param manifest: the peer's versions of all types; None: do not
+            convert the object
+        :param peer: the fields of the peer's types
+        :param known_only: send only data that the peer knows
         """
         obj = self._samples.fill(
-            self._classes[name], 'full', self._all_classes.get
+            self._classes[name],
+            'full',
+            self._all_classes.get,
+            peer=self._samples.Peer(peer, known_only),
         )
         filled = {}
         for field in obj.fields:
             if obj.obj_attr_is_set(field):
                 filled[field] = self._field_repr(obj, field)
-        primitive = self._primitive(obj, version, manifest)
+        primitive = (
+            obj.obj_to_primitive()
+            if manifest is None
+            else self._primitive(obj, version, manifest)
+        )
         return {
             'primitive': json.loads(json.dumps(primitive, default=str)),
             'filled': filled,
@@ -176,7 +182,11 @@ def handle_requests(
         try:
             yield {'result': getattr(endpoint, method)(**arguments)}
         except Exception as error:  # noqa: BLE001 - any error is a result
-            yield {'error': f'{type(error).__name__}: {error}'}
+            yield {
+                'type_name': type(error).__name__,
+                'error': str(error),
+                'refusal': endpoint.is_refusal(error),
+            }
 
 
 def _load(name: str, path: str) -> Any:

@@ -250,7 +250,7 @@ class ClassCodec:
             obj.__dict__['_changed_fields'] = set()
         else:
             obj = self.cls()
-        obj.__dict__['_context'] = context
+        obj._context = context  # may be a property of the service
         obj.__dict__['VERSION'] = version
         return obj
 
@@ -263,7 +263,7 @@ class ClassCodec:
             copied = obj.__class__()
         memo[id(obj)] = copied
         d, to = obj.__dict__, copied.__dict__
-        to['_context'] = obj._context
+        copied._context = obj._context
         self._copy_into(copied, to, d, memo)
         if self.is_list and '_obj_objects' not in to:
             copied.objects = []

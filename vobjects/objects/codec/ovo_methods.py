@@ -32,7 +32,7 @@ def _init(self: Any, context: Any = None, **kwargs: Any) -> None:
     changed: set[str] = set()
     d = self.__dict__
     d['_changed_fields'] = changed
-    d['_context'] = context
+    self._context = context  # may be a property of the service
     settable = codec.settable
     set_directly: Collection[str] = kwargs
     for name, value in kwargs.items():

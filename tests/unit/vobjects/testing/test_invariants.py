@@ -412,6 +412,119 @@ def test_nested_type_outside_the_lock_when_of_other_package_is_accepted(
         assert 'Unsupported object type VIFBase' in violation(lock)
 
 
+def test_check_when_a_service_cannot_read_a_type_only_converts_it() -> None:
+    """A class with a required argument is sent, but never read."""
+
+    def init(self: Any, reason: str = '') -> None:
+        assert reason
+        ovo_base.VersionedObject.__init__(self)
+
+    def second(convert: Convert) -> Any:
+        return ovo_class(
+            version='1.1',
+            body={'__init__': init, 'obj_make_compatible': convert},
+            a=fields.StringField(),
+            b=fields.StringField(nullable=True),
+        )
+
+    first = ovo_class(body={'__init__': init}, a=fields.StringField())
+    lock = lock_of_versions(first, second(convert_correctly))
+    check(lock)
+    invariants.check_golden(
+        {
+            'versioned_object.name': 'Thing',
+            'versioned_object.namespace': 'versionedobjects',
+            'versioned_object.version': '1.0',
+            'versioned_object.data': {'a': 'x'},
+        },
+        {'Thing': '1.0'},
+    )
+    second(wrong_version)
+    assert "UnknownField: Thing 1.0 has no field 'b'" in violation(lock)
+
+
+def test_cases_when_ironic_cannot_read_a_type_omit_it() -> None:
+    """Its conversion needs a copy, which needs the arguments of the class."""
+
+    def init(self: Any, node: Any) -> None:
+        raise AssertionError
+
+    lock = released_lock(
+        ironic_class(body={'__init__': init}, a=fields.StringField())
+    )
+    assert not list(invariants.cases(lock))
+
+
+@pytest.mark.parametrize(
+    ('error', 'accepted'), [(ValueError, True), (KeyError, False)]
+)
+def test_check_when_a_conversion_refuses_new_data_omits_it(
+    error: type[Exception], accepted: bool
+) -> None:
+    def convert(self: Any, primitive: dict[str, Any], target: str) -> None:
+        if below(target, (1, 1)) and (
+            primitive.pop('b', None) or primitive['color'] == 'yellow'
+        ):
+            raise error
+
+    def second(convert: Convert) -> Any:
+        return ovo_class(
+            version='1.1',
+            body={'obj_make_compatible': convert},
+            color=fields.EnumField(valid_values=['red', 'yellow']),
+            b=fields.StringField(nullable=True),
+        )
+
+    first = ovo_class(color=fields.EnumField(valid_values=['red']))
+    lock = released_lock(first)
+    second(convert)
+    if accepted:
+        check(lock)
+    else:
+        assert 'obj_make_compatible raised KeyError' in violation(lock)
+
+
+def test_check_when_a_service_extends_object_fields_nests_objects() -> None:
+    class AnyObject(ovo_fields.Object):
+        def coerce(self, obj: Any, attr: str, value: Any) -> Any:
+            if not isinstance(value, ovo_base.VersionedObject):
+                raise ValueError('not an object')
+            return value
+
+    nested = type(
+        'Inner',
+        (ovo_base.VersionedObject,),
+        {'fields': {'id': fields.StringField()}},
+    )
+    ovo_base.VersionedObjectRegistry.register(nested)
+    thing = ovo_class(inner=ovo_fields.Field(AnyObject('Inner')))
+    lock = released_lock(nested, thing)
+    check(lock)
+
+
+def test_check_when_a_class_requires_an_exempt_field_stops() -> None:
+    """Some classes cannot be converted unless a field is set."""
+
+    def convert(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self.obj_attr_is_set('a'):
+            raise LookupError('a is not loaded')
+        return ovo_base.VersionedObject.obj_to_primitive(self, *args, **kwargs)
+
+    first = ovo_class(b=fields.StringField())
+    lock = released_lock(first)
+    ovo_class(
+        body={'obj_to_primitive': convert},
+        a=fields.StringField(),
+        b=fields.StringField(),
+    )
+    (case,) = cases_of(lock)
+    case.exempt = {'downgraded Thing.a': 'known'}
+    case.check()
+    case.exempt = {}
+    with pytest.raises(invariants.InvariantViolated, match="has no field 'a'"):
+        case.check()
+
+
 def test_check_when_a_field_class_validates_does_not_invent_its_values() -> (
     None
 ):
@@ -423,4 +536,24 @@ def test_check_when_a_field_class_validates_does_not_invent_its_values() -> (
                 raise ValueError('not 40')
             return value
 
-    check(released_lock(ovo_class(port=PortField(), a=fields.StringField())))
+    class Event(ovo_fields.String):
+        def __init__(self, values: list[str]) -> None:
+            self._values = values
+
+        def coerce(self, obj: Any, attr: str, value: Any) -> str:
+            if value not in self._values:
+                raise ValueError(f'not in {self._values}')
+            return str(value)
+
+    inner = ovo_class(
+        port=PortField(),
+        a=fields.StringField(),
+        event=ovo_fields.Field(Event(['ALL'])),
+    )
+    outer = type(
+        'Outer',
+        (ovo_base.VersionedObject,),
+        {'fields': {'things': ovo_fields.ListOfObjectsField('Thing')}},
+    )
+    ovo_base.VersionedObjectRegistry.register(outer)
+    check(released_lock(inner, outer))

@@ -12,6 +12,7 @@ import pytest
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo
 
+from vobjects.objects.adoption import adopt
 from vobjects.objects.codec import override_detection
 from vobjects.objects.codec.class_codec import class_codec
 
@@ -240,3 +241,28 @@ def test_patched_reader_of_versioned_object_is_called_by_all_classes() -> None:
             classmethod(of_class),
         ):
             assert leaf.obj_from_primitive({}) == (leaf, {})
+
+
+def test_context_when_it_is_a_property_is_set_by_its_setter() -> None:
+    """Heat's classes keep a weak reference to the context."""
+
+    class Referring(ovo_base.VersionedObject):
+        fields = {'name': ovo.StringField()}
+
+        @property
+        def _context(self) -> Any:
+            return self._reference()
+
+        @_context.setter
+        def _context(self, context: Any) -> None:
+            self._reference = lambda: context
+
+    with paired_types.using(paired_types.COMPILED):
+        ovo_base.VersionedObjectRegistry.register(Referring)
+        adopt([Referring])
+        created = Referring('context', name='a')
+        read = Referring.obj_from_primitive(
+            created.obj_to_primitive(), 'context'
+        )
+        for obj in (created, read, copy.deepcopy(read)):
+            assert (obj._context, obj.name) == ('context', 'a')
