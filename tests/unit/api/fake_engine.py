@@ -94,11 +94,11 @@ class FakeEngine:
     ) -> Any:
         """See ``vobjects.rpc.client.Client.call``."""
         own = manifest.local()
-        spoken = {
+        supported = {
             name: _lower(own[name], (versions or own).get(name))
             for name in own
         }
-        message = serializer.to_wire(request, spoken)
+        message = serializer.to_wire(request, supported)
         if self.error is not None:
             raise self.error
         arrived = serializer.from_wire(message, context)

@@ -142,11 +142,11 @@ def test_body_when_it_breaks_off_is_an_error(
 
 
 def test_request_when_it_waits_for_its_body_takes_no_thread() -> None:
-    done = threading.Event()
+    finished = threading.Event()
 
     def app(environ: Any, start_response: Any) -> list[bytes]:
         if environ['REQUEST_METHOD'] == 'GET':
-            done.set()
+            finished.set()
         return read(environ, start_response)
 
     async def serve() -> tuple[Client, Client]:
@@ -165,10 +165,10 @@ def test_request_when_it_waits_for_its_body_takes_no_thread() -> None:
 
     _, quick = asyncio.run(serve())
     assert quick.status == 200
-    assert done.is_set()
+    assert finished.is_set()
 
 
-def test_environ_when_made_has_path_query_and_headers() -> None:
+def test_environ_has_path_query_and_headers() -> None:
     environ = asgi.make_environ(
         scope(
             (b'host', b'h'),

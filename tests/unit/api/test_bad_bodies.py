@@ -74,7 +74,7 @@ AROUND = ['%s', '[[%s]]', '{"a": [{"b": %s}]}']
 
 
 @has_body
-def test_body_when_it_has_what_cannot_be_stored_is_400(
+def test_body_when_a_character_cannot_be_stored_is_400(
     api: client.ApiClient, route: routes.Route
 ) -> None:
     for around, text in itertools.product(AROUND, UNSTORABLE):
@@ -95,7 +95,7 @@ MEDIA_TYPES = [
 
 
 @has_body
-def test_body_when_said_to_be_no_json_is_415(
+def test_body_when_content_type_is_not_json_is_415(
     api: client.ApiClient, route: routes.Route
 ) -> None:
     for media_type in MEDIA_TYPES:
@@ -115,7 +115,7 @@ def test_body_when_said_to_be_no_json_is_415(
         'application/vnd.openstack.clustering-v1+json',
     ],
 )
-def test_body_when_said_to_be_json_or_nothing_is_read(
+def test_body_when_content_type_is_json_or_missing_is_read(
     api: client.ApiClient, media_type: str
 ) -> None:
     raw = json.dumps({'profile': {'name': 'p', 'spec': {}}}).encode()
@@ -141,7 +141,7 @@ def test_body_when_too_large_is_413(make_api, chunked: bool) -> None:
         assert '1024' in response.detail
 
 
-def test_body_when_said_to_be_huge_is_413_unread(
+def test_body_when_content_length_is_too_large_is_413_unread(
     api: client.ApiClient,
 ) -> None:
     response = api(
@@ -210,7 +210,7 @@ def test_content_length_when_it_is_no_number_is_400(
         (b'{"KEY": {"identity": "x"}}', 'body.KEY.identity: unknown'),
     ],
 )  # fmt: skip
-def test_wrapper_when_wrong_is_400_and_says_where(
+def test_wrapper_when_invalid_is_400_with_its_location(
     api: client.ApiClient, route: routes.Route, raw: bytes, expected: str
 ) -> None:
     key = route.params.key
@@ -236,7 +236,7 @@ ACTIONS = [routes.CLUSTER_ACTIONS, routes.NODE_ACTIONS]
         ({'recover': {'check': 'maybe'}}, 'body.recover.check:'),
     ],
 )
-def test_action_when_wrong_is_400_and_says_what_there_is(
+def test_action_when_unknown_is_400_and_lists_the_actions(
     api: client.ApiClient, path: str, body: Any, expected: str
 ) -> None:
     response = api(
@@ -331,7 +331,7 @@ def test_field_when_of_any_type_is_no_server_error(
 
 
 @pytest.mark.parametrize(
-    ('given', 'params', 'filters'),
+    ('operation', 'params', 'filters'),
     [
         ({}, {}, {}),
         ({'type': 'SOFT'}, {'type': 'SOFT'}, {}),
@@ -342,11 +342,11 @@ def test_field_when_of_any_type_is_no_server_error(
 def test_operation_when_flat_or_below_params_has_parameters(
     api: client.ApiClient,
     engine: fake_engine.FakeEngine,
-    given: dict[str, Any],
+    operation: dict[str, Any],
     params: dict[str, Any],
     filters: dict[str, Any],
 ) -> None:
-    body = {'reboot': given}
+    body = {'reboot': operation}
     api('POST', '/v1/clusters/x/ops', body, version=LATEST)
     assert engine.last_request.operation == 'reboot'
     assert engine.last_request.params == params

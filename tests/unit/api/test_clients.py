@@ -94,7 +94,7 @@ def test_sdk_when_used_for_profiles_works(sdk: Any) -> None:
     assert sdk.get_profile('p').id == profile.id
     assert sdk.find_profile('p').id == profile.id
     assert sdk.find_profile('none') is None
-    assert [one.id for one in sdk.profiles(name='p')] == [profile.id]
+    assert [listed.id for listed in sdk.profiles(name='p')] == [profile.id]
     assert sdk.update_profile(profile, name='q').name == 'q'
     sdk.delete_profile('q', ignore_missing=False)
     with pytest.raises(openstack.exceptions.NotFoundException, match='q'):
@@ -113,7 +113,7 @@ def test_sdk_when_used_for_clusters_works(sdk: Any, served: Any) -> None:
     assert sdk.get_cluster('c').id == cluster.id
     assert sdk.find_cluster('c').id == cluster.id
     listed = sdk.clusters(limit=10, sort='name:asc', global_project=True)
-    assert [one.id for one in listed] == [cluster.id]
+    assert [item.id for item in listed] == [cluster.id]
     sdk.update_cluster(cluster, name='d')
     assert backend.engine.last_request.name == 'd'
     for response in (
@@ -137,7 +137,7 @@ def test_sdk_when_used_for_nodes_works(sdk: Any) -> None:
     assert sdk.get_node('n').id == node.id
     assert sdk.get_node(node.id, details=True).name == 'n'
     assert sdk.find_node('n').id == node.id
-    assert [one.id for one in sdk.nodes(cluster_id='c')] == [node.id]
+    assert [listed.id for listed in sdk.nodes(cluster_id='c')] == [node.id]
     sdk.update_node(node, role='s')
     assert sdk.check_node('n')['action']
     assert sdk.recover_node('n')['action']
@@ -151,7 +151,7 @@ def test_sdk_when_it_deletes_by_force_can_at_any_version(
     assert sdk.delete_cluster('c', force_delete=True).id
 
 
-def test_sdk_when_it_asks_what_runs_is_told(served: Any) -> None:
+def test_sdk_when_it_reads_build_info_gets_the_revision(served: Any) -> None:
     with connected(served[0], '1.14') as sdk:
         assert sdk.get_build_info().engine == {'revision': '0.1.0'}
         (service,) = sdk.services()

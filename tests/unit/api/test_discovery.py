@@ -12,7 +12,7 @@ from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
 
-def test_root_when_asked_lists_the_one_major_version(
+def test_root_when_read_lists_the_major_version(
     api: client.ApiClient,
 ) -> None:
     response = api('GET', '/')
@@ -27,7 +27,7 @@ def test_root_when_asked_lists_the_one_major_version(
 
 
 @pytest.mark.parametrize('path', ['/v1', '/v1/'])
-def test_major_version_when_asked_shows_itself(
+def test_major_version_when_read_shows_itself(
     api: client.ApiClient, path: str
 ) -> None:
     response = api('GET', path)
@@ -37,7 +37,7 @@ def test_major_version_when_asked_shows_itself(
     assert link == {'rel': 'self', 'href': 'http://api.example.org/v1/'}
 
 
-def test_maximum_when_an_old_engine_lives_is_what_it_allows(
+def test_maximum_when_an_old_engine_is_alive_is_lower(
     api: client.ApiClient, fleet: fake_engine.FakeFleet
 ) -> None:
     fleet.max_version = Maximum(Version(1, 7), 'an old engine')

@@ -28,7 +28,7 @@ def number(version: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize('version', VERSIONS)
-def test_profile_when_made_is_shown_listed_changed_and_deleted(
+def test_profile_when_created_is_shown_listed_changed_and_deleted(
     api: client.ApiClient, version: str
 ) -> None:
     created = api('POST', '/v1/profiles', PROFILE, version=version)
@@ -48,14 +48,14 @@ def test_profile_when_made_is_shown_listed_changed_and_deleted(
     )
     assert changed.status == 200
     assert changed.json['profile']['name'] == 'p2'
-    gone = api('DELETE', '/v1/profiles/p2', version=version)
-    assert (gone.status, gone.content) == (204, b'')
-    assert 'content-length' not in gone.headers
+    deleted = api('DELETE', '/v1/profiles/p2', version=version)
+    assert (deleted.status, deleted.content) == (204, b'')
+    assert 'content-length' not in deleted.headers
     assert api('GET', '/v1/profiles/p2', version=version).status == 404
 
 
 @pytest.mark.parametrize('version', VERSIONS[1:])
-def test_spec_when_valid_is_answered_as_a_profile(
+def test_spec_when_valid_is_returned_as_a_profile(
     api: client.ApiClient, version: str
 ) -> None:
     response = api(
@@ -76,7 +76,7 @@ def test_profile_named_validate_when_shown_is_found(
 
 
 @pytest.mark.parametrize('version', VERSIONS)
-def test_cluster_when_made_is_shown_listed_changed_and_deleted(
+def test_cluster_when_created_is_shown_listed_changed_and_deleted(
     api: client.ApiClient, engine: fake_engine.FakeEngine, version: str
 ) -> None:
     created = api('POST', '/v1/clusters', CLUSTER, version=version)
@@ -102,9 +102,9 @@ def test_cluster_when_made_is_shown_listed_changed_and_deleted(
     assert changed.json['cluster']['id'] == cluster['id']
     assert '/v1/actions/' in changed.headers['location']
     assert engine.last_request.timeout == 30
-    gone = api('DELETE', '/v1/clusters/c1', version=version)
-    assert (gone.status, gone.content) == (202, b'')
-    assert '/v1/actions/' in gone.headers['location']
+    deleted = api('DELETE', '/v1/clusters/c1', version=version)
+    assert (deleted.status, deleted.content) == (202, b'')
+    assert '/v1/actions/' in deleted.headers['location']
     assert engine.last_request.force is False
 
 
@@ -121,7 +121,7 @@ def test_cluster_when_made_is_shown_listed_changed_and_deleted(
         ('recover', {'operation': 'REBOOT', 'operation_params': {'a': 1}}),
     ],
 )
-def test_cluster_action_when_asked_for_is_accepted(
+def test_cluster_action_when_valid_is_accepted(
     api: client.ApiClient,
     engine: fake_engine.FakeEngine,
     version: str,
@@ -142,7 +142,7 @@ def test_cluster_action_when_asked_for_is_accepted(
 
 
 @pytest.mark.parametrize('version', VERSIONS)
-def test_node_when_made_is_shown_listed_changed_and_deleted(
+def test_node_when_created_is_shown_listed_changed_and_deleted(
     api: client.ApiClient, engine: fake_engine.FakeEngine, version: str
 ) -> None:
     created = api('POST', '/v1/nodes', NODE, version=version)
@@ -167,12 +167,12 @@ def test_node_when_made_is_shown_listed_changed_and_deleted(
         )
         assert accepted.status == 202
         assert accepted.json.keys() == {'action'}
-    gone = api('DELETE', '/v1/nodes/n1', version=version)
-    assert (gone.status, gone.content) == (202, b'')
+    deleted = api('DELETE', '/v1/nodes/n1', version=version)
+    assert (deleted.status, deleted.content) == (202, b'')
 
 
 @pytest.mark.parametrize('version', VERSIONS)
-def test_action_when_there_is_listed_and_shown(
+def test_action_when_it_exists_is_listed_and_shown(
     api: client.ApiClient, version: str
 ) -> None:
     created = api('POST', '/v1/clusters', CLUSTER, version=version)
@@ -244,7 +244,7 @@ def test_force_when_the_version_has_it_reaches_the_engine(
         ('/v1/nodes/n1', {'force': True}),
     ],
 )
-def test_force_when_the_version_lacks_it_is_refused_naming_1_8(
+def test_force_when_the_version_lacks_it_is_rejected_naming_1_8(
     strict_api: client.ApiClient,
     engine: fake_engine.FakeEngine,
     version: str,
@@ -302,7 +302,7 @@ def test_force_when_the_version_lacks_it_is_refused_naming_1_8(
         ),
     ],
 )
-def test_field_when_the_version_lacks_it_is_refused_naming_the_version(
+def test_field_when_the_version_lacks_it_is_rejected_naming_the_version(
     strict_api: client.ApiClient,
     method: str,
     path: str,
@@ -321,7 +321,7 @@ def test_field_when_the_version_lacks_it_is_refused_naming_the_version(
     )
 
 
-def test_list_when_filtered_sorted_and_paged_tells_the_engine(
+def test_list_when_filtered_sorted_and_paged_passes_it_to_the_engine(
     api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     marker = api('POST', '/v1/clusters', CLUSTER).json['cluster']['id']
@@ -342,7 +342,7 @@ def test_list_when_filtered_sorted_and_paged_tells_the_engine(
     assert request.global_project is False
 
 
-def test_patch_when_a_field_is_not_given_leaves_it_unset(
+def test_patch_when_a_field_is_missing_leaves_it_unset(
     api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
@@ -361,7 +361,7 @@ def test_create_when_fields_are_missing_has_their_defaults(
     assert (request.min_size, request.max_size, request.config) == (0, -1, {})
 
 
-def test_number_when_json_lacks_it_is_shown_as_null(
+def test_number_when_json_cannot_hold_it_is_null(
     api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
@@ -371,7 +371,7 @@ def test_number_when_json_lacks_it_is_shown_as_null(
     assert shown.json['cluster']['data'] == {'load': None, 'limit': None}
 
 
-def test_head_when_asked_answers_like_get_without_a_body(
+def test_head_when_sent_is_like_get_without_a_body(
     api: client.ApiClient,
 ) -> None:
     for path in ('/', '/v1', '/v1/clusters', '/v1/clusters/no'):
@@ -443,7 +443,7 @@ def test_type_of_events_when_in_any_case_is_a_filter(
     assert api('GET', '/v1/events?otype=pony').status == 400
 
 
-def test_caller_when_nobody_is_authenticated_is_the_configured_one(
+def test_caller_when_authentication_is_off_is_the_configured_one(
     make_api, engine: fake_engine.FakeEngine
 ) -> None:
     api = make_api(default_user='alice', default_project='wonderland')

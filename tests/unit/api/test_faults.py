@@ -17,7 +17,7 @@ from vobjects.versions import Maximum, Version
 CLUSTER = {'cluster': {'name': 'c', 'profile_id': 'p', 'config': {'a': 1}}}
 
 
-def test_refusal_of_an_engine_when_it_has_no_words_shows_no_traceback(
+def test_error_of_an_engine_when_it_has_no_message_shows_no_traceback(
     api: client.ApiClient, engine: fake_engine.FakeEngine
 ) -> None:
     shown = {'__str__': lambda self: '\nTraceback (most recent call'}
@@ -47,7 +47,7 @@ def test_refusal_of_an_engine_when_it_has_no_words_shows_no_traceback(
     ],
 )
 @pytest.mark.parametrize('remote', [False, True])
-def test_refusal_of_an_engine_when_raised_has_its_status_and_words(
+def test_error_of_an_engine_when_raised_has_its_status_and_message(
     api: client.ApiClient,
     engine: fake_engine.FakeEngine,
     error: type[errors.ClusteringError],
@@ -86,7 +86,7 @@ def test_engine_when_out_of_reach_is_503_with_retry_after(
 
 
 @pytest.mark.parametrize('path', ['/', '/v1', '/v1/'])
-def test_discovery_when_no_engine_lives_is_503(
+def test_discovery_when_no_engine_is_alive_is_503(
     api: client.ApiClient, fleet: fake_engine.FakeFleet, path: str
 ) -> None:
     fleet.max_version = None
@@ -96,7 +96,7 @@ def test_discovery_when_no_engine_lives_is_503(
 
 
 @pytest.mark.parametrize('version', ['', '1.14', '1.99', 'x'])
-def test_request_when_no_engine_lives_is_503(
+def test_request_when_no_engine_is_alive_is_503(
     api: client.ApiClient, fleet: fake_engine.FakeFleet, version: str
 ) -> None:
     fleet.max_version = None
@@ -117,7 +117,7 @@ def test_request_when_no_engine_lives_is_503(
         RecursionError('secret'),
     ],
 )
-def test_fault_when_unexpected_is_500_and_told_to_the_log_only(
+def test_error_when_unexpected_is_500_and_only_logged(
     api: client.ApiClient,
     engine: fake_engine.FakeEngine,
     caplog: pytest.LogCaptureFixture,

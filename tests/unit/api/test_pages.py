@@ -57,7 +57,7 @@ def test_list_when_longer_than_a_page_links_to_the_next(
 
 
 @pytest.mark.parametrize('query', ['?limit=3', '?limit=2', '?limit=0'])
-def test_list_when_as_long_as_asked_for_has_no_link(
+def test_list_when_as_long_as_the_limit_has_no_link(
     api: client.ApiClient, query: str
 ) -> None:
     create_profiles(api, 7)
@@ -126,7 +126,7 @@ def test_list_when_in_pages_is_complete_for_openstacksdk() -> None:
         ),
     ],
 )
-def test_json_field_when_too_long_is_refused(
+def test_json_field_when_too_long_is_rejected(
     api: client.ApiClient, path: str, body: dict[str, Any]
 ) -> None:
     (name,) = [name for name, value in body.items() if value == 'LONG']
@@ -148,7 +148,7 @@ def test_json_field_when_too_long_is_refused(
         ('/v1/nodes/n/actions', {'check': {'a': 'x' * 2048}}),
     ],
 )
-def test_parameters_when_too_long_are_refused(
+def test_parameters_when_too_long_are_rejected(
     api: client.ApiClient, path: str, body: dict[str, Any]
 ) -> None:
     refused = api('POST', path, body, version='1.14')

@@ -41,7 +41,7 @@ RULES = sorted({route.rule for route in routes.ROUTES})
 
 
 @pytest.mark.parametrize('rule', RULES)
-def test_rule_when_asked_with_a_role_allows_what_the_role_is_for(
+def test_rule_when_checked_for_a_role_allows_its_operations(
     enforcer: policy.Enforcer, rule: str
 ) -> None:
     reads = rule.partition(':')[2] in READS and rule not in FOR_ADMINS
@@ -55,7 +55,7 @@ def test_rule_when_asked_with_a_role_allows_what_the_role_is_for(
     assert is_allowed(enforcer, caller(), rule) == is_public
 
 
-def test_global_project_when_asked_for_is_an_admins(
+def test_global_project_when_requested_needs_an_admin(
     enforcer: policy.Enforcer,
 ) -> None:
     assert is_allowed(enforcer, caller('admin'), policy.GLOBAL_PROJECT)
@@ -105,7 +105,7 @@ def test_rule_when_the_file_changes_is_heard_soon(
         ({'project_id': 'p'}, 'clusters:get', True),
     ],
 )
-def test_rule_when_asked_with_a_token_of_another_scope_says_no(
+def test_rule_when_checked_for_another_scope_rejects(
     enforcer: policy.Enforcer,
     scope: dict[str, str],
     rule: str,

@@ -63,5 +63,5 @@ def test_list_when_queried_by_the_sdk_accepts_its_parameters(
     sdk_module = importlib.import_module(f'openstack.clustering.v1.{module}')
     resource = getattr(sdk_module, LISTS[module])
     sent = set(resource._query_mapping._mapping.values())
-    taken = set(list_route(resource).query_fields())
-    assert sent - taken == REJECTED.get(module, set())
+    accepted = set(list_route(resource).query_fields())
+    assert sent - accepted == REJECTED.get(module, set())

@@ -53,7 +53,7 @@ def test_configuration_when_a_value_is_bad_is_an_error(
         wsgi.configuration([str(file)])
 
 
-def test_configuration_when_strangers_could_listen_is_refused(
+def test_configuration_when_the_metrics_port_is_public_is_rejected(
     tmp_path: pathlib.Path,
 ) -> None:
     file = tmp_path / 'vobjects.conf'
@@ -72,11 +72,13 @@ def test_configuration_when_strangers_could_listen_is_refused(
         (['1.0-1.3 sunset=2030-01-01', '1.3 sunset=2030-01-01'], 'twice'),
     ],
 )
-def test_configuration_when_a_version_cannot_be_retired_is_refused(
+def test_configuration_when_a_version_cannot_be_retired_is_rejected(
     tmp_path: pathlib.Path, lines: list[str], expected: str
 ) -> None:
     file = tmp_path / 'vobjects.conf'
-    file.write_text('[api]\n' + ''.join(f'retire = {one}\n' for one in lines))
+    file.write_text(
+        '[api]\n' + ''.join(f'retire = {line}\n' for line in lines)
+    )
     with pytest.raises(exceptions.VobjectsError, match=expected):
         wsgi.configuration([str(file)])
 

@@ -16,10 +16,10 @@ REASON = 'the test asserts a 500'
 
 
 def judge(
-    *found: Result, run: bool = True, is_complete: bool = True
+    *reported: Result, run: bool = True, is_complete: bool = True
 ) -> Verdict:
     entry = Expectation(suite='s', tests=['a.*'], reason=REASON, run=run)
-    return results.judge(found, [entry], is_complete=is_complete)
+    return results.judge(reported, [entry], is_complete=is_complete)
 
 
 def test_listed_failure_is_known_with_its_reason() -> None:
@@ -78,9 +78,9 @@ def test_stream_is_read_without_the_list_of_tests() -> None:
             eof=traceback,
         )
     stream.seek(0)
-    found: list[Result] = []
-    results.read(stream, found.append)
-    assert found == [Result('a.one', 'fail', 'assert 0')]
+    reported: list[Result] = []
+    results.read(stream, reported.append)
+    assert reported == [Result('a.one', 'fail', 'assert 0')]
 
 
 def test_each_expectation_is_of_a_suite() -> None:

@@ -198,10 +198,10 @@ class Engine:
 
     def run_actions(self, limit: int = 1000) -> int:
         """Run all ready stages; return their number."""
-        done = 0
-        while done < limit and self.scheduler.step():
-            done += 1
-        return done
+        stages = 0
+        while stages < limit and self.scheduler.step():
+            stages += 1
+        return stages
 
     def run_until_crash(self, *, before: str = '', after: str = '') -> None:
         """Run actions until a cloud operation crashes the engine."""

@@ -84,7 +84,7 @@ def test_command_that_does_not_create_leaves_no_database(
 @pytest.mark.parametrize(
     'words', ['db version', 'db check', 'db expand', 'db sync', 'queue show q']
 )
-def test_command_without_configuration_says_where_it_looked(
+def test_command_without_configuration_names_the_searched_files(
     home: pathlib.Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -124,7 +124,7 @@ def test_engine_without_a_setting_names_it_and_the_file(
     )
 
 
-def test_db_says_which_files_and_database_it_uses(
+def test_db_prints_its_files_and_database(
     config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with open(config, 'a') as file:
@@ -184,7 +184,7 @@ def test_db_purge(config: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize('age', ['30', 'd', '-1d', '1.5d', '1e9d', '9' * 10])
-def test_db_purge_of_what_is_no_age_is_bad_input(
+def test_db_purge_with_an_invalid_age_exits_2(
     config: str, capsys: pytest.CaptureFixture[str], age: str
 ) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -238,7 +238,7 @@ def test_engine_of_an_older_age_keeps_the_database_from_being_contracted(
         cli.main(['--config-file', config])
 
 
-def test_engine_without_a_migrated_database_says_what_to_do(
+def test_engine_without_a_migrated_database_names_the_command(
     config: str,
 ) -> None:
     with pytest.raises(service.SchemaError, match='run "vobjects db expand"'):
@@ -254,7 +254,7 @@ def test_engine_without_a_migrated_database_says_what_to_do(
         ('{"Teleport": "1.0"}', 'no such type'),
     ],
 )
-def test_manifest_that_cannot_be_spoken_is_rejected(
+def test_unsupported_manifest_is_rejected(
     home: pathlib.Path, config: str, content: str | None, message: str
 ) -> None:
     path = home / 'manifest.json'

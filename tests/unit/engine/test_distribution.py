@@ -26,14 +26,14 @@ def test_additions_follow_weights(
     count: int,
     expected: dict[str, int],
 ) -> None:
-    known = [Location(name, weight) for name, weight in weights.items()]
-    assert distribution.choose_additions(known, current, count) == expected
+    locations = [Location(name, weight) for name, weight in weights.items()]
+    assert distribution.choose_additions(locations, current, count) == expected
 
 
-def test_additions_respect_caps_or_there_is_no_plan() -> None:
-    known = [Location('a', 100, 1), Location('b', 10, 2)]
-    assert distribution.choose_additions(known, {}, 3) == {'a': 1, 'b': 2}
-    assert distribution.choose_additions(known, {'a': 1}, 3) is None
+def test_additions_when_caps_are_reached_have_no_plan() -> None:
+    locations = [Location('a', 100, 1), Location('b', 10, 2)]
+    assert distribution.choose_additions(locations, {}, 3) == {'a': 1, 'b': 2}
+    assert distribution.choose_additions(locations, {'a': 1}, 3) is None
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_additions_respect_caps_or_there_is_no_plan() -> None:
 def test_removals_come_from_the_fullest_locations(
     current: dict[str, int], count: int, expected: dict[str, int]
 ) -> None:
-    known = [Location('a', 100), Location('b', 50)]
-    assert distribution.choose_removals(known, current, count) == expected
+    locations = [Location('a', 100), Location('b', 50)]
+    assert distribution.choose_removals(locations, current, count) == expected
 
 
 NUMBERS = st.dictionaries(
@@ -61,18 +61,18 @@ NUMBERS = st.dictionaries(
 def test_added_nodes_can_all_be_removed(
     weights: dict[str, int], count: int
 ) -> None:
-    known = [Location(name, weight) for name, weight in weights.items()]
-    plan = distribution.choose_additions(known, {}, count)
+    locations = [Location(name, weight) for name, weight in weights.items()]
+    plan = distribution.choose_additions(locations, {}, count)
     assert plan is not None
     assert sum(plan.values()) == count
-    assert distribution.choose_removals(known, plan, count) == plan
-    for place in known:
-        share = count * place.weight / sum(weights.values())
-        assert abs(plan.get(place.name, 0) - share) <= len(known)
+    assert distribution.choose_removals(locations, plan, count) == plan
+    for location in locations:
+        share = count * location.weight / sum(weights.values())
+        assert abs(plan.get(location.name, 0) - share) <= len(locations)
 
 
 @pytest.mark.parametrize(
-    ('given', 'says'),
+    ('spec', 'message'),
     [
         ([], 'at least one zone'),
         ([{'name': 'a', 'weight': 0}], 'at least one zone'),
@@ -82,10 +82,10 @@ def test_added_nodes_can_all_be_removed(
     ],
 )
 def test_invalid_locations_are_rejected(
-    given: list[dict[str, object]], says: str
+    spec: list[dict[str, object]], message: str
 ) -> None:
-    with pytest.raises(errors.InvalidSpec, match=says):
-        distribution.parse_locations(given, 'zone')
+    with pytest.raises(errors.InvalidSpec, match=message):
+        distribution.parse_locations(spec, 'zone')
 
 
 def test_placement_combines_all_policies() -> None:

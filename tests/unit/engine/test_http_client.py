@@ -26,7 +26,7 @@ from tests.unit.engine import engine_harness
 
 
 @pytest.mark.parametrize('group', ['hooks', 'health_manager'])
-def test_engine_with_a_network_that_is_none_does_not_start(
+def test_engine_with_an_invalid_network_does_not_start(
     harness: engine_harness.Harness, group: str
 ) -> None:
     harness.conf.set_override('forbidden_networks', ['10.0.0.0/99'], group)
@@ -81,7 +81,7 @@ def test_address_that_leads_to_a_forbidden_one_is_rejected(host: str) -> None:
 @pytest.mark.parametrize(
     'host', ['192.0.2.1', '[2001:db8::1]', '[::ffff:192.0.2.1]']
 )
-def test_address_elsewhere_is_not_refused(host: str) -> None:
+def test_address_outside_the_networks_is_accepted(host: str) -> None:
     http_client.check_url(NETWORKS, f'http://{host}/x', 'it', 60)
 
 
@@ -106,7 +106,7 @@ def test_loopback_and_link_local_are_forbidden_by_default(
 @pytest.mark.parametrize(
     'trickle', [raw_server.trickle_head, raw_server.trickle_body]
 )
-def test_response_that_trickles_is_ended_at_the_deadline(
+def test_response_that_trickles_times_out(
     trickle: Callable[[threading.Event], raw_server.Reply],
 ) -> None:
     stop, ended = threading.Event(), threading.Event()
@@ -212,7 +212,7 @@ def test_credentials_of_netrc_are_not_sent(
     assert b'uthorization' not in heads[0]
 
 
-def test_response_by_a_proxy_is_ended_at_the_deadline(
+def test_response_by_a_proxy_times_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stop = threading.Event()
@@ -258,14 +258,14 @@ def resolved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     real = socket.getaddrinfo
 
     def resolve(host: Any, *arguments: Any, **options: Any) -> Any:
-        found = answers.pop(0) if host == 'rebound.example' else host
-        return real(found, *arguments, **options)
+        address = answers.pop(0) if host == 'rebound.example' else host
+        return real(address, *arguments, **options)
 
     monkeypatch.setattr(socket, 'getaddrinfo', resolve)
     return answers
 
 
-def test_name_is_looked_up_once_and_what_was_found_is_called(
+def test_name_is_resolved_once_for_check_and_connection(
     port: int, resolved: list[str]
 ) -> None:
     resolved += ['127.0.0.1', '192.0.2.1']
@@ -275,7 +275,7 @@ def test_name_is_looked_up_once_and_what_was_found_is_called(
     assert resolved == ['192.0.2.1']
 
 
-def test_name_that_leads_to_a_forbidden_network_is_not_called(
+def test_name_in_a_forbidden_network_is_rejected(
     port: int, resolved: list[str]
 ) -> None:
     resolved += ['127.0.0.1']
@@ -288,7 +288,7 @@ def test_name_that_leads_to_a_forbidden_network_is_not_called(
         session.get(f'http://rebound.example:{port}/', timeout=60)
 
 
-def test_name_that_a_proxy_calls_is_looked_at_before(
+def test_name_is_checked_before_a_proxy_connects(
     port: int, resolved: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('http_proxy', f'http://127.0.0.1:{port}')
@@ -303,7 +303,7 @@ def test_name_that_a_proxy_calls_is_looked_at_before(
 
 
 @pytest.mark.parametrize('name', ['rebound.example', 'other.example'])
-def test_certificate_is_held_against_the_name(
+def test_certificate_is_checked_against_the_name(
     tmp_path: pathlib.Path, resolved: list[str], name: str
 ) -> None:
     resolved += ['127.0.0.1']
@@ -360,7 +360,9 @@ def _certificate(directory: pathlib.Path, name: str) -> pathlib.Path:
     return file
 
 
-def test_nobody_there_is_an_error_of_requests(resolved: list[str]) -> None:
+def test_refused_connection_is_an_error_of_requests(
+    resolved: list[str],
+) -> None:
     resolved += ['127.0.0.1']
     with (
         http_client.session([], 'it', limit=1000) as session,
@@ -369,7 +371,7 @@ def test_nobody_there_is_an_error_of_requests(resolved: list[str]) -> None:
         session.get('http://rebound.example:1/', timeout=60)
 
 
-def test_call_that_takes_too_long_is_not_waited_for() -> None:
+def test_slow_call_times_out() -> None:
     never = threading.Event()
     with pytest.raises(
         http_client.OutgoingError, match=r'within 0\.01 seconds'
@@ -378,7 +380,7 @@ def test_call_that_takes_too_long_is_not_waited_for() -> None:
     never.set()
 
 
-def test_call_that_fails_fails() -> None:
+def test_error_of_the_call_is_raised() -> None:
     def fail() -> None:
         raise TimeoutError
 

@@ -93,9 +93,7 @@ def test_find_in_many_documents_shares_the_limit() -> None:
         ('a.', 'it ends too early'),
     ],
 )
-def test_malformed_path_is_explained_in_plain_words(
-    path: str, says: str
-) -> None:
+def test_malformed_path_is_explained(path: str, says: str) -> None:
     with pytest.raises(errors.BadRequest, match=re.escape(says)) as caught:
         jsonpath.Path(path)
     assert 'DOUBLEDOT' not in str(caught.value)

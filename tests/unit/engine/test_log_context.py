@@ -63,10 +63,10 @@ def test_line_of_json_names_request_action_and_cluster(
         assert line['context']['action'] == row.action
         assert line['context']['request_id'] == row.request_id
         assert line['context']['project_id'] == 'ours'
-    told = [line for line in records if line['levelname'] == 'INFO']
-    assert {one['context']['action'] for one in told} == {'CLUSTER_CREATE'}
-    action = told[0]['context']['action_id'][:8]
-    assert [one['message'] for one in told] == [
+    infos = [line for line in records if line['levelname'] == 'INFO']
+    assert {info['context']['action'] for info in infos} == {'CLUSTER_CREATE'}
+    action = infos[0]['context']['action_id'][:8]
+    assert [info['message'] for info in infos] == [
         f'CLUSTER_CREATE {action} on cluster c ({cluster}): {text}'
         for text in ('started', 'SUCCEEDED: Cluster creation succeeded.')
     ]
@@ -112,10 +112,10 @@ def test_action_that_another_process_ends_is_logged_on_one_line(
     engine.call(
         actions.ActionUpdateRequest(identity=action, status='CANCELLED')
     )
-    told = read(lines)[-1]
-    assert told['levelname'] == 'INFO'
-    assert told['context']['action_id'] == action
-    assert told['message'] == (
+    record = read(lines)[-1]
+    assert record['levelname'] == 'INFO'
+    assert record['context']['action_id'] == action
+    assert record['message'] == (
         f'CLUSTER_CHECK {action[:8]} on cluster two lines ({cluster}):'
         ' CANCELLED: cancelled by request'
     )
@@ -129,11 +129,11 @@ def test_log_line_about_action_of_dead_engine_names_the_action(
     run = engine.scheduler.claim()
     assert run is not None
     harness.detect_death(engine)
-    (told,) = [
+    (record,) = [
         line for line in read(lines) if 'ready again' in line['message']
     ]
-    assert told['context']['action_id'] == run.action.id
-    assert told['context']['request_id'] == run.action.request_id
+    assert record['context']['action_id'] == run.action.id
+    assert record['context']['request_id'] == run.action.request_id
 
 
 def test_line_of_text_names_request_action_and_cluster(

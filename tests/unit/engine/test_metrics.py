@@ -22,8 +22,8 @@ from vobjects.clustering.requests import clusters, nodes
 
 def value(engine: engine_harness.Engine, name: str, **labels: str) -> float:
     """Return a number of the registry; 0 for a series without any."""
-    found = engine.runtime.metrics.registry.get_sample_value(name, labels)
-    return found or 0.0
+    sample = engine.runtime.metrics.registry.get_sample_value(name, labels)
+    return sample or 0.0
 
 
 def ended(engine: engine_harness.Engine, action: str, status: str) -> float:
@@ -63,25 +63,25 @@ def test_actions_that_others_end_are_counted(
     assert ended(engine, 'CLUSTER_CREATE', 'CANCELLED') == 1
 
 
-def test_rolled_back_transaction_counts_nothing(
+def test_rolled_back_transaction_is_not_counted(
     sqlite_database: database.Database,
 ) -> None:
-    found = metrics.Metrics()
+    counters = metrics.Metrics()
     action = models.Action(action='NODE_CHECK', start_time=0.0)
 
-    def lost(session: orm.Session) -> None:
+    def end_and_fail(session: orm.Session) -> None:
         with session.begin_nested():
-            found.ended(session, action, 'FAILED')
+            counters.ended(session, action, 'FAILED')
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        sqlite_database.write(lost)
+        sqlite_database.write(end_and_fail)
     labels = {'action': 'NODE_CHECK', 'status': 'FAILED'}
     name = 'vobjects_engine_actions_ended_total'
-    assert found.registry.get_sample_value(name, labels) is None
+    assert counters.registry.get_sample_value(name, labels) is None
     with sqlite_database.writer() as session, session.begin_nested():
-        found.ended(session, action, 'FAILED')
-    assert found.registry.get_sample_value(name, labels) == 1
+        counters.ended(session, action, 'FAILED')
+    assert counters.registry.get_sample_value(name, labels) == 1
 
 
 def test_wait_for_lock_is_counted(
@@ -120,23 +120,23 @@ def page(
     engine: engine_harness.Engine, any_harness: engine_harness.Harness
 ) -> Iterator[exporter.Exporter]:
     """Its page, served."""
-    found = exporter.Exporter(
+    served = exporter.Exporter(
         any_harness.conf, engine.runtime.metrics, any_harness.database
     )
-    found.start()
-    yield found
-    found.stop()
+    served.start()
+    yield served
+    served.stop()
 
 
-def shown(page: exporter.Exporter) -> dict[str, float]:
+def read_metrics(page: exporter.Exporter) -> dict[str, float]:
     """Return what Prometheus would read: a series and its value."""
-    answer = requests.get(page.url or '', timeout=60)
-    assert answer.status_code == 200
+    response = requests.get(page.url or '', timeout=60)
+    assert response.status_code == 200
     return {
         series: float(number)
         for series, _, number in (
             line.rpartition(' ')
-            for line in answer.text.splitlines()
+            for line in response.text.splitlines()
             if not line.startswith('#')
         )
     }
@@ -147,23 +147,23 @@ def test_metrics_contain_the_backlog(
     engine: engine_harness.Engine,
     page: exporter.Exporter,
 ) -> None:
-    assert shown(page)['vobjects_actions{status="READY"}'] == 0
+    assert read_metrics(page)['vobjects_actions{status="READY"}'] == 0
     request_helpers.create_cluster(engine, 2, run=False)
-    found = shown(page)
-    assert found['vobjects_actions{status="READY"}'] == 1
-    assert found['vobjects_actions{status="WAITING"}'] == 0
-    assert found['vobjects_actions_ready_age_seconds'] >= 0
+    samples = read_metrics(page)
+    assert samples['vobjects_actions{status="READY"}'] == 1
+    assert samples['vobjects_actions{status="WAITING"}'] == 0
+    assert samples['vobjects_actions_ready_age_seconds'] >= 0
     engine.run_actions(1)
-    found = shown(page)
-    assert found['vobjects_actions{status="READY"}'] == 2
-    assert found['vobjects_actions{status="WAITING"}'] == 1
-    assert found['vobjects_locks'] == 1
+    samples = read_metrics(page)
+    assert samples['vobjects_actions{status="READY"}'] == 2
+    assert samples['vobjects_actions{status="WAITING"}'] == 1
+    assert samples['vobjects_locks'] == 1
     engine.run_actions()
-    found = shown(page)
-    assert found['vobjects_actions{status="READY"}'] == 0
-    assert found['vobjects_actions_blocked'] == 0
-    assert found['vobjects_locks'] == 0
-    assert found['vobjects_engine_database_up'] == 1
+    samples = read_metrics(page)
+    assert samples['vobjects_actions{status="READY"}'] == 0
+    assert samples['vobjects_actions_blocked'] == 0
+    assert samples['vobjects_locks'] == 0
+    assert samples['vobjects_engine_database_up'] == 1
 
 
 def test_metrics_contain_the_fleet(
@@ -171,14 +171,14 @@ def test_metrics_contain_the_fleet(
     engine: engine_harness.Engine,
     page: exporter.Exporter,
 ) -> None:
-    found = shown(page)
-    assert found['vobjects_fleet_served_maximum_minor'] == (
+    samples = read_metrics(page)
+    assert samples['vobjects_fleet_served_maximum_minor'] == (
         history.MAXIMUM.minor
     )
-    assert found['vobjects_fleet_held'] == 0
+    assert samples['vobjects_fleet_held'] == 0
     (age,) = (
         number
-        for series, number in found.items()
+        for series, number in samples.items()
         if series.startswith('vobjects_fleet_heartbeat_age_seconds{')
         and engine.member.id in series
         and 'release="0.1.0"' in series
@@ -189,10 +189,10 @@ def test_metrics_contain_the_fleet(
 def test_metrics_are_cached(
     harness: engine_harness.Harness, sqlite_database: database.Database
 ) -> None:
-    kept = exporter.DatabaseCollector(sqlite_database, lifetime=3600)
-    before = list(kept.collect())
+    collector = exporter.DatabaseCollector(sqlite_database, lifetime=3600)
+    before = list(collector.collect())
     request_helpers.create_cluster(harness.engine(), 1, run=False)
-    assert list(kept.collect()) == before
+    assert list(collector.collect()) == before
 
 
 def test_metrics_without_database_report_it(tmp_path: pathlib.Path) -> None:
@@ -207,8 +207,8 @@ def test_metrics_without_database_report_it(tmp_path: pathlib.Path) -> None:
 def test_metrics_on_used_port_raise(
     harness: engine_harness.Harness,
 ) -> None:
-    with socket.create_server(('127.0.0.1', 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        port = listener.getsockname()[1]
         harness.conf.set_override('metrics_port', port, 'engine')
         page = exporter.Exporter(
             harness.conf, metrics.Metrics(), harness.database

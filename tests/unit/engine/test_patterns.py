@@ -53,7 +53,7 @@ def test_check_when_too_long_names_the_limit() -> None:
         patterns.check('x' * 1001)
 
 
-def test_bombs_are_refused_or_matched_in_little_memory() -> None:
+def test_bombs_are_rejected_or_matched_in_little_memory() -> None:
     memory_limit.run(
         f"""
 from engine import patterns
@@ -67,7 +67,7 @@ for pattern in {BOMBS!r}:
     )
 
 
-def test_compiled_patterns_are_not_kept() -> None:
+def test_compiled_patterns_are_not_cached() -> None:
     memory_limit.run(
         """
 import psutil

@@ -38,8 +38,8 @@ def test_purger_deletes_as_configured(
 ) -> None:
     any_harness.conf.set_override('action_retention', actions, 'engine')
     any_harness.conf.set_override('event_retention', events, 'engine')
-    found = purger.Purger(any_harness.conf, old, lambda: True)
-    assert found.purge() == deleted
+    purger_ = purger.Purger(any_harness.conf, old, lambda: True)
+    assert purger_.purge() == deleted
     assert any_harness.count(models.Action) == 1 - deleted[0]
     assert any_harness.count(models.Event) == 1 - deleted[1]
 
@@ -51,18 +51,18 @@ def test_purger_deletes_only_when_first(
     old_rows.event(sqlite_database, 10)
     harness.conf.set_override('event_retention', 1, 'engine')
     harness.conf.set_override('purge_interval', 1.0, 'engine')
-    asked, first = threading.Event(), threading.Event()
+    called, first = threading.Event(), threading.Event()
 
     def is_first() -> bool:
-        asked.set()
+        called.set()
         return first.is_set()
 
-    found = purger.Purger(harness.conf, sqlite_database, is_first)
-    found.start()
-    assert asked.wait(60)
+    purger_ = purger.Purger(harness.conf, sqlite_database, is_first)
+    purger_.start()
+    assert called.wait(60)
     assert harness.count(models.Event) == 1
     first.set()
     while harness.count(models.Event):
-        asked.clear()
-        assert asked.wait(60)
-    found.stop()
+        called.clear()
+        assert called.wait(60)
+    purger_.stop()

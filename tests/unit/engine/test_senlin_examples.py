@@ -27,8 +27,8 @@ def rejection(name: str, spec: dict[str, Any]) -> str:
 
 def test_example_specs_are_accepted_where_senlin_accepts_them() -> None:
     rejections = {
-        name: said
+        name: message
         for name, spec in senlin_examples.specs().items()
-        if (said := rejection(name, spec))
+        if (message := rejection(name, spec))
     }
     assert rejections == senlin_examples.REJECTED

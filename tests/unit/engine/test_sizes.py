@@ -118,7 +118,7 @@ def test_crossed_limits_are_rejected_without_a_cluster() -> None:
 
 
 @pytest.mark.parametrize(
-    ('active', 'desired', 'status'),
+    ('active', 'desired', 'expected'),
     [
         (0, 3, 'ERROR'),
         (1, 3, 'WARNING'),
@@ -128,12 +128,12 @@ def test_crossed_limits_are_rejected_without_a_cluster() -> None:
     ],
 )
 def test_status_follows_the_active_nodes(
-    active: int, desired: int, status: str
+    active: int, desired: int, expected: str
 ) -> None:
-    found, reason = sizes.cluster_status(
+    status, reason = sizes.cluster_status(
         'CLUSTER_CHECK', active, desired, BOUNDS
     )
-    assert found == status
+    assert status == expected
     assert reason.startswith('CLUSTER_CHECK: number of active nodes')
 
 

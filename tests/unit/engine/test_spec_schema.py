@@ -93,7 +93,7 @@ def test_value_of_another_kind_is_rejected_with_its_path(
 
 
 @pytest.mark.parametrize(
-    ('type_', 'value', 'said'),
+    ('type_', 'value', 'compat_message'),
     [
         ('Boolean', 'maybe', "The value 'maybe' is not a valid Boolean"),
         ('Integer', 'soon', "The value 'soon' is not a valid Integer"),
@@ -103,14 +103,14 @@ def test_value_of_another_kind_is_rejected_with_its_path(
     ],
 )
 def test_rejected_value_keeps_the_sentence_of_senlin(
-    type_: str, value: Any, said: str
+    type_: str, value: Any, compat_message: str
 ) -> None:
     with pytest.raises(errors.InvalidSpec) as caught:
         resolve(type_, value)
-    assert caught.value.compat_message == said
+    assert caught.value.compat_message == compat_message
 
 
-def test_nested_values_are_converted_and_null_counts_as_not_given() -> None:
+def test_nested_values_are_converted_and_null_counts_as_missing() -> None:
     places = spec_schema.Property(
         'List',
         'Places.',

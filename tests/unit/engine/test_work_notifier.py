@@ -6,7 +6,7 @@ import threading
 from engine import work_notifier
 
 
-class Told:
+class NoticeRecorder:
     """Counts notices; each waits until it may go."""
 
     def __init__(self) -> None:
@@ -21,25 +21,25 @@ class Told:
 
 
 def test_requests_during_notice_are_combined() -> None:
-    told = Told()
-    sender = work_notifier.WorkNotifier(told)
+    recorder = NoticeRecorder()
+    sender = work_notifier.WorkNotifier(recorder)
     sender.start()
     sender.notify()
-    assert told.begun.acquire(timeout=240)
+    assert recorder.begun.acquire(timeout=240)
     for _ in range(10):
         sender.notify()
-    told.may_go.release()
-    assert told.begun.acquire(timeout=240)
-    told.may_go.release(2)
+    recorder.may_go.release()
+    assert recorder.begun.acquire(timeout=240)
+    recorder.may_go.release(2)
     sender.stop()
-    assert told.count == 3  # with the last
+    assert recorder.count == 3  # with the last
 
 
 def test_stop_sends_pending_notice() -> None:
-    told = Told()
-    told.may_go.release(10)
-    sender = work_notifier.WorkNotifier(told)
+    recorder = NoticeRecorder()
+    recorder.may_go.release(10)
+    sender = work_notifier.WorkNotifier(recorder)
     sender.notify()
     sender.start()
     sender.stop()
-    assert told.count >= 1
+    assert recorder.count >= 1

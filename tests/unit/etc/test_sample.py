@@ -56,15 +56,15 @@ OWN = {
 
 def options(sample: pathlib.Path) -> list[str]:
     """Return the lines that set an option, each after its section."""
-    found, section = [], ''
+    lines, section = [], ''
     for line in sample.read_text().splitlines():
         if line.startswith('['):
             section = line
         elif line.startswith('#') and '=' in line:
             name = line[1:].partition('=')[0].strip()
             if name.isidentifier():
-                found.append(f'{section} {line}')
-    return found
+                lines.append(f'{section} {line}')
+    return lines
 
 
 @pytest.fixture(scope='module')
@@ -81,8 +81,8 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def test_sample_is_fresh(fresh: pathlib.Path) -> None:
-    kept = own(options(ETC / 'vobjects.conf.sample'))
-    assert kept == own(options(fresh)), 'run `make sample`'
+    stored = own(options(ETC / 'vobjects.conf.sample'))
+    assert stored == own(options(fresh)), 'run `make sample`'
 
 
 def own(lines: list[str]) -> list[str]:
@@ -90,13 +90,13 @@ def own(lines: list[str]) -> list[str]:
     return [line for line in lines if line.partition(' ')[0] in OWN]
 
 
-def test_sample_has_what_a_deployment_has_to_set(fresh: pathlib.Path) -> None:
+def test_sample_has_the_required_options(fresh: pathlib.Path) -> None:
     for sample in (ETC / 'vobjects.conf.sample', fresh):
         text = '\n'.join(options(sample))
         assert [line for line in REQUIRED if line not in text] == []
 
 
-def test_sample_has_the_namespaces_that_processes_know() -> None:
+def test_sample_has_the_namespaces_of_the_processes() -> None:
     lines = (ETC / 'config-generator.conf').read_text().splitlines()
     listed = {
         line.partition(' = ')[2] for line in lines if 'namespace' in line
@@ -110,7 +110,7 @@ def test_sample_has_the_namespaces_that_processes_know() -> None:
         ), name
 
 
-def test_sample_has_all_options_of_ours(fresh: pathlib.Path) -> None:
+def test_sample_has_all_options_of_the_service(fresh: pathlib.Path) -> None:
     text = '\n'.join(options(fresh))
     for module in MODULES:
         for group, listed in module.list_opts():

@@ -29,7 +29,7 @@ def settings(name: str) -> dict[str, str]:
     return dict(line.split('=', 1) for line in lines if line[:1].isalpha())
 
 
-def test_there_is_a_unit_for_each_kind_of_process() -> None:
+def test_each_kind_of_process_has_a_unit() -> None:
     assert NAMES == ['vobjects-api.service', 'vobjects-engine@.service']
     for name in NAMES:
         assert settings(name)['ExecStart'].startswith(f'{INSTALLED} ')
@@ -45,18 +45,18 @@ def test_systemd_finds_no_fault(name: str, tmp_path: pathlib.Path) -> None:
     unit = tmp_path / name.replace('@', '@1')
     text = (UNITS / name).read_text()
     unit.write_text(text.replace(INSTALLED, str(command)))
-    done = subprocess.run(
+    result = subprocess.run(
         [analyze, 'verify', '--man=no', str(unit)],
         capture_output=True,
         text=True,
         timeout=600,
         check=False,
     )
-    found = [line for line in done.stderr.splitlines() if unit.name in line]
-    assert found == []
+    faults = [line for line in result.stderr.splitlines() if unit.name in line]
+    assert faults == []
 
 
-def test_systemd_waits_for_longer_than_a_process_takes_to_stop() -> None:
+def test_systemd_waits_longer_than_the_stop_timeout() -> None:
     conf = cfg.ConfigOpts()
     api_conf.register(conf)
     engine_conf.register(conf)

@@ -35,11 +35,11 @@ def test_create_stages_run_in_any_engine(
 ) -> None:
     engines = [any_harness.engine(name=name) for name in 'abc']
     request_helpers.create_cluster(engines[0], 3, run=False)
-    done = 0
+    stages = 0
     while any(engine.scheduler.step() for engine in engines):
-        done += 1
+        stages += 1
         engines.append(engines.pop(0))
-    assert done == 5
+    assert stages == 5
     any_harness.assert_idle()
     (cluster,) = any_harness.rows(models.Cluster)
     assert cluster.status == 'ACTIVE'

@@ -73,14 +73,16 @@ def test_replace_swaps_members(
 ) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
-    old, kept = members(engine, cluster)
+    replaced, remaining = members(engine, cluster)
     new = request_helpers.create_node(engine, name='new', profile_id='p')
     engine.call(
-        clusters.ClusterReplaceNodesRequest(identity='c', nodes={old: 'new'})
+        clusters.ClusterReplaceNodesRequest(
+            identity='c', nodes={replaced: 'new'}
+        )
     )
     engine.run_actions()
-    assert members(engine, cluster) == [kept, new]
-    assert request_helpers.get_node(engine, old).cluster_id == ''
+    assert members(engine, cluster) == [remaining, new]
+    assert request_helpers.get_node(engine, replaced).cluster_id == ''
     assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
     any_harness.assert_idle()
 
@@ -89,15 +91,20 @@ def test_node_added_to_two_clusters_joins_only_one(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
-    one = request_helpers.create_cluster(engine, 0, name='one')
-    two = request_helpers.create_cluster(engine, 0, name='two', profile_id='p')
+    first = request_helpers.create_cluster(engine, 0, name='one')
+    second = request_helpers.create_cluster(
+        engine, 0, name='two', profile_id='p'
+    )
     node = request_helpers.create_node(engine, profile_id='p')
     for name in ('one', 'two'):
         engine.call(
             clusters.ClusterAddNodesRequest(identity=name, nodes=[node])
         )
     engine.run_actions()
-    assert sorted([members(engine, one), members(engine, two)]) == [[], [node]]
+    assert sorted([members(engine, first), members(engine, second)]) == [
+        [],
+        [node],
+    ]
     assert harness.statuses('CLUSTER_ADD_NODES') == ['FAILED', 'SUCCEEDED']
     assert request_helpers.get_node(engine, node).status == 'ACTIVE'
     harness.assert_idle()
@@ -112,10 +119,10 @@ def test_add_reports_all_problems_in_one_error(
     request_helpers.create_node(
         engine, name='unborn', profile_id='p', run=False
     )
-    wanted = [member, 'unborn', 'nobody']
+    node_names = [member, 'unborn', 'nobody']
     with pytest.raises(errors.BadRequest) as caught:
         engine.call(
-            clusters.ClusterAddNodesRequest(identity='c', nodes=wanted)
+            clusters.ClusterAddNodesRequest(identity='c', nodes=node_names)
         )
     lines = str(caught.value).split('\n')
     assert lines[0] == f"Nodes ['{member}'] already owned by some cluster."
@@ -124,7 +131,7 @@ def test_add_reports_all_problems_in_one_error(
 
 
 @pytest.mark.parametrize(
-    ('given', 'said'),
+    ('replacements', 'compat_message'),
     [
         ({}, 'The data provided is not a map'),
         ({'old': None}, "Field `nodes[old]' cannot be None"),
@@ -132,19 +139,21 @@ def test_add_reports_all_problems_in_one_error(
     ],
 )
 def test_invalid_replacements_are_rejected_with_senlins_messages(
-    harness: engine_harness.Harness, given: Any, said: str
+    harness: engine_harness.Harness, replacements: Any, compat_message: str
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     with pytest.raises(errors.BadRequest) as caught:
         engine.call(
-            clusters.ClusterReplaceNodesRequest(identity='c', nodes=given)
+            clusters.ClusterReplaceNodesRequest(
+                identity='c', nodes=replacements
+            )
         )
-    assert caught.value.compat_message == said
+    assert caught.value.compat_message == compat_message
 
 
 @pytest.mark.parametrize(
-    ('request_type', 'given', 'says'),
+    ('request_type', 'node_names', 'message'),
     [
         (clusters.ClusterAddNodesRequest, ['n', 'n-id'], 'each node once'),
         (clusters.ClusterAddNodesRequest, ['n'], "the cluster's max_size"),
@@ -170,21 +179,24 @@ def test_invalid_replacements_are_rejected_with_senlins_messages(
     ],
 )
 def test_unsuitable_nodes_are_rejected(
-    harness: engine_harness.Harness, request_type: Any, given: Any, says: str
+    harness: engine_harness.Harness,
+    request_type: Any,
+    node_names: Any,
+    message: str,
 ) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1, min_size=1, max_size=1)
     (member,) = members(engine, cluster)
-    alone = request_helpers.create_node(engine, profile_id='p')
-    known = {'member': member, 'n-id': alone}
-    if isinstance(given, dict):
-        wanted: Any = {
-            known.get(k, k): known.get(v, v) for k, v in given.items()
+    standalone = request_helpers.create_node(engine, profile_id='p')
+    ids = {'member': member, 'n-id': standalone}
+    if isinstance(node_names, dict):
+        identities: Any = {
+            ids.get(k, k): ids.get(v, v) for k, v in node_names.items()
         }
     else:
-        wanted = [known.get(one, one) for one in given]
-    with pytest.raises(errors.BadRequest, match=says):
-        engine.call(request_type(identity=cluster, nodes=wanted))
+        identities = [ids.get(name, name) for name in node_names]
+    with pytest.raises(errors.BadRequest, match=message):
+        engine.call(request_type(identity=cluster, nodes=identities))
     assert (
         harness.statuses('NODE_JOIN') == harness.statuses('NODE_LEAVE') == []
     )
@@ -207,23 +219,23 @@ def test_nodes_of_another_project_are_not_found(
         )
 
 
-@pytest.mark.parametrize(('lost', 'grown'), [(1, 0), (0, 2), (2, 1)])
+@pytest.mark.parametrize(('removed', 'added'), [(1, 0), (0, 2), (2, 1)])
 def test_recover_with_check_capacity_restores_number_of_nodes(
-    harness: engine_harness.Harness, lost: int, grown: int
+    harness: engine_harness.Harness, removed: int, added: int
 ) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 3)
 
     def change(session: Any) -> None:
         row = session.get(models.Cluster, cluster)
-        row.desired_capacity = 3 - lost + grown
+        row.desired_capacity = 3 - removed + added
 
     harness.database.write(change)
     engine.call(
         clusters.ClusterRecoverRequest(identity=cluster, check_capacity=True)
     )
     engine.run_actions()
-    assert len(members(engine, cluster)) == 3 - lost + grown
+    assert len(members(engine, cluster)) == 3 - removed + added
     assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
     harness.assert_idle()
 

@@ -78,7 +78,7 @@ def test_cluster_operation_reaches_the_matching_nodes(
 
 
 @pytest.mark.parametrize(
-    ('options', 'says', 'said'),
+    ('options', 'message', 'compat_message'),
     [
         (
             {'operation': 'dance'},
@@ -101,17 +101,17 @@ def test_cluster_operation_reaches_the_matching_nodes(
 def test_unsupported_operation_is_rejected(
     harness: engine_harness.Harness,
     options: dict[str, Any],
-    says: str,
-    said: str,
+    message: str,
+    compat_message: str,
 ) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
     (node,) = request_helpers.get_cluster(engine, cluster).nodes
-    with pytest.raises(errors.BadRequest, match=says):
+    with pytest.raises(errors.BadRequest, match=message):
         engine.call(clusters.ClusterOperationRequest(identity='c', **options))
-    with pytest.raises(errors.BadRequest, match=says) as caught:
+    with pytest.raises(errors.BadRequest, match=message) as caught:
         engine.call(nodes.NodeOperationRequest(identity=node, **options))
-    assert caught.value.compat_message == said
+    assert caught.value.compat_message == compat_message
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def parts(harness: engine_harness.Harness, kind: str) -> list[Any]:
     ]
 
 
-def assert_working_or_gone(harness: engine_harness.Harness) -> None:
+def assert_resources_match_attachment(harness: engine_harness.Harness) -> None:
     """Assert that resources exist if and only if the policy is attached."""
     harness.assert_idle()
     groups = {part.id for part in parts(harness, 'server_group')}
@@ -224,9 +224,9 @@ def test_change_ended_at_any_step_leaves_working_policy_or_nothing(
         action = call(engine, change)
         cloud.interrupt_at(step, interrupt)
         engine.run_actions()
-        assert_working_or_gone(harness)
+        assert_resources_match_attachment(harness)
         detach_if_attached(engine)
-        assert_working_or_gone(harness)
+        assert_resources_match_attachment(harness)
         if not cloud.was_interrupted():
             break
 
@@ -252,7 +252,7 @@ def test_attachment_cancelled_after_crash_deletes_resources(
         engine.run_actions()
         assert harness.row(models.Action, action).status == 'CANCELLED'
         assert harness.rows(models.ClusterPolicy) == []
-        assert_working_or_gone(harness)
+        assert_resources_match_attachment(harness)
 
 
 @pytest.mark.parametrize('change', [ATTACH, DETACH])
@@ -277,7 +277,7 @@ def test_forced_cluster_deletion_during_change_leaves_no_resource(
         if not cloud.was_interrupted():
             break
         assert harness.rows(models.Cluster) == []
-        assert_working_or_gone(harness)
+        assert_resources_match_attachment(harness)
         request_helpers.create_cluster(
             engine, 2, profile_id=profile, min_size=0
         )
@@ -290,16 +290,16 @@ def test_cancelled_attachment_reports_reversal_until_resources_are_gone(
     request_helpers.create_cluster(engine, 1)
     create_affinity(engine)
     action = call(engine, ATTACH)
-    seen = []
+    statuses = []
 
     def interrupt() -> None:
         cancel(engine, action)
         row = harness.row(models.Action, action)
-        seen.append((row.status, row.status_reason))
+        statuses.append((row.status, row.status_reason))
 
     Cloud(harness).interrupt_at(1, interrupt)
     engine.run_actions()
-    assert seen == [
+    assert statuses == [
         (
             'RUNNING',
             'cancelled by request; its changes are being reverted',
@@ -310,7 +310,7 @@ def test_cancelled_attachment_reports_reversal_until_resources_are_gone(
         'CANCELLED',
         'cancelled by request',
     )
-    assert_working_or_gone(harness)
+    assert_resources_match_attachment(harness)
 
 
 def test_undo_that_fails_names_left_resources(

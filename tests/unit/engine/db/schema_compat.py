@@ -49,27 +49,27 @@ def _problems(difference: Any, before: sqlalchemy.MetaData) -> Iterator[str]:
         for change in difference:
             yield from _column_problems(*change)
         return
-    kind, *what = difference
+    kind, *details = difference
     if kind == 'remove_table':
         return
     if kind == 'remove_column':
-        column = what[-1]
+        table, column = details[1], details[-1]
         if not column.nullable and column.server_default is None:
-            yield f'{what[1]}.{column.name} is new, not null, has no default'
+            yield f'{table}.{column.name} is new, not null, has no default'
         return
     if kind in ('remove_index', 'remove_constraint', 'remove_fk'):
-        thing = what[0]
-        limits = kind != 'remove_index' or thing.unique
-        old = before.tables.get(thing.table.name)
-        if limits and old is not None and _concerns(thing, old):
-            yield f'{thing.name} is new and limits {old.name}'
+        limit = details[0]
+        is_restriction = kind != 'remove_index' or limit.unique
+        old = before.tables.get(limit.table.name)
+        if is_restriction and old is not None and _concerns(limit, old):
+            yield f'{limit.name} is new and limits {old.name}'
         return
-    yield f'{kind.removeprefix("add_")} {what[-1]} has gone'
+    yield f'{kind.removeprefix("add_")} {details[-1]} has gone'
 
 
-def _concerns(thing: Any, old: sqlalchemy.Table) -> bool:
+def _concerns(limit: Any, old: sqlalchemy.Table) -> bool:
     """Tell whether all columns of a constraint or index existed before."""
-    return all(column.name in old.columns for column in thing.columns)
+    return all(column.name in old.columns for column in limit.columns)
 
 
 def _column_problems(
@@ -98,10 +98,10 @@ def write(
         connection.execute(table.insert().values(row))
         written[table.name] = row
         key = [column == row[column.name] for column in table.primary_key]
-        found = connection.execute(
+        rows = connection.execute(
             sqlalchemy.select(table).where(*key)
         ).mappings()
-        assert dict(found.one()) == row
+        assert dict(rows.one()) == row
 
 
 def _value(

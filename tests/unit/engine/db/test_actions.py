@@ -130,8 +130,8 @@ def test_candidates_are_the_oldest_that_are_not_excluded(
     ]
     add(any_database, *reversed(rows))
     with any_database.reader() as session:
-        found = actions.candidates(session, 2, [rows[0].id])
-    assert found == [rows[1].id, rows[2].id]
+        candidates = actions.candidates(session, 2, [rows[0].id])
+    assert candidates == [rows[1].id, rows[2].id]
 
 
 def test_old_claim_after_reclaim_by_same_service_is_void(
@@ -251,13 +251,13 @@ def test_overdue_returns_actions_past_their_deadline(
 def test_resumable_returns_waiting_actions_without_children(
     any_database: database.Database, owner: str
 ) -> None:
-    parent, child, lost = new(), new(), new(status='WAITING')
-    add(any_database, parent, lost)
-    held = claim(any_database, parent, owner)
-    assert held is not None
-    wait_for(any_database, held, [child])
+    parent, child, childless = new(), new(), new(status='WAITING')
+    add(any_database, parent, childless)
+    claimed = claim(any_database, parent, owner)
+    assert claimed is not None
+    wait_for(any_database, claimed, [child])
     with any_database.reader() as session:
-        assert dependencies.resumable(session) == [lost.id]
+        assert dependencies.resumable(session) == [childless.id]
     assert any_database.write(
-        lambda session: dependencies.resume_if_done(session, lost.id)
+        lambda session: dependencies.resume_if_done(session, childless.id)
     )

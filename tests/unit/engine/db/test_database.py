@@ -42,12 +42,12 @@ def test_names_that_differ_in_case_are_different(
 ) -> None:
     any_database.write(lambda session: session.add(profile(name='Web')))
     with any_database.reader() as session:
-        found = session.scalars(
+        names = session.scalars(
             sqlalchemy.select(models.Profile.name).where(
                 models.Profile.name == 'web'
             )
         ).all()
-    assert found == []
+    assert names == []
 
 
 def test_clock_is_utc_and_moves_within_a_transaction(
@@ -317,12 +317,17 @@ def test_lost_database_is_unreachable_until_it_answers(
             use(opened)
     proxy.restore()
     assert use(opened) == 1
-    lost, back = [r for r in caplog.records if r.name == 'engine.db.database']
-    assert (lost.levelno, back.levelno) == (logging.WARNING, logging.WARNING)
-    assert 'does not answer: ' in lost.getMessage()
-    assert 'answers again, after ' in back.getMessage()
-    assert '\n' not in lost.getMessage() + back.getMessage()
-    assert lost.exc_info is None
+    outage, recovery = [
+        r for r in caplog.records if r.name == 'engine.db.database'
+    ]
+    assert (outage.levelno, recovery.levelno) == (
+        logging.WARNING,
+        logging.WARNING,
+    )
+    assert 'does not answer: ' in outage.getMessage()
+    assert 'answers again, after ' in recovery.getMessage()
+    assert '\n' not in outage.getMessage() + recovery.getMessage()
+    assert outage.exc_info is None
 
 
 def test_log_failure_of_a_lost_database_logs_at_debug_level(

@@ -56,10 +56,10 @@ def test_default_order_is_by_the_first_key(
 def test_sort_by_several_keys_uses_each_direction(
     any_database: database.Database, rows: list[models.Profile]
 ) -> None:
-    found = page(any_database, sort='type:desc,name')
+    page_ids = page(any_database, sort='type:desc,name')
     expected = sorted(rows, key=lambda row: (row.name, row.id))
     expected.sort(key=lambda row: row.type, reverse=True)
-    assert found == [row.id for row in expected]
+    assert page_ids == [row.id for row in expected]
 
 
 @pytest.mark.parametrize(

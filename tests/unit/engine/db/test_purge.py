@@ -23,12 +23,12 @@ def purged(
     """Delete, after having counted the same."""
     until = purge.cutoff_time(target, days * DAY)
     expected = purge.count(target, until, projects)
-    found = (
+    deleted = (
         sum(purge.delete_actions(target, until, projects)),
         sum(purge.delete_events(target, until, projects)),
     )
-    assert found == expected
-    return found
+    assert deleted == expected
+    return deleted
 
 
 def test_purge_deletes_older_rows(any_database: database.Database) -> None:

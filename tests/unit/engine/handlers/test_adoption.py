@@ -68,7 +68,7 @@ def test_preview_shows_the_spec_and_makes_nothing(
 
 
 @pytest.mark.parametrize(
-    ('options', 'says'),
+    ('options', 'message'),
     [
         ({'type': 'os.heat.stack-7.0'}, 'profile_type .* could not be found'),
         ({'identity': 'nowhere'}, 'there is no server nowhere'),
@@ -79,12 +79,12 @@ def test_invalid_adoption_is_rejected(
     harness: engine_harness.Harness,
     server: str,
     options: dict[str, Any],
-    says: str,
+    message: str,
 ) -> None:
-    given = {'identity': server, 'type': TYPE, **options}
+    request_fields = {'identity': server, 'type': TYPE, **options}
     for kind in (nodes.NodeAdoptRequest, nodes.NodeAdoptPreviewRequest):
-        with pytest.raises(errors.BadRequest, match=says):
-            harness.engine().call(kind(**given))
+        with pytest.raises(errors.BadRequest, match=message):
+            harness.engine().call(kind(**request_fields))
     assert harness.count(models.Node) == 0
 
 

@@ -59,8 +59,8 @@ def test_collect_with_path_outside_of_node_is_rejected(
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     (node,) = request_helpers.get_cluster(engine, cluster).nodes
-    (found,) = collect(engine, 'name.`parent`.id')
-    assert found == (node, node)
+    (value,) = collect(engine, 'name.`parent`.id')
+    assert value == (node, node)
     with pytest.raises(errors.BadRequest, match='leads out of the node'):
         collect(engine, 'name.`parent`.`parent`')
 

@@ -38,7 +38,9 @@ def notify(engine: engine_harness.Engine, **more: Any) -> None:
     assert engine.call(request, **more) is None
 
 
-def left(engine: engine_harness.Engine, receiver: Any) -> list[Any]:
+def remaining_bodies(
+    engine: engine_harness.Engine, receiver: Any
+) -> list[Any]:
     claim = engine.runtime.queues.claim('ours', receiver.channel['queue_name'])
     return [message.body for message in claim.messages]
 
@@ -64,7 +66,7 @@ def test_messages_start_actions_of_the_owner(
     assert [row.status for row in actions_of(any_harness)] == ['SUCCEEDED'] * 2
     assert {row.user for row in actions_of(any_harness)} == {'alice'}
     assert len(request_helpers.get_cluster(engine, 'c').nodes) == 3
-    assert left(engine, receiver) == []
+    assert remaining_bodies(engine, receiver) == []
     assert any_harness.count(models.ReceivedMessage) == 0
     notify(engine)
     assert len(actions_of(any_harness)) == 2
@@ -107,7 +109,7 @@ def test_invalid_message_is_dropped(
     before = harness.count(models.Action)
     notify(engine)
     assert harness.count(models.Action) == before + 1
-    assert left(engine, receiver) == []
+    assert remaining_bodies(engine, receiver) == []
 
 
 def test_administrator_message_may_target_foreign_cluster(
@@ -156,7 +158,7 @@ def test_redelivered_message_starts_no_second_action(
     any_harness.database.write(claim_ends)
     notify(any_harness.engine(name='two'))
     assert len(actions_of(any_harness)) == 1
-    assert left(engine, receiver) == []
+    assert remaining_bodies(engine, receiver) == []
     assert any_harness.count(models.ReceivedMessage) == 0
 
 
@@ -214,7 +216,7 @@ def test_receiver_deletion_deletes_queue(
     )
     assert changed.channel == receiver.channel
     engine.call(receivers.ReceiverDeleteRequest(identity='other'))
-    assert left(engine, receiver) == []
+    assert remaining_bodies(engine, receiver) == []
     assert harness.count(models.Receiver) == 0
 
 
@@ -279,5 +281,7 @@ def test_old_message_records_are_deleted(
     any_harness.database.write(remember)
     post(engine, receiver, OUT)
     notify(engine)
-    kept = [row.message_id for row in any_harness.rows(models.ReceivedMessage)]
-    assert kept == ['10']
+    message_ids = [
+        row.message_id for row in any_harness.rows(models.ReceivedMessage)
+    ]
+    assert message_ids == ['10']

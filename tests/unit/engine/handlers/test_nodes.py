@@ -125,12 +125,12 @@ def test_list_is_filtered_by_cluster(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 2)
-    alone = request_helpers.create_node(engine)
-    everything = engine.call(nodes.NodeListRequest())
-    assert len(everything) == 3
+    standalone = request_helpers.create_node(engine)
+    all_nodes = engine.call(nodes.NodeListRequest())
+    assert len(all_nodes) == 3
     members = engine.call(nodes.NodeListRequest(cluster_id='c', sort='index'))
     assert [member.index for member in members] == [1, 2]
-    assert alone not in [member.id for member in members]
+    assert standalone not in [member.id for member in members]
 
 
 def test_details_come_from_the_cloud(
@@ -148,24 +148,26 @@ def test_details_come_from_the_cloud(
 
 
 @pytest.mark.parametrize(
-    ('params', 'says'),
+    ('params', 'message'),
     [({'type': 'soft'}, None), ({}, None), ({'type': 'FIRM'}, "'FIRM'")],
 )
 def test_unknown_reboot_type_is_rejected(
-    harness: engine_harness.Harness, params: dict[str, str], says: str | None
+    harness: engine_harness.Harness,
+    params: dict[str, str],
+    message: str | None,
 ) -> None:
     engine = harness.engine()
     request_helpers.create_node(engine)
     request_helpers.create_cluster(engine, 1)
-    given = {'operation': 'REBOOT', 'operation_params': params}
+    recovery = {'operation': 'REBOOT', 'operation_params': params}
     for request in (
-        nodes.NodeRecoverRequest(identity='n', **given),
-        clusters.ClusterRecoverRequest(identity='c', **given),
+        nodes.NodeRecoverRequest(identity='n', **recovery),
+        clusters.ClusterRecoverRequest(identity='c', **recovery),
     ):
-        if says is None:
+        if message is None:
             engine.call(request)
         else:
-            with pytest.raises(errors.BadRequest, match=says):
+            with pytest.raises(errors.BadRequest, match=message):
                 engine.call(request)
 
 

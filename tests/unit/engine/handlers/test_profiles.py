@@ -21,18 +21,25 @@ def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
 def test_create_returns_spec_and_metadata(
     engine: engine_harness.Engine,
 ) -> None:
-    found = engine.call(
+    created = engine.call(
         profiles.ProfileCreateRequest(
             name='p', spec=engine_harness.SPEC, metadata={'a': [1]}
         )
     )
-    assert (found.name, found.type) == ('p', 'os.nova.server-1.0')
-    assert (found.spec, found.metadata) == (engine_harness.SPEC, {'a': [1]})
-    assert (found.user, found.project, found.domain) == ('alice', 'ours', 'd')
-    assert found.created_at is not None
-    assert found.updated_at is None
-    again = engine.call(profiles.ProfileGetRequest(identity=found.id[:8]))
-    assert objects.to_json(again, local()) == objects.to_json(found, local())
+    assert (created.name, created.type) == ('p', 'os.nova.server-1.0')
+    assert (created.spec, created.metadata) == (
+        engine_harness.SPEC,
+        {'a': [1]},
+    )
+    assert (created.user, created.project, created.domain) == (
+        'alice',
+        'ours',
+        'd',
+    )
+    assert created.created_at is not None
+    assert created.updated_at is None
+    read = engine.call(profiles.ProfileGetRequest(identity=created.id[:8]))
+    assert objects.to_json(read, local()) == objects.to_json(created, local())
 
 
 @pytest.mark.parametrize(
@@ -60,13 +67,13 @@ def test_bad_spec_is_rejected(
     assert harness.count(models.Profile) == 0
 
 
-def test_validate_creates_nothing(
+def test_validate_creates_no_profile(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    found = engine.call(
+    validated = engine.call(
         profiles.ProfileValidateRequest(spec=engine_harness.SPEC)
     )
-    assert found.type == 'os.nova.server-1.0'
+    assert validated.type == 'os.nova.server-1.0'
     assert harness.count(models.Profile) == 0
 
 
@@ -74,17 +81,17 @@ def test_update_changes_name_and_metadata(
     engine: engine_harness.Engine,
 ) -> None:
     profile = request_helpers.create_profile(engine)
-    found = engine.call(
+    updated = engine.call(
         profiles.ProfileUpdateRequest(
             identity=profile, name='new', metadata={'b': 1}
         )
     )
-    assert (found.name, found.metadata) == ('new', {'b': 1})
-    assert found.updated_at is not None
+    assert (updated.name, updated.metadata) == ('new', {'b': 1})
+    assert updated.updated_at is not None
 
 
 @pytest.mark.parametrize('options', [{}, {'name': 'p'}, {'metadata': {}}])
-def test_update_of_nothing_is_rejected(
+def test_update_without_changes_is_rejected(
     engine: engine_harness.Engine, options: dict[str, Any]
 ) -> None:
     request_helpers.create_profile(engine)
@@ -151,10 +158,10 @@ def test_types_are_listed_and_shown(engine: engine_harness.Engine) -> None:
         ('os.heat.stack', '1.0'),
         ('os.nova.server', '1.0'),
     ]
-    found = engine.call(
+    profile_type = engine.call(
         profiles.ProfileTypeGetRequest(identity='os.nova.server-1.0')
     )
-    assert found.schema['flavor']['required'] is True
-    assert found.support_status['1.0'][0]['status'] == 'SUPPORTED'
+    assert profile_type.schema['flavor']['required'] is True
+    assert profile_type.support_status['1.0'][0]['status'] == 'SUPPORTED'
     with pytest.raises(errors.ResourceNotFound):
         engine.call(profiles.ProfileTypeGetRequest(identity='none'))

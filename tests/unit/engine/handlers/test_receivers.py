@@ -27,7 +27,7 @@ def create(
     **more: Any,
 ) -> Any:
     context = more.pop('context', None)
-    given: dict[str, Any] = {
+    request_fields: dict[str, Any] = {
         'name': 'hook',
         'type': 'webhook',
         'cluster_id': 'c',
@@ -35,12 +35,16 @@ def create(
         'endpoint': ENDPOINT,
         **more,
     }
-    return engine.call(receivers.ReceiverCreateRequest(**given), context)
+    return engine.call(
+        receivers.ReceiverCreateRequest(**request_fields), context
+    )
 
 
 def trigger(engine: engine_harness.Engine, identity: str, **more: Any) -> Any:
-    given = {'params': {}, 'body': {}, **more}
-    request = receivers.WebhookTriggerRequest(identity=identity, **given)
+    request_fields = {'params': {}, 'body': {}, **more}
+    request = receivers.WebhookTriggerRequest(
+        identity=identity, **request_fields
+    )
     return engine.call(request, RequestContext())
 
 
@@ -88,7 +92,7 @@ def test_receivers_are_filtered(engine: engine_harness.Engine) -> None:
 
     def names(**more: Any) -> list[str]:
         request = receivers.ReceiverListRequest(**more)
-        return [one.name for one in engine.call(request)]
+        return [receiver.name for receiver in engine.call(request)]
 
     assert names(sort='name') == ['a', 'b']
     assert names(action=['CLUSTER_CHECK']) == ['b']
@@ -100,7 +104,7 @@ def test_receivers_are_filtered(engine: engine_harness.Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ('given', 'says'),
+    ('changes', 'message'),
     [
         ({'cluster_id': None}, 'Cluster identity is required'),
         ({'action': None}, 'Action name is required'),
@@ -114,11 +118,11 @@ def test_receivers_are_filtered(engine: engine_harness.Engine) -> None:
     ],
 )
 def test_invalid_receiver_is_rejected(
-    engine: engine_harness.Engine, given: dict[str, Any], says: str
+    engine: engine_harness.Engine, changes: dict[str, Any], message: str
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    with pytest.raises(errors.BadRequest, match=says):
-        create(engine, **given)
+    with pytest.raises(errors.BadRequest, match=message):
+        create(engine, **changes)
 
 
 def test_trigger_acts_as_the_owner_of_the_receiver(
@@ -276,10 +280,12 @@ def test_url_with_stored_params_can_be_called(
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     params = {'count': 1.0}
-    made = create(engine, params=params)
-    query = dict(urllib.parse.parse_qsl(made.channel['alarm_url']))
+    receiver = create(engine, params=params)
+    query = dict(urllib.parse.parse_qsl(receiver.channel['alarm_url']))
     assert query['count'] == '1'
-    assert trigger(engine, made.id, params={'count': query['count']}).action
+    assert trigger(
+        engine, receiver.id, params={'count': query['count']}
+    ).action
 
 
 def test_url_leaves_out_params_that_a_query_cannot_express(
@@ -287,9 +293,9 @@ def test_url_leaves_out_params_that_a_query_cannot_express(
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     (node,) = request_helpers.get_cluster(engine, 'c').nodes
-    made = create(engine, 'CLUSTER_DEL_NODES', params={'nodes': [node]})
-    assert made.channel['alarm_url'].endswith('/trigger?V=2')
-    accepted = trigger(engine, made.id)
+    receiver = create(engine, 'CLUSTER_DEL_NODES', params={'nodes': [node]})
+    assert receiver.channel['alarm_url'].endswith('/trigger?V=2')
+    accepted = trigger(engine, receiver.id)
     engine.run_actions()
     assert accepted.action
     assert request_helpers.get_cluster(engine, 'c').nodes == []

@@ -150,19 +150,19 @@ def test_created_resource_shows_all_fields_of_its_request(
 ) -> None:
     engine = harness.engine()
     (particular,) = with_ids(engine, particular)
-    shown = create.fields.keys() & resource.fields.keys()
-    sent = {
+    names = create.fields.keys() & resource.fields.keys()
+    values = {
         name: particular.get(name, value_of(create.fields[name]))
-        for name in shown | particular.keys()
+        for name in names | particular.keys()
     }
 
-    resource_id = create_resource(engine, resource, create(**sent))
+    resource_id = create_resource(engine, resource, create(**values))
 
-    found = engine.call(get(identity=resource_id))
-    for name in shown:
-        assert getattr(found, name) == sent[name], (
+    read = engine.call(get(identity=resource_id))
+    for name in names:
+        assert getattr(read, name) == values[name], (
             f'{create.obj_name()}.{name} is lost: {resource.obj_name()} shows'
-            f' {getattr(found, name)!r} instead of {sent[name]!r}; store'
+            f' {getattr(read, name)!r} instead of {values[name]!r}; store'
             f" request.get('{name}') in engine/handlers"
         )
 

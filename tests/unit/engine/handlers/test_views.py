@@ -154,12 +154,12 @@ def test_list_is_serialized_without_building_objects(
     harness: engine_harness.Harness,
 ) -> None:
     fill(harness)
-    found = harness.engine().call(clusters.ClusterListRequest())
-    sent = serializer.to_bytes(found, manifest.local())
-    assert lazy_list.created_objects(found) == []
-    read = serializer.from_bytes(sent)
+    rows = harness.engine().call(clusters.ClusterListRequest())
+    content = serializer.to_bytes(rows, manifest.local())
+    assert lazy_list.created_objects(rows) == []
+    read = serializer.from_bytes(content)
     assert [cluster.as_dict() for cluster in read] == [
-        cluster.as_dict() for cluster in found
+        cluster.as_dict() for cluster in rows
     ]
     assert read[0].data == ODD
 

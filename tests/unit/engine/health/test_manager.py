@@ -22,16 +22,16 @@ from vobjects.clustering.requests import clusters, nodes
 HOURS = datetime.timedelta(hours=2)
 
 
-def look(engine: engine_harness.Engine) -> int:
+def run_due_checks(engine: engine_harness.Engine) -> int:
     """Have an engine look at all that is due; return how often it did."""
-    one = manager.Manager(engine.runtime, engine.member.id)
-    looks = 0
-    while one.step():
-        looks += 1
-    return looks
+    health_manager = manager.Manager(engine.runtime, engine.member.id)
+    checks = 0
+    while health_manager.step():
+        checks += 1
+    return checks
 
 
-def cared_for(
+def create_monitored_cluster(
     engine: engine_harness.Engine, *modes: Any, size: int = 2, **recovery: Any
 ) -> None:
     """Create cluster c with a health policy."""
@@ -40,7 +40,7 @@ def cared_for(
     assert attach(engine).status == 'SUCCEEDED'
 
 
-def later(harness: engine_harness.Harness) -> None:
+def make_all_due(harness: engine_harness.Harness) -> None:
     """Have all that is due in the next hours be due now."""
 
     def body(session: Any) -> None:
@@ -52,7 +52,9 @@ def later(harness: engine_harness.Harness) -> None:
     harness.database.write(body)
 
 
-def fall_sick(harness: engine_harness.Harness, status: str = 'SHUTOFF') -> str:
+def break_first_server(
+    harness: engine_harness.Harness, status: str = 'SHUTOFF'
+) -> str:
     """Have the first node's server fail; return the server's ID."""
     node = min(harness.rows(models.Node), key=lambda row: row.index)
 
@@ -61,8 +63,8 @@ def fall_sick(harness: engine_harness.Harness, status: str = 'SHUTOFF') -> str:
         server.status = status
 
     harness.database.write(body)
-    found: str = node.physical_id
-    return found
+    server_id: str = node.physical_id
+    return server_id
 
 
 def recoveries(harness: engine_harness.Harness) -> list[Any]:
@@ -77,24 +79,26 @@ def test_unhealthy_node_is_recovered_when_cluster_is_due(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
-    cared_for(engine, 'NODE_STATUS_POLLING', actions=[{'name': 'REBOOT'}])
-    server = fall_sick(any_harness)
-    assert look(engine) == 0
-    later(any_harness)
-    assert look(engine) == 1
+    create_monitored_cluster(
+        engine, 'NODE_STATUS_POLLING', actions=[{'name': 'REBOOT'}]
+    )
+    server = break_first_server(any_harness)
+    assert run_due_checks(engine) == 0
+    make_all_due(any_harness)
+    assert run_due_checks(engine) == 1
     (action,) = recoveries(any_harness)
     assert action.status_reason == (
         f"Health policy 'pol': its server {server} is SHUTOFF"
     )
     assert action.project == 'ours'
-    later(any_harness)
-    look(engine)
+    make_all_due(any_harness)
+    run_due_checks(engine)
     assert len(recoveries(any_harness)) == 1
     engine.run_actions()
     assert any_harness.row(models.SimulatedServer, server).status == 'ACTIVE'
     assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
-    later(any_harness)
-    look(engine)
+    make_all_due(any_harness)
+    run_due_checks(engine)
     assert len(recoveries(any_harness)) == 1
     any_harness.assert_idle()
 
@@ -104,10 +108,10 @@ def test_intentionally_stopped_server_is_not_recovered(
     harness: engine_harness.Harness, status: str
 ) -> None:
     engine = harness.engine()
-    cared_for(engine, 'NODE_STATUS_POLLING')
-    fall_sick(harness, status)
-    later(harness)
-    look(engine)
+    create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
+    break_first_server(harness, status)
+    make_all_due(harness)
+    run_due_checks(engine)
     assert recoveries(harness) == []
 
 
@@ -115,14 +119,14 @@ def test_recently_changed_node_is_skipped(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
-    cared_for(engine, 'NODE_STATUS_POLLING')
-    fall_sick(harness)
+    create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
+    break_first_server(harness)
 
     def due(session: Any) -> None:
         session.query(models.HealthRegistration).one().due -= HOURS
 
     harness.database.write(due)
-    assert look(engine) == 1
+    assert run_due_checks(engine) == 1
     assert recoveries(harness) == []
 
 
@@ -130,7 +134,7 @@ def test_node_with_missing_server_is_recreated(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
-    cared_for(
+    create_monitored_cluster(
         engine,
         'NODE_STATUS_POLLING',
         actions=[{'name': 'RECREATE'}],
@@ -138,9 +142,9 @@ def test_node_with_missing_server_is_recreated(
         node_delete_timeout=7,
         node_force_recreate=True,
     )
-    server = fall_sick(harness)
-    later(harness)
-    look(engine)
+    server = break_first_server(harness)
+    make_all_due(harness)
+    run_due_checks(engine)
     (action,) = recoveries(harness)
     inputs = action.inputs['versioned_object.data']
     assert inputs['operation'] == 'RECREATE'
@@ -156,12 +160,12 @@ def test_node_on_failed_hypervisor_is_recovered(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
-    cared_for(engine, 'HYPERVISOR_STATUS_POLLING')
+    create_monitored_cluster(engine, 'HYPERVISOR_STATUS_POLLING')
     node = harness.rows(models.Node)[0]
     server = harness.row(models.SimulatedServer, node.physical_id)
     harness.conf.set_override('failed_hosts', [server.host], 'simulated')
-    later(harness)
-    look(engine)
+    make_all_due(harness)
+    run_due_checks(engine)
     assert recoveries(harness)[0].status_reason.endswith(
         f'its host {server.host} is down'
     )
@@ -171,10 +175,10 @@ def test_node_on_failed_hypervisor_is_recovered(
 
 
 @pytest.mark.parametrize(
-    ('conditional', 'found'), [('ANY_FAILED', 1), ('ALL_FAILED', 0)]
+    ('conditional', 'expected'), [('ANY_FAILED', 1), ('ALL_FAILED', 0)]
 )
 def test_recovery_conditional_any_or_all_modes(
-    harness: engine_harness.Harness, conditional: str, found: int
+    harness: engine_harness.Harness, conditional: str, expected: int
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 2)
@@ -182,35 +186,37 @@ def test_recovery_conditional_any_or_all_modes(
     properties['detection']['recovery_conditional'] = conditional
     create_policy(engine, 'health', version='1.2', **properties)
     attach(engine)
-    fall_sick(harness)
-    later(harness)
-    look(engine)
-    assert len(recoveries(harness)) == found
+    break_first_server(harness)
+    make_all_due(harness)
+    run_due_checks(engine)
+    assert len(recoveries(harness)) == expected
 
 
 def test_lifecycle_event_is_processed_once(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
-    cared_for(engine, 'LIFECYCLE_EVENTS', actions=[{'name': 'REBOOT'}])
+    create_monitored_cluster(
+        engine, 'LIFECYCLE_EVENTS', actions=[{'name': 'REBOOT'}]
+    )
     first, _ = request_helpers.get_cluster(engine, 'c').nodes
     for operation in ('stop', 'start', 'stop'):
         engine.call(
             nodes.NodeOperationRequest(identity=first, operation=operation)
         )
-        later(harness)
-        look(engine)  # an action works on the node: nothing happens
+        make_all_due(harness)
+        run_due_checks(engine)  # an action works on the node: nothing happens
         engine.run_actions()
     assert recoveries(harness) == []
-    later(harness)
-    look(engine)
+    make_all_due(harness)
+    run_due_checks(engine)
     (action,) = recoveries(harness)
     assert 'compute.instance.power_off.end' in action.status_reason
     engine.run_actions()
-    later(harness)
-    look(engine)
-    later(harness)
-    look(engine)
+    make_all_due(harness)
+    run_due_checks(engine)
+    make_all_due(harness)
+    run_due_checks(engine)
     assert len(recoveries(harness)) <= 2  # the second event: it is well again
     assert harness.rows(models.SimulatedEvent) == []
     (server, _) = harness.rows(models.SimulatedServer)
@@ -221,16 +227,16 @@ def test_cluster_with_running_action_is_skipped(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
-    cared_for(engine, 'NODE_STATUS_POLLING')
-    fall_sick(harness)
-    later(harness)
+    create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
+    break_first_server(harness)
+    make_all_due(harness)
     engine.call(clusters.ClusterCheckRequest(identity='c'))
     engine.run_actions(1)
-    assert look(engine) == 1
+    assert run_due_checks(engine) == 1
     assert recoveries(harness) == []
     engine.run_actions()
-    later(harness)
-    look(engine)
+    make_all_due(harness)
+    run_due_checks(engine)
     assert len(recoveries(harness)) == 1
 
 
@@ -238,14 +244,14 @@ def test_disabled_policy_checks_no_nodes(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
-    cared_for(engine, 'NODE_STATUS_POLLING')
+    create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
     enable(engine, on=False)
-    fall_sick(harness)
-    later(harness)
-    assert look(engine) == 0
+    break_first_server(harness)
+    make_all_due(harness)
+    assert run_due_checks(engine) == 0
     enable(engine, on=True)
-    later(harness)
-    assert look(engine) == 1
+    make_all_due(harness)
+    assert run_due_checks(engine) == 1
     assert len(recoveries(harness)) == 1
 
 
@@ -253,35 +259,35 @@ def test_cluster_is_claimed_by_one_engine_until_it_dies(
     any_harness: engine_harness.Harness,
 ) -> None:
     dying, other = any_harness.engine(name='dying'), any_harness.engine()
-    cared_for(dying, 'NODE_STATUS_POLLING')
+    create_monitored_cluster(dying, 'NODE_STATUS_POLLING')
     (row,) = any_harness.rows(models.HealthRegistration)
-    later(any_harness)
+    make_all_due(any_harness)
     owner = dying.member.id
     claim = health.claim
     cluster = row.cluster_id
     assert any_harness.database.write(lambda s: claim(s, cluster, owner))
-    later(any_harness)
-    assert look(other) == 0
+    make_all_due(any_harness)
+    assert run_due_checks(other) == 0
     any_harness.detect_death(dying)
-    assert look(other) == 1
-    later(any_harness)
+    assert run_due_checks(other) == 1
+    make_all_due(any_harness)
     assert not any_harness.database.write(lambda s: claim(s, cluster, owner))
-    assert look(other) == 1
+    assert run_due_checks(other) == 1
 
 
 def test_unreachable_cloud_does_not_cause_recovery(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
-    cared_for(engine, 'NODE_STATUS_POLLING')
+    create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
     servers: Any = engine.runtime.provider.servers
 
     def fail(server_id: str) -> Any:
         raise manager.probes.providers.ProviderError('out of order')
 
     servers.get = fail
-    later(harness)
-    look(engine)
+    make_all_due(harness)
+    run_due_checks(engine)
     assert recoveries(harness) == []
 
 
@@ -289,16 +295,16 @@ def test_manager_runs_in_threads_and_stops(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
-    cared_for(engine, 'NODE_STATUS_POLLING', size=20)
-    fall_sick(harness)
-    later(harness)
-    one = manager.Manager(engine.runtime, engine.member.id)
-    one.start()
+    create_monitored_cluster(engine, 'NODE_STATUS_POLLING', size=20)
+    break_first_server(harness)
+    make_all_due(harness)
+    health_manager = manager.Manager(engine.runtime, engine.member.id)
+    health_manager.start()
     for _ in range(600):
         if recoveries(harness):
             break
-        one._stopping.wait(0.1)
-    one.stop(60)
+        health_manager._stopping.wait(0.1)
+    health_manager.stop(60)
     assert len(recoveries(harness)) == 1
     assert harness.rows(models.HealthRegistration)[0].owner is None
 

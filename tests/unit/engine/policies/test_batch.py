@@ -89,18 +89,18 @@ def test_batches_run_in_order_when_engines_die(
     paused = show(engine, action)
     assert paused.status == 'READY'
     assert paused.status_reason == 'Pauses between batches; 2 to go'
-    assert [len(some) for some in paused.data['update']['plan']] == [2, 2, 1]
+    assert [len(batch) for batch in paused.data['update']['plan']] == [2, 2, 1]
     assert request_helpers.get_cluster(engine, 'c').status == 'UPDATING'
     any_harness.detect_death(engine)
-    other = any_harness.engine(name='other')
-    assert other.run_actions() == 0
-    for done in (4, 5):
+    survivor = any_harness.engine(name='other')
+    assert survivor.run_actions() == 0
+    for expected in (4, 5):
         end_pause(any_harness)
-        other.run_actions()
-        assert updated(any_harness) == done
-    assert show(other, action).status == 'SUCCEEDED'
-    assert request_helpers.get_cluster(other, 'c').status == 'ACTIVE'
-    assert request_helpers.get_cluster(other, 'c').profile_name == 'new'
+        survivor.run_actions()
+        assert updated(any_harness) == expected
+    assert show(survivor, action).status == 'SUCCEEDED'
+    assert request_helpers.get_cluster(survivor, 'c').status == 'ACTIVE'
+    assert request_helpers.get_cluster(survivor, 'c').profile_name == 'new'
     any_harness.assert_idle()
 
 

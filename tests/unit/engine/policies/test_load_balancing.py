@@ -142,8 +142,8 @@ def test_node_rejected_by_pool_has_status_warning(
 ) -> None:
     balancers = engine.runtime.provider.load_balancers
     assert balancers is not None
-    found = harness.rows(models.ClusterPolicy)[0].data
-    data = found['LoadBalancingPolicy']['data']
+    binding_data = harness.rows(models.ClusterPolicy)[0].data
+    data = binding_data['LoadBalancingPolicy']['data']
     balancers.delete(
         load_balancing.Balancer(data['loadbalancer'], data['pool']), timeout=60
     )
@@ -199,20 +199,20 @@ def test_existing_load_balancer_is_kept(
     balancers = engine.runtime.provider.load_balancers
     assert balancers is not None
     spec = load_balancing.Spec('mine', SPEC['vip'], SPEC['pool'])
-    there = balancers.create('key', spec, timeout=60)
+    balancer = balancers.create('key', spec, timeout=60)
     request_helpers.create_cluster(engine, 2)
-    pool = {**SPEC['pool'], 'id': there.pool_id}
-    more = {'version': '1.1', 'loadbalancer': 'mine'}
+    pool = {**SPEC['pool'], 'id': balancer.pool_id}
+    options = {'version': '1.1', 'loadbalancer': 'mine'}
     create_policy(
-        engine, 'loadbalance', 'wrong', pool={**pool, 'id': 'x'}, **more
+        engine, 'loadbalance', 'wrong', pool={**pool, 'id': 'x'}, **options
     )
     assert 'no pool x' in attach(engine, 'wrong').status_reason
-    create_policy(engine, 'loadbalance', pool=pool, **more)
+    create_policy(engine, 'loadbalance', pool=pool, **options)
     attach(engine)
     assert members(harness) == servers(harness)
     detach(engine)
     assert members(harness) == set()
-    assert balancers.get('mine', there.pool_id, None) == there
+    assert balancers.get('mine', balancer.pool_id, None) == balancer
 
 
 def test_failed_attachment_deletes_its_resources(

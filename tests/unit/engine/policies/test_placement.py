@@ -113,10 +113,10 @@ def test_recovery_to_capacity_follows_zones(
             session.query(models.Cluster).one().desired_capacity = desired
 
         harness.database.write(want)
-        done = scale(
+        action = scale(
             engine, clusters.ClusterRecoverRequest, check_capacity=True
         )
-        assert done.status == 'SUCCEEDED'
+        assert action.status == 'SUCCEEDED'
         assert where(harness, 'zone') == zones
     harness.assert_idle()
 
@@ -211,7 +211,7 @@ def test_affinity_uses_existing_group(
 ) -> None:
     groups = engine.runtime.provider.server_groups
     assert groups is not None
-    there = groups.create('mine', 'affinity')
+    server_group = groups.create('mine', 'affinity')
     group = {'name': 'mine', 'policies': 'soft-affinity'}
     create_policy(engine, 'affinity', 'wrong', servergroup=group)
     assert "doesn't match" in attach(engine, 'wrong').status_reason
@@ -220,9 +220,9 @@ def test_affinity_uses_existing_group(
     attach(engine)
     resize(engine, 3)
     assert len(where(harness, 'host')) == 1
-    assert where(harness, 'group_id') == {there.id: 3}
+    assert where(harness, 'group_id') == {server_group.id: 3}
     detach(engine)
-    assert groups.find('mine') == there
+    assert groups.find('mine') == server_group
 
 
 def test_group_is_created_once_when_engine_dies(

@@ -34,8 +34,8 @@ def size(engine: engine_harness.Engine) -> int:
 
 def bindings(engine: engine_harness.Engine, **more: Any) -> list[Any]:
     request = policies.ClusterPolicyListRequest(identity='c', **more)
-    found: list[Any] = engine.call(request)
-    return found
+    rows: list[Any] = engine.call(request)
+    return rows
 
 
 def test_attached_policy_is_listed_changed_and_detached(
@@ -306,13 +306,13 @@ def test_deletion_policy_chooses_nodes_by_criteria(
     engine = harness.engine()
     request_helpers.create_cluster(engine, 4)
 
-    def born(session: Any) -> None:
+    def set_creation_times(session: Any) -> None:
         for node in session.query(models.Node):
             node.created_at = datetime.datetime(
                 2026, 1, node.index, tzinfo=datetime.UTC
             )
 
-    harness.database.write(born)
+    harness.database.write(set_creation_times)
     create_policy(engine, 'deletion', criteria=criteria)
     attach(engine)
     scale(engine, clusters.ClusterScaleInRequest, count=1)

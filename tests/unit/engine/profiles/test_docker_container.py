@@ -26,10 +26,10 @@ def spec(**properties: Any) -> dict[str, Any]:
 
 
 def profile(
-    engine: engine_harness.Engine, called: str = 'box', /, **properties: Any
+    engine: engine_harness.Engine, name: str = 'box', /, **properties: Any
 ) -> str:
     return request_helpers.create_profile(
-        engine, called, spec=spec(**properties)
+        engine, name, spec=spec(**properties)
     )
 
 
@@ -61,14 +61,12 @@ def hosts_of(harness: engine_harness.Harness) -> list[str]:
         ({'host_node': 'a', 'image': None}, r'properties\.image is required'),
     ],
 )
-def test_spec_that_makes_no_container_is_refused(
-    bad: dict[str, Any], message: str
-) -> None:
+def test_invalid_spec_is_rejected(bad: dict[str, Any], message: str) -> None:
     with pytest.raises(errors.InvalidSpec, match=message):
         REGISTRY.check_spec(spec(**bad))
 
 
-def test_host_that_is_not_there_is_refused(
+def test_unknown_host_is_rejected(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -134,7 +132,7 @@ def test_container_of_a_node_with_a_long_name_has_a_shorter_one(
     assert (len(row.name), row.name[246:]) == (255, f'-{node_row.id[:8]}')
 
 
-def test_host_without_an_address_says_so(
+def test_host_without_an_address_is_an_error(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -160,7 +158,7 @@ def test_containers_are_spread_over_the_host_cluster(
         engine.call(clusters.ClusterDeleteRequest(identity=cluster))
 
 
-def test_profile_that_is_gone_holds_its_cluster_no_more(
+def test_deleted_profile_does_not_block_its_host_cluster(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -185,7 +183,7 @@ def test_empty_host_cluster_is_an_error_of_the_node(
     harness.assert_idle()
 
 
-def test_container_whose_host_is_gone_moves_when_recovered(
+def test_container_when_its_host_is_lost_moves_on_recovery(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()

@@ -44,9 +44,7 @@ def stack_node(engine: engine_harness.Engine, **properties: Any) -> str:
         ({'tags': []}, 'properties.tags: unknown'),
     ],
 )
-def test_spec_that_makes_no_stack_is_refused(
-    bad: dict[str, Any], message: str
-) -> None:
+def test_invalid_spec_is_rejected(bad: dict[str, Any], message: str) -> None:
     with pytest.raises(errors.InvalidSpec, match=message):
         REGISTRY.check_spec(spec(**bad))
 
@@ -56,7 +54,9 @@ def test_template_can_be_a_url() -> None:
     assert REGISTRY.check_spec(spec(template=None, template_url=url))
 
 
-def test_node_lives_as_a_stack(any_harness: engine_harness.Harness) -> None:
+def test_node_is_a_stack_from_creation_to_deletion(
+    any_harness: engine_harness.Harness,
+) -> None:
     engine = any_harness.engine()
     node = stack_node(engine, parameters={'size': 1})
     (row,) = any_harness.rows(models.SimulatedStack)
@@ -84,18 +84,18 @@ def test_node_lives_as_a_stack(any_harness: engine_harness.Harness) -> None:
     any_harness.assert_idle()
 
 
-def test_lost_stack_is_noticed_and_made_anew(
+def test_lost_stack_is_detected_and_recreated(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
     node = stack_node(engine)
-    lost = request_helpers.get_node(engine, node).physical_id
-    harness.cloud.stacks.delete(lost)
+    stack_id = request_helpers.get_node(engine, node).physical_id
+    harness.cloud.stacks.delete(stack_id)
     engine.call(nodes.NodeCheckRequest(identity=node))
     engine.run_actions()
     shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ERROR'
-    assert f'stack {lost} is gone' in shown.status_reason
+    assert f'stack {stack_id} is gone' in shown.status_reason
 
     engine.call(nodes.NodeRecoverRequest(identity=node))
     engine.run_actions()
@@ -104,7 +104,7 @@ def test_lost_stack_is_noticed_and_made_anew(
     assert (shown.status, shown.physical_id) == ('ACTIVE', row.id)
 
 
-def test_recovery_that_stacks_have_not_says_which_there_is(
+def test_unsupported_recovery_names_the_supported_one(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()
@@ -125,10 +125,10 @@ def test_abandoned_stack_is_forgotten(harness: engine_harness.Harness) -> None:
     assert harness.rows(models.SimulatedStack) == []
 
 
-def test_stack_is_adopted_with_what_it_was_made_of(
+def test_stack_is_adopted_with_its_properties(
     harness: engine_harness.Harness,
 ) -> None:
-    made = harness.cloud.stacks.create(
+    stack = harness.cloud.stacks.create(
         'by-hand',
         'mine',
         {
@@ -138,7 +138,7 @@ def test_stack_is_adopted_with_what_it_was_made_of(
         },
     )
     request = nodes.NodeAdoptPreviewRequest(
-        identity=made.id, type='os.heat.stack-1.0'
+        identity=stack.id, type='os.heat.stack-1.0'
     )
     shown = harness.engine().call(request)
     assert shown.properties == {
@@ -159,13 +159,13 @@ def test_stack_is_adopted_with_what_it_was_made_of(
         ('x' * 300, 'x' * 246 + '-12345678'),
     ],
 )
-def test_stack_names_are_names_to_heat(name: str, expected: str) -> None:
+def test_stack_name_is_valid_in_heat(name: str, expected: str) -> None:
     view = base.NodeView('12345678-90ab', name, None, {})
     assert heat_stack.stack_name(view) == expected
 
 
 @pytest.mark.parametrize('outputs', [[1], 'x', 7, {'a': 1}, {'a': []}])
-def test_stack_of_malformed_outputs_has_none(
+def test_stack_with_malformed_outputs_has_none(
     harness: engine_harness.Harness, outputs: object
 ) -> None:
     stacks = harness.cloud.stacks

@@ -41,7 +41,7 @@ def with_properties(**properties: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_spec_that_fits_is_accepted(good: dict[str, Any]) -> None:
+def test_valid_spec_is_accepted(good: dict[str, Any]) -> None:
     assert REGISTRY.check_spec(good).name == 'os.nova.server'
 
 
@@ -108,7 +108,7 @@ def test_spec_that_fits_is_accepted(good: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_spec_that_does_not_fit_is_refused_where_it_does_not(
+def test_invalid_spec_is_rejected_with_its_location(
     bad: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match=message):
@@ -116,14 +116,14 @@ def test_spec_that_does_not_fit_is_refused_where_it_does_not(
 
 
 @pytest.mark.parametrize(
-    ('bad', 'shown'),
+    ('bad', 'type_name'),
     [
         (spec(version='9.9'), 'os.nova.server-9.9'),
         (spec(type='os.other'), 'os.other-1.0'),
     ],
 )
-def test_spec_of_no_type_is_not_found_and_told_which_there_are(
-    bad: dict[str, Any], shown: str
+def test_spec_of_unknown_type_names_the_available_types(
+    bad: dict[str, Any], type_name: str
 ) -> None:
     with pytest.raises(
         errors.ResourceNotFound,
@@ -131,12 +131,12 @@ def test_spec_of_no_type_is_not_found_and_told_which_there_are(
     ) as caught:
         REGISTRY.check_spec(bad)
     assert caught.value.compat_message == (
-        f"The profile_type '{shown}' could not be found."
+        f"The profile_type '{type_name}' could not be found."
     )
 
 
 @pytest.mark.parametrize(
-    ('bad', 'said'),
+    ('bad', 'compat_message'),
     [
         ({}, "The 'type' key is missing from the provided spec map."),
         (spec(extra=1), "Unrecognizable spec item 'extra'"),
@@ -146,17 +146,15 @@ def test_spec_of_no_type_is_not_found_and_told_which_there_are(
         (with_properties(networks={}), "'{}' is not a List"),
     ],
 )
-def test_spec_that_does_not_fit_is_said_so_in_senlins_words(
-    bad: dict[str, Any], said: str
+def test_invalid_spec_has_the_message_of_senlin(
+    bad: dict[str, Any], compat_message: str
 ) -> None:
     with pytest.raises(errors.InvalidSpec) as caught:
         REGISTRY.check_spec(bad)
-    assert caught.value.compat_message == said
+    assert caught.value.compat_message == compat_message
 
 
-def test_parameters_of_which_senlin_says_nothing_are_told_in_our_words() -> (
-    None
-):
+def test_invalid_parameters_have_no_message_of_senlin() -> None:
     parameters: Any = ['x']
     with pytest.raises(
         errors.InvalidSpec, match='params: must be a map'
@@ -167,16 +165,16 @@ def test_parameters_of_which_senlin_says_nothing_are_told_in_our_words() -> (
     assert caught.value.compat_message == ''
 
 
-def test_schema_is_shown_in_the_form_clients_know() -> None:
-    shown = spec_schema.render(nova_server.PROPERTIES)
-    assert shown['flavor'] == {
+def test_schema_is_rendered_in_senlins_format() -> None:
+    schema = spec_schema.render(nova_server.PROPERTIES)
+    assert schema['flavor'] == {
         'type': 'String',
         'required': True,
         'updatable': True,
         'description': 'Name or ID of the flavor.',
     }
-    assert shown['auto_disk_config']['default'] is True
-    device = shown['block_device_mapping_v2']['schema']['*']
+    assert schema['auto_disk_config']['default'] is True
+    device = schema['block_device_mapping_v2']['schema']['*']
     assert device['type'] == 'Map'
     assert device['schema']['source_type']['constraints'] == [
         {
@@ -186,7 +184,7 @@ def test_schema_is_shown_in_the_form_clients_know() -> None:
     ]
 
 
-def test_type_is_installed_under_its_name() -> None:
+def test_type_is_registered_by_its_entry_point() -> None:
     assert base.Registry.load().get('os.nova.server-1.0').version == '1.0'
 
 
@@ -195,16 +193,16 @@ def test_unknown_type_is_not_found() -> None:
         REGISTRY.get('os.nova.server')
 
 
-def test_change_of_what_is_not_updatable_is_noticed() -> None:
-    found = spec_schema.not_updatable(
+def test_changes_that_are_not_updatable_are_named() -> None:
+    names = spec_schema.not_updatable(
         nova_server.PROPERTIES,
         {'flavor': 'a', 'key_name': 'x'},
         {'flavor': 'b', 'key_name': 'y', 'user_data': 'z'},
     )
-    assert found == ['key_name', 'user_data']
+    assert names == ['key_name', 'user_data']
 
 
-def test_server_is_told_of_its_node_and_cluster(
+def test_server_has_metadata_of_its_node_and_cluster(
     harness: engine_harness.Harness,
 ) -> None:
     engine = harness.engine()

@@ -11,11 +11,11 @@ from tests.unit.engine import engine_harness
 def test_provider_is_loaded_by_its_name(
     harness: engine_harness.Harness,
 ) -> None:
-    found = base.load(harness.conf, harness.database)
-    assert isinstance(found, provider.SimulatedProvider)
+    loaded = base.load(harness.conf, harness.database)
+    assert isinstance(loaded, provider.SimulatedProvider)
 
 
-def test_name_that_nobody_has_is_told_with_those_there_are(
+def test_unknown_provider_is_reported_with_the_known_ones(
     harness: engine_harness.Harness,
 ) -> None:
     harness.conf.set_override('provider', 'nonsense', 'engine')

@@ -46,7 +46,7 @@ def containers() -> docker.Containers:
     return configured()
 
 
-def test_host_in_a_forbidden_network_is_not_spoken_to(
+def test_host_in_a_forbidden_network_is_rejected(
     daemon: fake.Daemon, host: str
 ) -> None:
     containers = configured('127.0.0.0/8', '::1/128')
@@ -58,7 +58,7 @@ def test_host_in_a_forbidden_network_is_not_spoken_to(
         configured('nonsense')
 
 
-def test_container_is_run_found_and_removed(
+def test_container_is_created_found_and_deleted(
     containers: docker.Containers, daemon: fake.Daemon, host: str
 ) -> None:
     properties = {'image': 'nginx', 'command': 'nginx -g x'}
@@ -75,7 +75,7 @@ def test_container_is_run_found_and_removed(
         containers.get(host, box.id)
 
 
-def test_container_that_was_made_and_not_started_is_started(
+def test_container_that_was_not_started_is_started(
     containers: docker.Containers, daemon: fake.Daemon, host: str
 ) -> None:
     box = containers.create(host, 'key', 'web', {'image': 'nginx'})
@@ -84,14 +84,14 @@ def test_container_that_was_made_and_not_started_is_started(
     assert (again.id, again.status) == (box.id, 'running')
 
 
-def test_image_is_fetched_if_the_host_lacks_it(
+def test_image_when_missing_on_the_host_is_pulled(
     containers: docker.Containers, daemon: fake.Daemon, host: str
 ) -> None:
     containers.create(host, 'key', 'db', {'image': 'redis:7'})
     assert 'redis:7' in daemon.images
 
 
-def test_image_that_there_is_not_is_named(
+def test_unknown_image_is_reported(
     containers: docker.Containers, daemon: fake.Daemon, host: str
 ) -> None:
     with pytest.raises(base.ProviderError, match='denied for none'):
@@ -117,7 +117,7 @@ def test_operations_lead_to_their_statuses(
         after('pause')
 
 
-def test_name_that_is_taken_is_told(
+def test_used_name_is_reported(
     containers: docker.Containers, host: str
 ) -> None:
     containers.create(host, 'one', 'web', {'image': 'nginx'})
@@ -133,7 +133,7 @@ def test_host_that_does_not_answer_is_an_error(
         containers.find('tcp://127.0.0.1:1', 'key')
 
 
-def test_engine_without_the_library_says_what_to_install(
+def test_engine_without_the_library_names_the_extra(
     containers: docker.Containers,
     host: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -156,7 +156,7 @@ class Secured:
     def look(self, address: str = '127.0.0.1', **options: object) -> None:
         """Look for a container at an address of the daemon."""
         certificate, key = self.client
-        known = {
+        tls_options = {
             'tls': True,
             'tls_ca_file': str(self.authority.file),
             'tls_cert_file': certificate,
@@ -164,7 +164,7 @@ class Secured:
             **options,
         }
         host = f'tcp://{address}:{self.port}'
-        assert configured(**known).find(host, 'key') is None
+        assert configured(**tls_options).find(host, 'key') is None
 
 
 @pytest.fixture(scope='module')
@@ -183,11 +183,11 @@ def secured(
         yield Secured(authority, authority.sign('client'), daemon.port)
 
 
-def test_daemon_is_spoken_to_by_tls(secured: Secured) -> None:
+def test_daemon_is_reached_by_tls(secured: Secured) -> None:
     secured.look()
 
 
-def test_daemon_of_another_authority_is_not_spoken_to(
+def test_daemon_of_another_authority_is_rejected(
     secured: Secured, tmp_path: pathlib.Path
 ) -> None:
     other = certificates.CertificateAuthority(tmp_path, 'other')
@@ -201,21 +201,21 @@ def test_daemon_of_another_authority_is_not_spoken_to(
 
 
 @pytest.mark.filterwarnings('ignore:Unverified HTTPS request')
-def test_daemon_is_not_looked_at_closely_if_nobody_wants_it(
+def test_certificate_when_tls_verify_is_off_is_not_checked(
     secured: Secured, tmp_path: pathlib.Path
 ) -> None:
     other = certificates.CertificateAuthority(tmp_path, 'other')
     secured.look(tls_ca_file=str(other.file), tls_verify=False)
 
 
-def test_certificate_of_another_address_is_not_taken(
+def test_certificate_of_another_address_is_rejected(
     secured: Secured,
 ) -> None:
     with pytest.raises(base.ProviderError, match=r'no TLS .*localhost'):
         secured.look('localhost')
 
 
-def test_daemon_that_does_not_know_us_is_an_error(
+def test_client_certificate_when_the_daemon_rejects_it_is_an_error(
     secured: Secured, tmp_path: pathlib.Path
 ) -> None:
     certificate, key = certificates.CertificateAuthority(tmp_path).sign(
@@ -225,7 +225,7 @@ def test_daemon_that_does_not_know_us_is_an_error(
         secured.look(tls_cert_file=certificate, tls_key_file=key)
 
 
-def test_daemon_without_tls_is_not_spoken_to_in_the_clear(
+def test_daemon_without_tls_is_rejected(
     secured: Secured, daemon: fake.Daemon
 ) -> None:
     with pytest.raises(base.ProviderError, match=r'no TLS with the Docker'):
@@ -233,28 +233,28 @@ def test_daemon_without_tls_is_not_spoken_to_in_the_clear(
 
 
 @pytest.mark.parametrize(
-    ('options', 'says'),
+    ('options', 'message'),
     [
         ({'tls_ca_file': 'FILE'}, 'tls_ca_file needs tls = true'),
         ({'tls': True, 'tls_ca_file': '/none'}, 'tls_ca_file: .*/none'),
         ({'tls': True, 'tls_cert_file': 'FILE'}, 'go together'),
     ],
 )
-def test_options_of_tls_that_cannot_be_used_are_refused_at_the_start(
-    options: dict[str, object], says: str
+def test_invalid_tls_options_are_rejected_at_start(
+    options: dict[str, object], message: str
 ) -> None:
-    known = {
+    tls_options = {
         name: __file__ if value == 'FILE' else value
         for name, value in options.items()
     }
-    with pytest.raises(docker.TlsConfigError, match=says):
-        configured(**known)
+    with pytest.raises(docker.TlsConfigError, match=message):
+        configured(**tls_options)
 
 
 @pytest.mark.parametrize(
     'trickle', [raw_server.trickle_head, raw_server.trickle_body]
 )
-def test_daemon_that_trickles_is_given_up_at_the_deadline(
+def test_daemon_that_trickles_times_out(
     trickle: Callable[[threading.Event], raw_server.Reply],
 ) -> None:
     stop = threading.Event()
@@ -264,7 +264,7 @@ def test_daemon_that_trickles_is_given_up_at_the_deadline(
         stop.set()
 
 
-def test_daemon_that_floods_takes_little_memory() -> None:
+def test_daemon_that_floods_uses_little_memory() -> None:
     with raw_server.serving(raw_server.flood) as port:
         printed = memory_limit.run(
             f"""
@@ -330,9 +330,7 @@ ODD = [
 
 @pytest.mark.parametrize('answer', ODD)
 @pytest.mark.parametrize('status', [200, 404, 500])
-def test_daemon_that_answers_nonsense_is_an_error(
-    answer: object, status: int
-) -> None:
+def test_malformed_response_is_an_error(answer: object, status: int) -> None:
     """Whatever it answers to each of the requests."""
 
     def first(*sent: Any) -> None:

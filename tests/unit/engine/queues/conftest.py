@@ -18,8 +18,8 @@ from tests.unit.engine.queues import fake
 
 @pytest.fixture
 def zaqar() -> Iterator[fake.Zaqar]:
-    with fake.served() as found:
-        yield found
+    with fake.served() as server:
+        yield server
 
 
 @pytest.fixture

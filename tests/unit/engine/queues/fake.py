@@ -48,10 +48,10 @@ class Zaqar:
         if path.startswith('/v2/queues') and not headers.get('Client-ID'):
             return 400, {'title': 'Client-ID is missing'}, {}
         for (verb, pattern), answer in ROUTES.items():
-            found = re.fullmatch(pattern, path)
-            if found and verb == method:
+            match = re.fullmatch(pattern, path)
+            if match and verb == method:
                 return answer(
-                    self, query=query, body=body, **found.groupdict()
+                    self, query=query, body=body, **match.groupdict()
                 )
         return 404, {'title': 'Not found'}, {}
 
@@ -75,12 +75,14 @@ class Zaqar:
     def post(self, queue: str, body: Any, **_: Any) -> Any:
         posted = body['messages']
         if not 1 <= len(posted) <= 10 or any(
-            not 60 <= one['ttl'] <= 1209600 for one in posted
+            not 60 <= message['ttl'] <= 1209600 for message in posted
         ):
             return 400, {'title': 'Invalid request body'}, {}
         new = [Message(uuid.uuid4().hex, m['body'], m['ttl']) for m in posted]
         self.queues.setdefault(queue, []).extend(new)
-        hrefs = [f'/v2/queues/{queue}/messages/{one.id}' for one in new]
+        hrefs = [
+            f'/v2/queues/{queue}/messages/{message.id}' for message in new
+        ]
         return 201, {'resources': hrefs}, {}
 
     def claim(self, queue: str, body: Any, **_: Any) -> Any:
@@ -94,16 +96,16 @@ class Zaqar:
             message.claim = id_
         shown = [
             {
-                'id': one.id,
-                'href': f'/v2/queues/{queue}/messages/{one.id}?claim_id={id_}',
-                'body': one.body,
-                'ttl': one.ttl,
+                'id': m.id,
+                'href': f'/v2/queues/{queue}/messages/{m.id}?claim_id={id_}',
+                'body': m.body,
+                'ttl': m.ttl,
                 'age': 0,
             }
-            for one in free
+            for m in free
         ]
-        at = f'/v2/queues/{queue}/claims/{id_}'
-        return 201, {'messages': shown}, {'location': at}
+        location = f'/v2/queues/{queue}/claims/{id_}'
+        return 201, {'messages': shown}, {'location': location}
 
     def release(self, queue: str, id: str, **_: Any) -> Any:  # noqa: A002
         for message in self.queues.get(queue, ()):
@@ -112,13 +114,13 @@ class Zaqar:
         return 204, None, {}
 
     def remove(self, queue: str, id: str, query: str, **_: Any) -> Any:  # noqa: A002
-        kept = self.queues.get(queue, [])
-        for message in kept:
+        messages = self.queues.get(queue, [])
+        for message in messages:
             if message.id != id:
                 continue
             if message.claim and query != f'claim_id={message.claim}':
                 return 403, {'title': 'The message is claimed'}, {}
-            kept.remove(message)
+            messages.remove(message)
             break
         return 204, None, {}
 

@@ -20,7 +20,7 @@ pytestmark = [
 
 
 def bodies(service: base.Queues, queue: str = 'q') -> list[object]:
-    return [one.body for one in service.claim('p', queue).messages]
+    return [message.body for message in service.claim('p', queue).messages]
 
 
 def test_message_is_claimed_once_until_it_is_released(
@@ -31,7 +31,9 @@ def test_message_is_claimed_once_until_it_is_released(
     for number in range(3):
         service.post('p', 'q', {'n': number})
     claim = service.claim('p', 'q')
-    assert [one.body for one in claim.messages] == [{'n': n} for n in range(3)]
+    assert [message.body for message in claim.messages] == [
+        {'n': n} for n in range(3)
+    ]
     assert bodies(service) == []
     service.remove('p', 'q', claim.messages[0].id, claim.id)
     service.remove('p', 'q', claim.messages[0].id, claim.id)
@@ -39,19 +41,19 @@ def test_message_is_claimed_once_until_it_is_released(
     assert bodies(service) == [{'n': 1}, {'n': 2}]
 
 
-def test_queue_that_is_removed_has_no_messages(service: base.Queues) -> None:
+def test_deleted_queue_has_no_messages(service: base.Queues) -> None:
     service.post('p', 'q', {})
     service.delete('p', 'q')
     service.delete('p', 'q')
     assert bodies(service) == []
 
 
-def test_queue_without_messages_gives_none(service: base.Queues) -> None:
+def test_queue_without_messages_returns_none(service: base.Queues) -> None:
     assert service.claim('p', 'none').id == ''
     assert bodies(service, 'none') == []
 
 
-def test_subscription_begins_and_ends(service: base.Queues) -> None:
+def test_subscription_is_created_and_deleted(service: base.Queues) -> None:
     service.create('p', 'q')
     id_ = service.subscribe('p', 'q', 'http://here/notify')
     service.unsubscribe('p', 'q', id_)
@@ -68,7 +70,7 @@ def test_message_is_not_removed_by_another_claim(
     assert bodies(service) == [{}]
 
 
-def test_zaqar_is_told_whom_to_call(
+def test_zaqar_gets_the_subscribers_url(
     zaqar: fake.Zaqar, to_zaqar, harness
 ) -> None:
     service = to_zaqar(harness.database)
@@ -78,7 +80,7 @@ def test_zaqar_is_told_whom_to_call(
     assert posted['subscriber'] == 'http://here/notify'
 
 
-def test_failure_of_zaqar_is_told(
+def test_failure_of_zaqar_is_reported(
     zaqar: fake.Zaqar, to_zaqar, harness
 ) -> None:
     service = to_zaqar(harness.database)
@@ -105,7 +107,7 @@ def test_command_posts_and_shows_messages(
         queue_commands.main(['post', 'q', '[1]', *config])
 
 
-def test_command_tells_what_fails(
+def test_command_when_posting_fails_raises(
     zaqar: fake.Zaqar, to_zaqar, harness: engine_harness.Harness, tmp_path
 ) -> None:
     zaqar.broken = True
@@ -120,7 +122,7 @@ def test_command_tells_what_fails(
         )
 
 
-def test_service_that_nobody_brought_is_told(
+def test_unknown_driver_is_rejected(
     harness: engine_harness.Harness,
 ) -> None:
     harness.conf.set_override('driver', 'letters', 'queues')

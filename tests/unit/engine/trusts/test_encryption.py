@@ -12,17 +12,17 @@ OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
 
 
 def test_decrypt_needs_a_key_and_the_same_row() -> None:
-    one = encryption.Encryptor([OLD])
-    sealed = one.encrypt('row', 'secret')
+    encryptor = encryption.Encryptor([OLD])
+    sealed = encryptor.encrypt('row', 'secret')
     assert 'secret' not in sealed
-    assert sealed != one.encrypt('row', 'secret')
-    assert one.decrypt('row', sealed) == 'secret'
+    assert sealed != encryptor.encrypt('row', 'secret')
+    assert encryptor.decrypt('row', sealed) == 'secret'
     with pytest.raises(encryption.DecryptionError, match='another row'):
-        one.decrypt('other', sealed)
+        encryptor.decrypt('other', sealed)
     with pytest.raises(encryption.DecryptionError, match='no key'):
         encryption.Encryptor([NEW]).decrypt('row', sealed)
     with pytest.raises(encryption.DecryptionError):
-        one.decrypt('row', sealed[:-8])
+        encryptor.decrypt('row', sealed[:-8])
 
 
 def test_keys_are_rotated() -> None:

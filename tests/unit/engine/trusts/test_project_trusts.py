@@ -198,7 +198,7 @@ def test_rejected_trust_is_replaced_at_the_next_request(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 1, context=ALICE)
-    gone = dict(cloud.trusts)
+    trusts = dict(cloud.trusts)
     cloud.trusts.clear()
     # Who has a token for a while yet is not heard of before it ends.
     cloud.token = 'other'
@@ -214,7 +214,7 @@ def test_rejected_trust_is_replaced_at_the_next_request(
     (node,) = harness.rows(models.Node)
     assert node.status == 'ACTIVE'
     assert len(cloud.trusts) == 1
-    assert cloud.trusts.keys().isdisjoint(gone)
+    assert cloud.trusts.keys().isdisjoint(trusts)
     # What Keystone has ended is forgotten.
     engine.runtime.trusts.revoke_unused()
     assert harness.rows(models.ReceiverCredential) == []
@@ -329,13 +329,13 @@ def test_polling_uses_the_owners_trust(
         assert manager.Manager(engine.runtime, engine.member.id).step()
         return harness.statuses('NODE_RECOVER')
 
-    kept = dict(cloud.trusts)
+    trusts = dict(cloud.trusts)
     cloud.trusts.clear()
     cloud.token = 'other'
     # Who is not let in does not take a node for sick.
     assert look() == []
     assert 'is unknown: the service may not act for user' in caplog.text
-    cloud.trusts.update(kept)
+    cloud.trusts.update(trusts)
     assert look() == ['READY']
     assert {project for _line, project in cloud.scopes} == {'ours'}
 

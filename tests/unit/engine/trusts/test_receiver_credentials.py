@@ -153,10 +153,10 @@ def test_receiver_when_keystone_is_unavailable_is_rejected(
 def test_undecryptable_credential_is_kept(
     harness: engine_harness.Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lost = encryption.Encryptor([Fernet.generate_key().decode()])
+    lost_key = encryption.Encryptor([Fernet.generate_key().decode()])
     harness.database.write(
         lambda session: credentials.add(
-            session, 'r', lost.encrypt('r', 'trust')
+            session, 'r', lost_key.encrypt('r', 'trust')
         )
     )
     with caplog.at_level(logging.CRITICAL + 1):
@@ -171,25 +171,25 @@ def test_unused_credentials_belong_to_deleted_receivers(
     cluster = request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
 
-    def keep(*ids: str) -> None:
+    def store(*ids: str) -> None:
         for id_ in ids:
             any_harness.database.write(
                 lambda session, id_=id_: credentials.add(session, id_, 'x')
             )
 
-    def left(after: str = '') -> list[str]:
+    def unused_ids(after: str = '') -> list[str]:
         with any_harness.database.reader() as session:
             return list(credentials.unused(session, after))
 
-    keep(receiver.id, '~1', '~2')
-    assert left() == ['~1', '~2']
-    assert left('~1') == ['~2']
+    store(receiver.id, '~1', '~2')
+    assert unused_ids() == ['~1', '~2']
+    assert unused_ids('~1') == ['~2']
     # Gone with its cluster, it leaves its credential.
     engine.call(
         request_helpers.clusters.ClusterDeleteRequest(identity=cluster)
     )
     engine.run_actions()
-    assert left() == sorted([receiver.id, '~1', '~2'])
+    assert unused_ids() == sorted([receiver.id, '~1', '~2'])
 
 
 def test_rotate_keys_reencrypts_all_credentials(

@@ -19,7 +19,7 @@ def test_manifest_when_printed_then_a_manifest_file(tmp_path, capsys):
     assert manifest.Manifest.load(file) == manifest.local()
 
 
-def test_manifest_when_of_a_microversion_then_what_it_shows(capsys):
+def test_manifest_when_of_a_microversion_has_its_versions(capsys):
     assert fleet.main(['manifest', '--microversion', '1.7']) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown['ClusterCreateRequest'] == '1.1'
@@ -94,12 +94,12 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_fleet_when_nothing_is_said_reads_what_engines_read(home, capsys):
+def test_fleet_without_options_reads_the_engines_configuration(home, capsys):
     assert main.main(['fleet', 'list']) == 2
     assert str(home / '.vobjects' / 'vobjects.conf') in capsys.readouterr().err
 
 
-def test_fleet_when_the_default_run_is_there_asks_that(home, capsys):
+def test_fleet_when_the_default_state_directory_exists_reads_it(home, capsys):
     own = home / '.local' / 'state' / 'vobjects' / 'vobjects.conf'
     own.parent.mkdir(parents=True)
     own.write_text('[fleet\ny\n')
@@ -107,6 +107,6 @@ def test_fleet_when_the_default_run_is_there_asks_that(home, capsys):
     assert str(own) in capsys.readouterr().err
 
 
-def test_fleet_when_a_wrong_place_is_said_looks_nowhere_else(home, capsys):
+def test_fleet_when_the_state_directory_is_wrong_reads_no_other(home, capsys):
     assert main.main(['fleet', 'list', '--state-dir', '/no/such']) == 2
     assert '/no/such/vobjects.conf is not a file' in capsys.readouterr().err

@@ -31,7 +31,7 @@ def help_text(capsys: pytest.CaptureFixture[str], *command: str) -> str:
         ('api diff', 'A change is breaking if a client that works at the'),
     ],
 )
-def test_help_when_made_from_a_docstring_is_not_indented(
+def test_help_when_built_from_a_docstring_is_not_indented(
     command, line, capsys
 ):
     assert f'\n{line}' in help_text(capsys, *command.split())
@@ -40,11 +40,11 @@ def test_help_when_made_from_a_docstring_is_not_indented(
 def test_help_of_up_names_no_defaults_that_are_none(capsys):
     text = ' '.join(help_text(capsys, 'up').split())
     assert '(default: 8777)' in text
-    for nothing in ('None', '[]', 'False'):
-        assert f'(default: {nothing})' not in text
+    for empty in ('None', '[]', 'False'):
+        assert f'(default: {empty})' not in text
 
 
-def test_help_of_diff_says_without_markup_what_may_be_compared(capsys):
+def test_help_of_diff_has_no_markup(capsys):
     text = help_text(capsys, 'diff')
     assert 'git:REVISION' in text
     assert '``' not in text

@@ -24,7 +24,7 @@ def output_of(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_main_when_asked_for_help_then_lists_every_command(capsys):
+def test_main_when_help_is_requested_lists_every_command(capsys):
     with pytest.raises(SystemExit) as ended:
         main.main(['--help'])
     assert ended.value.code == 0
@@ -33,7 +33,7 @@ def test_main_when_asked_for_help_then_lists_every_command(capsys):
         assert re.search(rf'\n  {point.name} +(?!from )\w', shown)
 
 
-def test_main_when_asked_for_help_then_imports_nothing_heavy():
+def test_main_when_help_is_requested_imports_no_heavy_module():
     code = (
         'import sys\n'
         'from vobjects.cli import main\n'
@@ -49,7 +49,7 @@ def test_main_when_asked_for_help_then_imports_nothing_heavy():
     )
 
 
-def test_main_when_asked_for_version_then_says_the_distributions(capsys):
+def test_main_when_version_is_requested_prints_the_distribution(capsys):
     with pytest.raises(SystemExit) as ended:
         main.main(['--version'])
     assert ended.value.code == 0
@@ -58,7 +58,7 @@ def test_main_when_asked_for_version_then_says_the_distributions(capsys):
 
 
 @pytest.mark.parametrize(
-    ('arguments', 'said'),
+    ('arguments', 'error_text'),
     [
         (['egnine'], "did you mean 'engine'?"),
         (['wholly-unknown'], 'see vobjects --help'),
@@ -66,21 +66,23 @@ def test_main_when_asked_for_version_then_says_the_distributions(capsys):
         ([''], 'unknown command'),
     ],
 )
-def test_main_when_command_is_unknown_then_exits_2(arguments, said, capsys):
+def test_main_when_command_is_unknown_then_exits_2(
+    arguments, error_text, capsys
+):
     with pytest.raises(SystemExit) as ended:
         main.main(arguments)
     assert ended.value.code == 2
     streams = capsys.readouterr()
-    assert said in streams.err
+    assert error_text in streams.err
     assert streams.out == ''
 
 
-def test_main_when_nothing_is_asked_then_shows_help_and_exits_2(capsys):
+def test_main_without_arguments_prints_help_and_exits_2(capsys):
     assert main.main([]) == 2
     assert 'commands:' in capsys.readouterr().err
 
 
-def test_main_when_help_of_a_command_then_the_command_says_it(capsys):
+def test_main_when_help_of_a_command_is_requested_prints_its_usage(capsys):
     with pytest.raises(SystemExit) as ended:
         main.main(['help', 'up'])
     assert ended.value.code == 0
@@ -88,11 +90,11 @@ def test_main_when_help_of_a_command_then_the_command_says_it(capsys):
 
 
 def test_module_when_run_then_is_the_command_line():
-    done = output_of('up', '--port', 'http')
-    assert done.returncode == 2
-    assert "'http' is not a whole number from 0 to 65535" in done.stderr
-    assert 'Traceback' not in done.stderr
-    assert done.stdout == ''
+    result = output_of('up', '--port', 'http')
+    assert result.returncode == 2
+    assert "'http' is not a whole number from 0 to 65535" in result.stderr
+    assert 'Traceback' not in result.stderr
+    assert result.stdout == ''
 
 
 def test_main_when_the_caller_can_mend_it_then_exits_2(capsys):

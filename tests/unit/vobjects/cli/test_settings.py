@@ -17,7 +17,7 @@ def _write(folder, text):
     return str(path)
 
 
-def test_require_bus_when_only_the_default_is_left_says_what_to_set(tmp_path):
+def test_require_bus_when_only_the_default_is_set_names_the_option(tmp_path):
     with pytest.raises(settings.NotConfigured, match='transport_url is not'):
         settings.require_bus(configured(_write(tmp_path, '[fleet]\n')))
 

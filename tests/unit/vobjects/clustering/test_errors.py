@@ -10,27 +10,27 @@ from vobjects.clustering import errors
 
 
 @pytest.mark.parametrize(
-    ('given', 'message', 'said'),
+    ('arguments', 'message', 'compat_message'),
     [
         (('ours',), 'ours', ''),
         (('ours', 'theirs'), 'ours', 'theirs'),
         (('ours', 'theirs', 'of a newer release'), 'ours', 'theirs'),
     ],
 )
-def test_refusal_is_the_same_on_the_other_side_of_the_bus(
-    given: tuple[str, ...], message: str, said: str
+def test_error_when_deserialized_has_its_messages(
+    arguments: tuple[str, ...], message: str, compat_message: str
 ) -> None:
     sent = json.loads(
         common.serialize_remote_exception(
             (None, errors.InvalidSpec(message), None)
         )
     )
-    sent['args'] = given
+    sent['args'] = arguments
     received = common.deserialize_remote_exception(
         json.dumps(sent), [errors.__name__]
     )
     assert isinstance(received, errors.InvalidSpec)
     assert (str(received).splitlines()[0], received.compat_message) == (
         message,
-        said,
+        compat_message,
     )

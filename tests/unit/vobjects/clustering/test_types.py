@@ -122,7 +122,7 @@ def test_types_change_at_the_microversions_of_senlin() -> None:
 
 
 @pytest.mark.parametrize('cls', fleet_objects.BASE_TYPES)
-def test_what_the_fleet_says_of_itself_stays_at_1_0(
+def test_fleet_types_stay_at_1_0(
     cls: type[objects.Object],
 ) -> None:
     assert cls.VERSION == '1.0'
@@ -156,14 +156,14 @@ def test_every_type_survives_every_older_version(
         shape = cls.fields_at(target)
         content: dict[str, Any] = primitive['versioned_object.data']
         assert content.keys() <= shape.keys()
-        again = cls.obj_from_primitive(primitive)
-        assert again.VERSION == cls.VERSION
-        shown = {**own, cls.obj_name(): target}
-        said, repeated = (
-            objects.to_json(obj, shown),
-            objects.to_json(again, shown),
+        decoded = cls.obj_from_primitive(primitive)
+        assert decoded.VERSION == cls.VERSION
+        target_manifest = {**own, cls.obj_name(): target}
+        before, after = (
+            objects.to_json(obj, target_manifest),
+            objects.to_json(decoded, target_manifest),
         )
-        assert said == {name: repeated[name] for name in said}
+        assert before == {name: after[name] for name in before}
 
 
 def test_a_profile_type_up_to_1_4_has_its_version_in_its_name() -> None:

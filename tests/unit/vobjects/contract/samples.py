@@ -104,7 +104,7 @@ HISTORY = {
 }
 
 
-def make_at(version):
+def create_at(version):
     body = type_schemas.request_part(SampleMakeRequest, version, NAMES)
     return OperationShape(
         path={},
@@ -120,7 +120,7 @@ def make_at(version):
     )
 
 
-def look_at(version):
+def show_at(version):
     query = type_schemas.query(SampleLookRequest, version, ())
     if query is None:
         return None
@@ -137,13 +137,13 @@ def look_at(version):
     )
 
 
-MAKE = Operation('POST', '/v1/things', make_at, summary='Make a thing')
-LOOK = Operation('GET', '/v1/things/{identity}', look_at)
+CREATE = Operation('POST', '/v1/things', create_at, summary='Make a thing')
+SHOW = Operation('GET', '/v1/things/{identity}', show_at)
 
 
 def contract(*operations, history=HISTORY, policy=POLICY, types=()):
     """Return a contract; without arguments, of the samples."""
-    operations = operations or (MAKE, LOOK)
+    operations = operations or (CREATE, SHOW)
     return Contract(policy, operations, history, types=types)
 
 

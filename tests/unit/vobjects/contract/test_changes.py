@@ -26,7 +26,7 @@ def changes_of(old, new):
             responses={200: schema},
         )
 
-    found = changes.compare(
+    reported = changes.compare(
         samples.contract(Operation('PUT', '/v1/x', shape_at)), OLD, NEW
     )
     return [
@@ -36,7 +36,7 @@ def changes_of(old, new):
                 change.description,
                 change.breaking,
             )
-            for change in found
+            for change in reported
             if change.location.startswith(part)
         ]
         for part in ('body', 'response 200')
@@ -70,11 +70,11 @@ def test_change_of_a_nested_schema_is_reported_with_its_location(location):
     def shape_at(version):
         return make_shape(responses={200: schemas[version == NEW]})
 
-    found = changes.compare(
+    reported = changes.compare(
         samples.contract(Operation('GET', '/v1/x', shape_at)), OLD, NEW
     )
 
-    assert [str(change) for change in found] == [
+    assert [str(change) for change in reported] == [
         f'GET /v1/x: response 200{location} has maximum 2 now'
     ]
 
@@ -104,9 +104,9 @@ def test_changed_schema_of_a_path_or_a_header_is_reported():
         'GET', '/v1/x/{id}', lambda version: old if version == OLD else new
     )
 
-    found = changes.compare(samples.contract(operation), OLD, NEW)
+    reported = changes.compare(samples.contract(operation), OLD, NEW)
 
-    assert [(change.location, change.breaking) for change in found] == [
+    assert [(change.location, change.breaking) for change in reported] == [
         ('path.id', True),
         ('response 200.Location', False),
     ]
@@ -326,9 +326,9 @@ def test_changed_shape_is_reported(old, new, location, description, breaking):
     operation = Operation(
         'GET', '/v1/x', lambda version: old if version == OLD else new
     )
-    found = changes.compare(samples.contract(operation), OLD, NEW)
+    reported = changes.compare(samples.contract(operation), OLD, NEW)
 
-    assert found == [
+    assert reported == [
         changes.ContractChange('GET /v1/x', location, description, breaking)
     ]
 
@@ -337,9 +337,11 @@ def test_changed_type_is_reported_for_every_operation(
     monkeypatch,
 ):
     samples.register_types(monkeypatch)
-    found = changes.compare(samples.contract(), Version(1, 3), Version(1, 4))
+    reported = changes.compare(
+        samples.contract(), Version(1, 3), Version(1, 4)
+    )
 
-    assert [str(change) for change in found] == [
+    assert [str(change) for change in reported] == [
         'POST /v1/things: response 201.thing.old is removed',
         'GET /v1/things/{identity}: response 200.thing.old is removed',
     ]

@@ -180,14 +180,14 @@ def test_experimental_method_exists_when_requests_can_opt_in(header, exists):
 
 
 def test_undeclared_parts_are_named():
-    found = contract(
+    api = contract(
         ('GET', '/v1/x/{name}', THINGS.plain),
         ('POST', '/v1/x/{name}/actions', Actions(THINGS)),
         ('POST', '/v1/x', THINGS.create),
     )
 
     assert [
-        line for line in found.undeclared() if ' at 1.2: ' in line
+        line for line in api.undeclared() if ' at 1.2: ' in line
     ] == [
         'GET /v1/x/{name} at 1.2: query has no schema',
         'GET /v1/x/{name} at 1.2: response 200 has no schema',
@@ -196,17 +196,19 @@ def test_undeclared_parts_are_named():
 
 
 def test_comparison_reports_changes_of_decorators():
-    found = changes.compare(contract(), Version(1, 3), Version(1, 4))
+    reported = changes.compare(contract(), Version(1, 3), Version(1, 4))
 
-    assert [str(change) for change in found] == ['GET /v1/things is removed']
-    assert found[0].breaking
+    assert [str(change) for change in reported] == [
+        'GET /v1/things is removed'
+    ]
+    assert reported[0].breaking
 
 
 def test_history_must_document_changes_of_decorators():
-    found = list(history_check.problems(contract()))
+    problems = list(history_check.problems(contract()))
 
-    assert any('body.size is added' in line for line in found)
-    assert any('(run) is added' in line for line in found)
+    assert any('body.size is added' in line for line in problems)
+    assert any('(run) is added' in line for line in problems)
 
 
 @pytest.mark.parametrize('minor', range(6))

@@ -55,18 +55,18 @@ def test_complete_history_has_no_problems():
     ],
 )  # fmt: skip
 def test_missing_entry_is_named(entries, expected):
-    found = problems(**entries)
+    reported = problems(**entries)
 
-    assert len(found) == len(expected)
-    for problem, part in zip(found, expected, strict=True):
+    assert len(reported) == len(expected)
+    for problem, part in zip(reported, expected, strict=True):
         assert part in problem
 
 
 def test_history_when_out_of_order_is_a_problem():
     entries = dict(reversed(samples.HISTORY.items()))
-    found = list(history_check.problems(samples.contract(history=entries)))
+    reported = list(history_check.problems(samples.contract(history=entries)))
 
-    assert found == ['the history must be in the order of its versions']
+    assert reported == ['the history must be in the order of its versions']
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,10 @@ def registered(monkeypatch):
 
 
 def document(minor, *operations):
-    made = openapi.document(samples.contract(*operations), Version(1, minor))
-    return json.loads(json.dumps(made))
+    content = openapi.document(
+        samples.contract(*operations), Version(1, minor)
+    )
+    return json.loads(json.dumps(content))
 
 
 def action(key, since=0, deprecated=False):
@@ -64,8 +66,8 @@ def test_document_has_the_operations_of_its_version():
 
 
 def test_later_property_of_a_request_has_its_first_version():
-    made = document(3)['paths']['/v1/things']['post']
-    body = made['requestBody']['content']['application/json']['schema']
+    operation = document(3)['paths']['/v1/things']['post']
+    body = operation['requestBody']['content']['application/json']['schema']
     properties = body['properties']['thing']['properties']
 
     assert properties['size']['x-openstack'] == {'min-ver': '1.2'}
@@ -74,12 +76,16 @@ def test_later_property_of_a_request_has_its_first_version():
 
 
 def test_later_property_of_a_response_has_its_first_version():
-    both = type_schemas.closed({'id': {'type': 'string'}, 'size': {}})
-    less = type_schemas.closed({'id': {'type': 'string'}})
-    operation = samples.fixed(v1_0={'items': less}, v1_2={'items': both})
-    made = document(4, operation)['paths']['/v1/x']['get']['responses']['200']
+    with_size = type_schemas.closed({'id': {'type': 'string'}, 'size': {}})
+    without_size = type_schemas.closed({'id': {'type': 'string'}})
+    operation = samples.fixed(
+        v1_0={'items': without_size}, v1_2={'items': with_size}
+    )
+    response = document(4, operation)['paths']['/v1/x']['get']['responses'][
+        '200'
+    ]
 
-    items = made['content']['application/json']['schema']['items']
+    items = response['content']['application/json']['schema']['items']
     assert items['properties'] == {
         'id': {'type': 'string'},
         'size': {'x-openstack': {'min-ver': '1.2'}},
@@ -87,15 +93,21 @@ def test_later_property_of_a_response_has_its_first_version():
 
 
 def test_type_is_a_component_that_responses_reference():
-    made = document(3)
-    responses = made['paths']['/v1/things']['post']['responses']
+    content = document(3)
+    responses = content['paths']['/v1/things']['post']['responses']
     body = responses['201']['content']['application/json']['schema']
 
     assert body['properties']['thing'] == {
         '$ref': '#/components/schemas/SampleThing'
     }
-    thing = made['components']['schemas']['SampleThing']
-    assert list(thing['properties']) == ['id', 'note', 'since', 'size', 'old']
+    component = content['components']['schemas']['SampleThing']
+    assert list(component['properties']) == [
+        'id',
+        'note',
+        'since',
+        'size',
+        'old',
+    ]
     assert responses['400']['content']['application/json']['schema'] == {
         '$ref': '#/components/schemas/Error'
     }
@@ -117,7 +129,7 @@ def test_actions_of_a_path_are_one_operation():
 
     openapi_spec_validator.validate(new)
     path = '/v1/x/{id}/actions'
-    first, second = (made['paths'][path]['post'] for made in (old, new))
+    first, second = (content['paths'][path]['post'] for content in (old, new))
     assert (
         first['operationId'] == second['operationId'] == 'post_v1_x_id_actions'
     )
@@ -135,18 +147,18 @@ def test_actions_of_a_path_are_one_operation():
 
 def test_removed_operation_has_its_last_version():
     schema = {'type': 'object'}
-    made = document(2, samples.fixed(v1_1=schema, v1_4=None))
+    content = document(2, samples.fixed(v1_1=schema, v1_4=None))
 
-    assert made['paths']['/v1/x']['get']['x-openstack'] == {
+    assert content['paths']['/v1/x']['get']['x-openstack'] == {
         'min-ver': '1.1',
         'max-ver': '1.3',
     }
 
 
 def test_deprecated_operation_is_marked():
-    made = document(0, action('run', deprecated=True))
+    content = document(0, action('run', deprecated=True))
 
-    assert made['paths']['/v1/x/{id}/actions']['post']['deprecated'] is True
+    assert content['paths']['/v1/x/{id}/actions']['post']['deprecated'] is True
 
 
 def test_schemas_with_the_same_title_stay_separate():
@@ -154,15 +166,15 @@ def test_schemas_with_the_same_title_stay_separate():
         {'type': 'object', 'title': 'Same', 'description': text}
         for text in 'ab'
     )
-    made = document(
+    content = document(
         0,
         samples.fixed('GET /v1/a', v1_0=first),
         samples.fixed('GET /v1/b', v1_0=second),
     )
 
-    openapi_spec_validator.validate(made)
+    openapi_spec_validator.validate(content)
     schemas = [
-        made['paths'][path]['get']['responses']['200']['content'][
+        content['paths'][path]['get']['responses']['200']['content'][
             'application/json'
         ]['schema']
         for path in ('/v1/a', '/v1/b')

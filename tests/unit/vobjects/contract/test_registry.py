@@ -49,7 +49,7 @@ def test_unknown_microversion_is_rejected(version):
 
 def test_operation_when_declared_twice_is_rejected():
     with pytest.raises(exceptions.DeclarationError, match='POST /v1/things'):
-        samples.contract(samples.MAKE, samples.MAKE)
+        samples.contract(samples.CREATE, samples.CREATE)
 
 
 def test_undeclared_names_parts_without_a_schema():
@@ -61,7 +61,7 @@ def test_undeclared_names_parts_without_a_schema():
         'allOf': [{'properties': {'c': True, 'd': {'prefixItems': [{}]}}}],
     }
     contract = samples.contract(
-        samples.MAKE, samples.fixed(v1_4=partial, v1_5=UNDECLARED)
+        samples.CREATE, samples.fixed(v1_4=partial, v1_5=UNDECLARED)
     )
 
     assert list(contract.undeclared()) == [

@@ -24,7 +24,7 @@ def accepts(schema, value):
 
 
 @pytest.mark.parametrize(
-    ('minor', 'thing', 'expected'),
+    ('minor', 'resource', 'expected'),
     [
         (1, {'id': UUID}, True),
         (1, {'id': UUID, 'old': None, 'note': 'x'}, True),
@@ -37,10 +37,12 @@ def accepts(schema, value):
         (4, {'id': UUID, 'size': 1, 'old': 'x'}, False),
     ],
 )
-def test_resource_has_the_fields_of_its_microversion(minor, thing, expected):
+def test_resource_has_the_fields_of_its_microversion(
+    minor, resource, expected
+):
     schema = type_schemas.resource(samples.SampleThing, Version(1, minor))
 
-    assert accepts(schema, thing) is expected
+    assert accepts(schema, resource) is expected
     assert (schema['title'], schema['description']) == (
         'SampleThing',
         'A thing',
@@ -48,15 +50,20 @@ def test_resource_has_the_fields_of_its_microversion(minor, thing, expected):
 
 
 def test_resource_inside_another_is_at_the_same_microversion():
-    thing = {'id': UUID, 'old': None}
-    box = {'only': thing, 'things': [thing], 'first': None, 'by_name': None}
+    resource = {'id': UUID, 'old': None}
+    box = {
+        'only': resource,
+        'things': [resource],
+        'first': None,
+        'by_name': None,
+    }
     old, new = (
         type_schemas.resource(samples.SampleBox, Version(1, minor))
         for minor in (0, 4)
     )
 
     assert accepts(old, box)
-    assert accepts(old, {**box, 'first': thing, 'by_name': {'a': 1}})
+    assert accepts(old, {**box, 'first': resource, 'by_name': {'a': 1}})
     assert not accepts(old, {**box, 'by_name': {'a': 'x'}})
     assert not accepts(new, box)
     assert accepts(new, {'only': {'id': UUID, 'size': 1}, 'things': []})
@@ -125,5 +132,5 @@ def test_query_has_no_null():
         ),
     ],
 )
-def test_modern_says_the_same_in_the_newer_dialect(old, new):
+def test_modern_converts_to_the_newer_dialect(old, new):
     assert type_schemas.to_2020_12(old) == new

@@ -108,7 +108,7 @@ def test_method_when_open_ended_serves_every_later_version():
         ([('1.3', '1.5')], 'version 1.3 to 1.5;'),
     ],
 )
-def test_method_when_missing_describes_ranges_in_words(ranges, words):
+def test_method_when_missing_describes_its_ranges(ranges, words):
     function = versioned(ranges)
 
     with pytest.raises(errors.MethodNotAtVersion, match=words):
@@ -174,8 +174,8 @@ class Mixed:
         return ('old', limit, sort)
 
     @free.api_version('1.5')
-    def free(self, req, *names, **found):
-        return ('new', names, found)
+    def free(self, req, *names, **filters):
+        return ('new', names, filters)
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_arguments_are_passed_unchanged(call, old, new):
 def test_parameter_may_have_any_name():
     class Sample:
         @api_version('1.0')
-        def show(self, req, type, function, found, __found):  # noqa: A002
-            return [type, function, found, __found]
+        def show(self, req, type, function, wrapped, __wrapped):  # noqa: A002
+            return [type, function, wrapped, __wrapped]
 
     for request in (at('1.0'), types.SimpleNamespace(environ=at('1.1'))):
         for _ in range(2):

@@ -67,11 +67,11 @@ def by_hand(self: Any, primitive: dict[str, Any], target: str) -> None:
 UNCHANGED = {'NO_FIELD_CHANGES': {'1.1': 'Reads more.'}}
 
 
-def thing(**arguments: Any) -> Callable[[], Any]:
+def new_type(**arguments: Any) -> Callable[[], Any]:
     return lambda: vobjects_type(**arguments)
 
 
-def ovo_thing(**arguments: Any) -> Callable[[], Any]:
+def new_ovo_type(**arguments: Any) -> Callable[[], Any]:
     return lambda: ovo_class(**arguments)
 
 
@@ -97,8 +97,8 @@ def family(
 
 EDITS: dict[str, Edit] = {
     'FIELD_NO_ADD': Edit(
-        thing(parent=objects.Request, y=fields.StringField()),
-        thing(
+        new_type(parent=objects.Request, y=fields.StringField()),
+        new_type(
             parent=objects.Request,
             y=fields.StringField(),
             x=fields.BooleanField(default=False),
@@ -107,69 +107,69 @@ EDITS: dict[str, Edit] = {
         "'x': added('1.1', fields.BooleanField(default=False)),",
     ),
     'FIELD_NO_REMOVE': Edit(
-        thing(x=fields.StringField(nullable=True)),
-        thing(),
+        new_type(x=fields.StringField(nullable=True)),
+        new_type(),
         BOTH,
         "'x': removed('1.1', fields.StringField(nullable=True)),",
     ),
     'FIELD_SAME_TYPE': Edit(
-        thing(x=fields.StringField()),
-        thing(x=fields.ListOfStringsField()),
+        new_type(x=fields.StringField()),
+        new_type(x=fields.ListOfStringsField()),
         BOTH,
         "'x': changed('1.1', fields.StringField(),"
         ' fields.ListOfStringsField(), up=..., down=...),',
     ),
     'FIELD_STAYS_NOT_NULL': Edit(
-        thing(x=fields.StringField()),
-        thing(x=fields.StringField(nullable=True)),
+        new_type(x=fields.StringField()),
+        new_type(x=fields.StringField(nullable=True)),
         FORWARD,
         "changed('1.1', fields.StringField(),",
     ),
     'FIELD_STAYS_NULLABLE': Edit(
-        thing(x=fields.StringField(nullable=True)),
-        thing(x=fields.StringField()),
+        new_type(x=fields.StringField(nullable=True)),
+        new_type(x=fields.StringField()),
         BACKWARD,
         "changed('1.1', fields.StringField(nullable=True),",
     ),
     'FIELD_SAME_DEFAULT': Edit(
-        thing(x=fields.IntegerField(default=1)),
-        thing(x=fields.IntegerField(default=2)),
+        new_type(x=fields.IntegerField(default=1)),
+        new_type(x=fields.IntegerField(default=2)),
         BOTH,
         "changed('1.1', fields.IntegerField(default=1),",
     ),
     'ENUM_NO_NARROW': Edit(
-        thing(x=fields.EnumField(valid_values=ENUM)),
-        thing(x=fields.EnumField(valid_values=ENUM[:1])),
+        new_type(x=fields.EnumField(valid_values=ENUM)),
+        new_type(x=fields.EnumField(valid_values=ENUM[:1])),
         BACKWARD,
         "fields.EnumField(valid_values=['BLUE', 'RED'])",
     ),
     'ENUM_NO_WIDEN': Edit(
-        thing(x=fields.ListOfEnumField(valid_values=list(ENUM))),
-        thing(x=fields.ListOfEnumField(valid_values=[*ENUM, 'WHITE'])),
+        new_type(x=fields.ListOfEnumField(valid_values=list(ENUM))),
+        new_type(x=fields.ListOfEnumField(valid_values=[*ENUM, 'WHITE'])),
         FORWARD,
         "changed('1.1', ",
     ),
     'FIELD_SAME_LIMITS': Edit(
-        thing(x=fields.NameField(maximum=255)),
-        thing(x=fields.NameField(maximum=64)),
+        new_type(x=fields.NameField(maximum=255)),
+        new_type(x=fields.NameField(maximum=64)),
         BOTH,
         'fields.NameField(maximum=64, minimum=1)',
     ),
     'CONVERSION_NO_REMOVE': Edit(
-        thing(version='1.1', body={'obj_make_compatible': by_hand}),
-        thing(version='1.1', body=UNCHANGED),
+        new_type(version='1.1', body={'obj_make_compatible': by_hand}),
+        new_type(version='1.1', body=UNCHANGED),
         FORWARD,
         'restore obj_make_compatible',
         'Thing',
     ),
     'MICROVERSION_NO_MOVE': Edit(
-        thing(
+        new_type(
             version='1.1',
             parent=objects.Request,
             version_map={'1.8': '1.1'},
             body=UNCHANGED,
         ),
-        thing(
+        new_type(
             version='1.1',
             parent=objects.Request,
             version_map={'1.9': '1.1'},
@@ -180,86 +180,86 @@ EDITS: dict[str, Edit] = {
         'Thing',
     ),
     'KIND_NO_CHANGE': Edit(
-        thing(parent=objects.Request),
-        thing(parent=objects.Resource),
+        new_type(parent=objects.Request),
+        new_type(parent=objects.Resource),
         'backward forward',
         'restore the kind of Thing 1.0',
         'Thing',
     ),
     'NAMESPACE_NO_CHANGE': Edit(
-        thing(),
-        thing(body={'OBJ_PROJECT_NAMESPACE': 'elsewhere'}),
+        new_type(),
+        new_type(body={'OBJ_PROJECT_NAMESPACE': 'elsewhere'}),
         BOTH,
         'restore the namespace of Thing 1.0',
         'Thing',
     ),
     'METHODS_SAME': Edit(
-        ovo_thing(body={'go': ovo_base.remotable(without_remote)}),
-        ovo_thing(body={'go': ovo_base.remotable(with_remote)}),
+        new_ovo_type(body={'go': ovo_base.remotable(without_remote)}),
+        new_ovo_type(body={'go': ovo_base.remotable(with_remote)}),
         'backward forward',
         "VERSION = '1.1'",
         'Thing',
     ),
     'ADDED_CONVERTED': Edit(
-        ovo_thing(),
-        ovo_thing(version='1.1', x=fields.StringField()),
+        new_ovo_type(),
+        new_ovo_type(version='1.1', x=fields.StringField()),
         BOTH,
         "primitive.pop('x', None)",
     ),
     'REMOVED_CONVERTED': Edit(
-        ovo_thing(x=fields.StringField()),
-        ovo_thing(version='1.1'),
+        new_ovo_type(x=fields.StringField()),
+        new_ovo_type(version='1.1'),
         BOTH,
         'only a major version can remove a field',
     ),
     'RETYPED_CONVERTED': Edit(
-        ovo_thing(x=fields.StringField()),
-        ovo_thing(version='1.1', x=fields.IntegerField()),
+        new_ovo_type(x=fields.StringField()),
+        new_ovo_type(version='1.1', x=fields.IntegerField()),
         BOTH,
         'accept RETYPED_CONVERTED Thing.x until DATE: WHY',
     ),
     'NULLABLE_CONVERTED': Edit(
-        ovo_thing(x=fields.StringField()),
-        ovo_thing(version='1.1', x=fields.StringField(nullable=True)),
+        new_ovo_type(x=fields.StringField()),
+        new_ovo_type(version='1.1', x=fields.StringField(nullable=True)),
         FORWARD,
         '< (1, 1):',
     ),
     'NOT_NULLABLE_CONVERTED': Edit(
-        ovo_thing(x=fields.StringField(nullable=True)),
-        ovo_thing(version='1.1', x=fields.StringField()),
+        new_ovo_type(x=fields.StringField(nullable=True)),
+        new_ovo_type(version='1.1', x=fields.StringField()),
         BACKWARD,
         'accept NOT_NULLABLE_CONVERTED Thing.x until DATE: WHY',
     ),
     'DEFAULT_CONVERTED': Edit(
-        ovo_thing(x=fields.StringField(default='a')),
-        ovo_thing(version='1.1', x=fields.StringField(default='b')),
+        new_ovo_type(x=fields.StringField(default='a')),
+        new_ovo_type(version='1.1', x=fields.StringField(default='b')),
         BOTH,
         'accept DEFAULT_CONVERTED Thing.x until DATE: WHY',
     ),
     'NARROWED_CONVERTED': Edit(
-        ovo_thing(x=fields.EnumField(valid_values=ENUM)),
-        ovo_thing(version='1.1', x=fields.EnumField(valid_values=ENUM[:1])),
+        new_ovo_type(x=fields.EnumField(valid_values=ENUM)),
+        new_ovo_type(version='1.1', x=fields.EnumField(valid_values=ENUM[:1])),
         BACKWARD,
         'accept NARROWED_CONVERTED Thing.x until DATE: WHY',
     ),
     'WIDENED_CONVERTED': Edit(
-        ovo_thing(x=fields.EnumField(valid_values=ENUM[:1])),
-        ovo_thing(version='1.1', x=fields.EnumField(valid_values=ENUM)),
+        new_ovo_type(x=fields.EnumField(valid_values=ENUM[:1])),
+        new_ovo_type(version='1.1', x=fields.EnumField(valid_values=ENUM)),
         FORWARD,
         '< (1, 1):',
     ),
     'LIMITS_CONVERTED': Edit(
-        ovo_thing(x=fields.NameField(maximum=64)),
-        ovo_thing(version='1.1', x=fields.NameField(maximum=255)),
+        new_ovo_type(x=fields.NameField(maximum=64)),
+        new_ovo_type(version='1.1', x=fields.NameField(maximum=255)),
         BOTH,
         'accept LIMITS_CONVERTED Thing.x until DATE: WHY',
     ),
     'TYPE_NO_REMOVE': Edit(
-        thing(), None, BACKWARD, 'keep the class of Thing 1.0', 'Thing'
+        new_type(), None, BACKWARD, 'keep the class of Thing 1.0', 'Thing'
     ),
     'VERSION_NO_FALL': Edit(
-        thing(version='1.1', body=UNCHANGED),
-        thing(),
+        new_type(version='1.1', body=UNCHANGED),
+        new_type(),
         BACKWARD,
         "VERSION = '1.1'",
         'Thing',
@@ -272,8 +272,8 @@ EDITS: dict[str, Edit] = {
         " ('1.1', '1.1')]}",
     ),
     'MAJOR_STAYS': Edit(
-        ovo_thing(version='1.7'),
-        ovo_thing(version='2.0'),
+        new_ovo_type(version='1.7'),
+        new_ovo_type(version='2.0'),
         BOTH,
         'keep a class Thing',
         'Thing',
@@ -337,10 +337,10 @@ def test_check_when_edit_is_accepted_passes_until_the_date(
 
 def test_check_when_acceptance_is_unused_reports_it() -> None:
     lock = dataclasses.replace(
-        released_lock(*classes(thing())),
+        released_lock(*classes(new_type())),
         accepted=(Acceptance('FIELD_NO_ADD', 'Thing.x', TODAY, 'because'),),
     )
-    (finding,) = check_code(lock, *classes(thing())).failing
+    (finding,) = check_code(lock, *classes(new_type())).failing
     assert finding.rule.id == 'ACCEPTANCE_USED'
 
 
@@ -348,28 +348,30 @@ def test_check_when_acceptance_is_unused_reports_it() -> None:
     ('before', 'after', 'covered'),
     [
         (
-            thing(),
-            thing(
+            new_type(),
+            new_type(
                 version='1.1', x=added('1.1', fields.StringField(default=''))
             ),
             'added x',
         ),
         (
-            thing(x=fields.StringField(nullable=True)),
-            thing(
+            new_type(x=fields.StringField(nullable=True)),
+            new_type(
                 version='1.1',
                 x=removed('1.1', fields.StringField(nullable=True)),
             ),
             'removed x',
         ),
         (
-            thing(x=fields.StringField()),
-            thing(version='1.1', y=renamed('1.1', 'x', fields.StringField())),
+            new_type(x=fields.StringField()),
+            new_type(
+                version='1.1', y=renamed('1.1', 'x', fields.StringField())
+            ),
             'renamed x to y',
         ),
         (
-            thing(x=fields.EnumField(valid_values=ENUM[:1])),
-            thing(
+            new_type(x=fields.EnumField(valid_values=ENUM[:1])),
+            new_type(
                 version='1.1',
                 x=changed(
                     '1.1',
@@ -382,8 +384,8 @@ def test_check_when_acceptance_is_unused_reports_it() -> None:
             'changed x',
         ),
         (
-            ovo_thing(),
-            ovo_thing(
+            new_ovo_type(),
+            new_ovo_type(
                 version='1.1',
                 x=fields.StringField(nullable=True),
                 body={'obj_make_compatible': by_hand},
@@ -408,12 +410,12 @@ def test_check_when_change_is_declared_names_the_conversion(
 
 def test_conversion_by_hand_does_not_cover_old_senders() -> None:
     lock = released_lock(
-        *classes(ovo_thing(x=fields.StringField(nullable=True)))
+        *classes(new_ovo_type(x=fields.StringField(nullable=True)))
     )
     result = check_code(
         lock,
         *classes(
-            ovo_thing(
+            new_ovo_type(
                 version='1.1',
                 x=fields.StringField(),
                 body={'obj_make_compatible': by_hand},
@@ -460,11 +462,13 @@ def test_conversion_that_ironic_does_not_call_does_not_cover(
 
 def test_check_when_several_versions_change_reports_one_finding() -> None:
     lock = released_lock(
-        *classes(thing(version='1.1', body=UNCHANGED, x=fields.IntegerField()))
+        *classes(
+            new_type(version='1.1', body=UNCHANGED, x=fields.IntegerField())
+        )
     )
     lock = released_lock(
         *classes(
-            thing(
+            new_type(
                 version='1.2',
                 x=fields.IntegerField(),
                 y=added('1.2', fields.StringField(nullable=True)),
@@ -474,7 +478,7 @@ def test_check_when_several_versions_change_reports_one_finding() -> None:
     result = check_code(
         lock,
         *classes(
-            thing(
+            new_type(
                 version='1.2',
                 x=fields.StringField(),
                 y=added('1.2', fields.StringField(nullable=True)),
@@ -489,7 +493,7 @@ def test_check_when_declaration_is_removed_reports_it() -> None:
     """Without `added`, the old version seems to have the field."""
     lock = released_lock(
         *classes(
-            thing(
+            new_type(
                 version='1.1', x=added('1.1', fields.StringField(default=''))
             )
         )
@@ -497,7 +501,7 @@ def test_check_when_declaration_is_removed_reports_it() -> None:
     result = check_code(
         lock,
         *classes(
-            thing(
+            new_type(
                 version='1.1',
                 body=UNCHANGED,
                 x=fields.StringField(default=''),
@@ -511,8 +515,8 @@ def test_check_when_declaration_is_removed_reports_it() -> None:
 
 
 def test_check_when_version_is_not_locked_reports_it() -> None:
-    lock = released_lock(*classes(thing()))
-    newer = thing(
+    lock = released_lock(*classes(new_type()))
+    newer = new_type(
         version='1.1', x=added('1.1', fields.StringField(default=''))
     )
     (finding,) = check_code(lock, *classes(newer)).failing
@@ -537,11 +541,11 @@ def test_check_when_conversion_by_hand_forgets_a_new_field_reports_it() -> (
     None
 ):
     lock = released_lock(
-        *classes(ovo_thing(body={'obj_make_compatible': keeps_x}))
+        *classes(new_ovo_type(body={'obj_make_compatible': keeps_x}))
     )
 
     def extended(convert: Any) -> Callable[[], Any]:
-        return ovo_thing(
+        return new_ovo_type(
             version='1.1',
             x=fields.StringField(nullable=True),
             body={'obj_make_compatible': convert},
@@ -569,11 +573,11 @@ def test_check_when_the_conversion_by_hand_fails_on_samples_accepts_it() -> (
     def needs_a_database(self: Any, primitive: Any, target: str) -> None:
         raise RuntimeError
 
-    lock = released_lock(*classes(ovo_thing()))
+    lock = released_lock(*classes(new_ovo_type()))
     assert (
         failing(
             lock,
-            ovo_thing(
+            new_ovo_type(
                 version='1.1',
                 x=fields.StringField(nullable=True),
                 body={'obj_make_compatible': needs_a_database},
@@ -620,19 +624,19 @@ def test_check_when_a_child_is_bumped_in_a_service_with_manifests_passes() -> (
 def test_advice_about_old_values_when_applied_satisfies_the_check(
     before: Any, after: Any, version: str
 ) -> None:
-    lock = released_lock(*classes(ovo_thing(x=before)))
-    edited = ovo_thing(version=version, x=after)
+    lock = released_lock(*classes(new_ovo_type(x=before)))
+    edited = new_ovo_type(version=version, x=after)
     (finding,) = (
         finding
         for finding in check_code(lock, *classes(edited)).failing
         if finding.rule.scope != 'lock'
     )
 
-    kept = eval(
+    suggested = eval(
         finding.fix[0].partition(': ')[2].partition('  #')[0].rstrip(','),
         {'fields': fields},
     )
-    assert failing(lock, ovo_thing(version=version, x=kept)) == []
+    assert failing(lock, new_ovo_type(version=version, x=suggested)) == []
 
     line = finding.fix[-1].replace('DATE', str(TODAY))
     head, _, blocks = text.dump(lock).partition('\n\n')

@@ -71,20 +71,24 @@ RANGE = st.tuples(st.integers(0, 30), st.integers(0, 30)).map(
 
 
 @given(RANGE, st.lists(RANGE, max_size=4))
-def test_negotiate_for_any_ranges_returns_the_highest_common(server, known):
+def test_negotiate_for_any_ranges_returns_the_highest_common(
+    server, client_versions
+):
     common = [
         Version(2, minor)
         for minor in range(31)
         if Version(2, minor).matches(*server)
-        and any(Version(2, minor).matches(*one) for one in known)
+        and any(
+            Version(2, minor).matches(*bounds) for bounds in client_versions
+        )
     ]
 
     try:
-        found = [client.negotiate(server, known)]
+        common_versions = [client.negotiate(server, client_versions)]
     except client.NoCommonVersion:
-        found = []
+        common_versions = []
 
-    assert found == common[-1:]
+    assert common_versions == common[-1:]
 
 
 @pytest.mark.parametrize(
@@ -164,15 +168,15 @@ def url(preset):
 
 @pytest.fixture
 def web():
-    with requests.Session() as found:
-        yield found
+    with requests.Session() as session_:
+        yield session_
 
 
 @pytest.fixture(scope='module')
 def keystone():
-    found = session.Session(noauth.NoAuth())
-    yield found
-    found.session.close()
+    session_ = session.Session(noauth.NoAuth())
+    yield session_
+    session_.session.close()
 
 
 def client_ranges(preset):
@@ -215,11 +219,11 @@ def test_server_without_microversions_is_an_error(web, keystone):
             client.for_requests(web, url, 'clustering', ['1.1'])
         with pytest.raises(client.NoRange, match=r'not JSON \(status 200\)'):
             client.for_requests(web, f'{url}/x', 'clustering', ['1.1'])
-        found = adapter.Adapter(
+        clustering = adapter.Adapter(
             keystone, service_type='clustering', endpoint_override=url
         )
         with pytest.raises(client.NoRange, match='clustering announces no'):
-            client.for_keystoneauth(found, ['1.1'])
+            client.for_keystoneauth(clustering, ['1.1'])
 
 
 def test_required_version_is_read_from_an_error():
@@ -232,11 +236,11 @@ def test_required_version_is_read_from_an_error():
 
 @pytest.mark.parametrize('path', ['', '/PATH'])
 def test_keystoneauth_discovers_every_preset(preset, url, keystone, path):
-    found = discover.Discover(
+    discovery = discover.Discover(
         keystone, url + path.replace('PATH', preset.major)
     )
 
-    (data,) = found.version_data()
+    (data,) = discovery.version_data()
     assert data['url'] == f'{url}/{preset.major}/'
     assert data['min_microversion'] == preset.minimum
     assert data['max_microversion'] == preset.maximum
@@ -247,15 +251,15 @@ def test_keystoneauth_discovers_every_preset(preset, url, keystone, path):
 def test_keystoneauth_adapter_sends_the_common_version(
     preset, url, keystone, path
 ):
-    found = adapter.Adapter(
+    service = adapter.Adapter(
         keystone,
         service_type=preset.service_type,
         endpoint_override=url + path.replace('PATH', preset.major),
     )
 
-    version = client.for_keystoneauth(found, client_ranges(preset))
+    version = client.for_keystoneauth(service, client_ranges(preset))
 
-    response = found.get(f'{url}/{preset.major}/things')
+    response = service.get(f'{url}/{preset.major}/things')
     assert response.text == str(version) == f'{preset.minimum.major}.1'
     assert (
         client.served_version(response.headers, preset.service_type) == version
@@ -263,7 +267,7 @@ def test_keystoneauth_adapter_sends_the_common_version(
 
 
 def test_openstacksdk_helpers_read_every_preset(preset, url, keystone):
-    found = adapter.Adapter(
+    service = adapter.Adapter(
         keystone,
         service_type=preset.service_type,
         endpoint_override=f'{url}/{preset.major}',
@@ -271,34 +275,34 @@ def test_openstacksdk_helpers_read_every_preset(preset, url, keystone):
     lowest, highest = preset.minimum, preset.maximum
     above = Version(highest.major, highest.minor + 1)
 
-    assert sdk_utils.supports_microversion(found, str(lowest))
-    assert sdk_utils.supports_microversion(found, str(highest))
-    assert not sdk_utils.supports_microversion(found, str(above))
-    assert sdk_utils.maximum_supported_microversion(found, str(above)) == str(
-        highest
-    )
-    assert sdk_utils.maximum_supported_microversion(found, str(lowest)) == str(
-        lowest
-    )
-    assert sdk_utils.pick_microversion(found, str(highest)) == str(highest)
-    sdk_utils.require_microversion(found, str(highest))
+    assert sdk_utils.supports_microversion(service, str(lowest))
+    assert sdk_utils.supports_microversion(service, str(highest))
+    assert not sdk_utils.supports_microversion(service, str(above))
+    assert sdk_utils.maximum_supported_microversion(
+        service, str(above)
+    ) == str(highest)
+    assert sdk_utils.maximum_supported_microversion(
+        service, str(lowest)
+    ) == str(lowest)
+    assert sdk_utils.pick_microversion(service, str(highest)) == str(highest)
+    sdk_utils.require_microversion(service, str(highest))
     with pytest.raises(openstack.exceptions.SDKException):
-        sdk_utils.pick_microversion(found, str(above))
+        sdk_utils.pick_microversion(service, str(above))
     with pytest.raises(openstack.exceptions.SDKException):
-        sdk_utils.require_microversion(found, str(above))
+        sdk_utils.require_microversion(service, str(above))
 
 
 def test_openstacksdk_sees_the_maximum_that_is_served(keystone):
     service = wsgi.Service(presets.NOVA)
     service.maximum = Maximum(Version(2, 40), 'a node is older')
     with wsgi.serve(service.app) as url:
-        found = adapter.Adapter(
+        compute = adapter.Adapter(
             keystone, service_type='compute', endpoint_override=f'{url}/v2.1'
         )
 
-        assert not sdk_utils.supports_microversion(found, '2.41')
+        assert not sdk_utils.supports_microversion(compute, '2.41')
         assert (
-            sdk_utils.maximum_supported_microversion(found, '2.90') == '2.40'
+            sdk_utils.maximum_supported_microversion(compute, '2.90') == '2.40'
         )
 
 

@@ -71,17 +71,17 @@ def test_error_for_head_has_no_body():
 
 
 def test_wsgi_exception_has_the_headers_and_others_propagate():
-    def gone(environ, start_response):
+    def raise_gone(environ, start_response):
         raise Gone
 
-    def broken(environ, start_response):
+    def raise_error(environ, start_response):
         raise RuntimeError('boom')
 
-    response = send(middleware(gone), 'cats 1.3')
+    response = send(middleware(raise_gone), 'cats 1.3')
 
     assert (response.status, response.headers[HEADER]) == (410, 'cats 1.3')
     with pytest.raises(RuntimeError, match='boom'):
-        send(middleware(broken))
+        send(middleware(raise_error))
 
 
 def test_formatter_formats_the_body_as_for_placement():

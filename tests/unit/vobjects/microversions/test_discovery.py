@@ -84,9 +84,9 @@ def test_maximum_in_documents_stays_within_the_policy():
     environ = environ_of('/')
     newer = Maximum(Version(1, 99))
 
-    found = discovery.version_document(environ, presets.SENLIN, newer)
+    document = discovery.version_document(environ, presets.SENLIN, newer)
 
-    assert found['version']['max_version'] == '1.14'
+    assert document['version']['max_version'] == '1.14'
 
 
 @pytest.mark.parametrize('path', ['/', '/v1', '/v1/'])
@@ -169,40 +169,44 @@ def url(service):
 
 @pytest.fixture(scope='module')
 def client():
-    found = session.Session(noauth.NoAuth())
-    yield found
-    found.session.close()
+    session_ = session.Session(noauth.NoAuth())
+    yield session_
+    session_.session.close()
 
 
 @pytest.mark.parametrize('path', ['', '/', '/v1', '/v1/'])
 def test_keystoneauth_discovers_from_every_path(url, client, path):
-    found = discover.Discover(client, url + path)
+    discovery_ = discover.Discover(client, url + path)
 
-    (data,) = found.version_data()
+    (data,) = discovery_.version_data()
     assert data['version'] == (1, 0)
     assert data['url'] == f'{url}/v1/'
     assert data['min_microversion'] == (1, 0)
     assert data['max_microversion'] == (1, 14)
     assert data['raw_status'] == 'CURRENT'
-    assert found.url_for('v1') == f'{url}/v1/'
+    assert discovery_.url_for('v1') == f'{url}/v1/'
 
 
 @pytest.mark.parametrize('path', ['', '/v1'])
-@pytest.mark.parametrize('wanted', [{}, {'version': '1'}, {'min_version': 1}])
-def test_keystoneauth_adapter_finds_the_endpoint(url, client, path, wanted):
-    found = adapter.Adapter(
+@pytest.mark.parametrize(
+    'version_options', [{}, {'version': '1'}, {'min_version': 1}]
+)
+def test_keystoneauth_adapter_finds_the_endpoint(
+    url, client, path, version_options
+):
+    clustering = adapter.Adapter(
         client,
         service_type='clustering',
         endpoint_override=url + path,
         default_microversion='1.7',
-        **wanted,
+        **version_options,
     )
 
-    data = found.get_endpoint_data()
+    data = clustering.get_endpoint_data()
 
     assert data.url == f'{url}/v1/' or data.url == url + path
     assert data.max_microversion == (1, 14)
-    assert found.get(f'{url}/v1/clusters').text == '1.7'
+    assert clustering.get(f'{url}/v1/clusters').text == '1.7'
 
 
 def test_keystoneauth_sees_the_maximum_rise(url, service, client):
@@ -258,13 +262,13 @@ def test_openstacksdk_finds_the_microversions(url, path):
 def test_middleware_serves_documents_to_get_and_head_only(path):
     service = wsgi.Service()
 
-    got = wsgi.call(service.app, path)
+    get = wsgi.call(service.app, path)
     head = wsgi.call(service.app, path, method='HEAD')
-    posted = wsgi.call(service.app, path, method='POST')
+    post = wsgi.call(service.app, path, method='POST')
 
-    assert int(head.headers['content-length']) == len(got.body)
-    assert (head.status, head.body) == (got.status, b'')
-    assert posted.body == b'1.0'  # what the application answers
+    assert int(head.headers['content-length']) == len(get.body)
+    assert (head.status, head.body) == (get.status, b'')
+    assert post.body == b'1.0'  # what the application answers
 
 
 def test_middleware_links_to_the_public_url():

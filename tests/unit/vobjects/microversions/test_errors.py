@@ -157,10 +157,10 @@ def test_senlinclient_prints_the_detail(error):
 
 @pytest.mark.parametrize('error', EVERY_ERROR, ids=lambda e: type(e).__name__)
 def test_keystoneauth_prints_the_detail(error):
-    found = keystone_http.from_response(response_of(error), 'GET', '/')
+    exception = keystone_http.from_response(response_of(error), 'GET', '/')
 
-    assert found.http_status == error.status
-    assert error.detail in str(found)
+    assert exception.http_status == error.status
+    assert error.detail in str(exception)
 
 
 def response_of(error):

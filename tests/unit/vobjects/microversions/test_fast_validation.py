@@ -98,7 +98,7 @@ EDGES = (
 texts = st.text(max_size=8) | st.text(
     st.characters(codec=None, categories=['Cs', 'Cc', 'Nd', 'Lo']), max_size=4
 )
-anything = st.sampled_from(EDGES) | st.recursive(
+json_values = st.sampled_from(EDGES) | st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | texts,
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3)
@@ -112,25 +112,31 @@ def near(field):
     try:
         good = strategies.of_type(field._type)
     except LookupError:
-        return anything
+        return json_values
     as_json = good.map(lambda value: field.to_primitive(None, 'x', value))
-    return anything | as_json | as_json.map(str)
+    return json_values | as_json | as_json.map(str)
 
 
 @st.composite
 def requests(draw):
     cls, version, names = draw(st.sampled_from(SHAPES))
     known = cls.fields_at(cls.version_at(version))
-    must = {
+    required = {
         name: near(field)
         for name, field in known.items()
         if not field.nullable and field.default is fields.UnspecifiedDefault
     }
-    may = {name: near(known[name]) for name in known if name not in must}
-    some = draw(st.lists(st.sampled_from([*may]), max_size=3)) if may else []
+    optional_ = {
+        name: near(known[name]) for name in known if name not in required
+    }
+    chosen = (
+        draw(st.lists(st.sampled_from([*optional_]), max_size=3))
+        if optional_
+        else []
+    )
     values = draw(
         st.fixed_dictionaries(
-            must, optional={name: may[name] for name in some}
+            required, optional={name: optional_[name] for name in chosen}
         )
     )
     return cls, version, names, values
@@ -175,10 +181,10 @@ def test_validate_accepts_what_jsonschema_and_the_fields_accept(request):
 def test_field_is_accepted_as_by_jsonschema_and_itself(place, data):
     cls, version, _, name = place
     field = cls.fields_at(cls.version_at(version))[name]
-    one = {name: data.draw(near(field))}
+    values = {name: data.draw(near(field))}
 
-    assert accepts(cls, version, (name,), one) is is_acceptable(
-        cls, version, (name,), one
+    assert accepts(cls, version, (name,), values) is is_acceptable(
+        cls, version, (name,), values
     )
 
 
@@ -276,13 +282,13 @@ def test_patterns_have_the_meaning_of_python(pattern, text):
     ],
 )
 def test_unsupported_schema_is_left_to_jsonschema(part):
-    found = fast_validation.compile_schema({'properties': {'it': part}})
+    validator = fast_validation.compile_schema({'properties': {'it': part}})
 
-    assert not fast_validation.is_supported(found)
-    assert not found({})
+    assert not fast_validation.is_supported(validator)
+    assert not validator({})
 
 
-def test_combined_parts_must_each_accept():
+def test_combined_parts_must_all_accept():
     accepts_it = fast_validation.compile_schema(
         {
             'allOf': [{'minLength': 2}],
@@ -304,7 +310,7 @@ def test_combined_parts_must_each_accept():
     ids=['bytes', 'object', 'number key', 'bad key', 'bad text', 'set'],
 )
 def test_value_that_is_not_json_is_rejected_without_an_error(value):
-    found = fast_validation.compile_schema(
+    validator = fast_validation.compile_schema(
         {
             'type': 'object',
             'properties': {'it': {'type': 'string'}},
@@ -312,5 +318,5 @@ def test_value_that_is_not_json_is_rejected_without_an_error(value):
         }
     )
 
-    assert fast_validation.is_supported(found)
-    assert not found(value)
+    assert fast_validation.is_supported(validator)
+    assert not validator(value)

@@ -217,11 +217,11 @@ def test_requested_when_long_but_valid_is_parsed():
     ],
 )
 def test_legacy_header_is_used_without_a_standard_one(value, legacy, expected):
-    found = header.Negotiator(WITH_LEGACY).negotiate(
+    version = header.Negotiator(WITH_LEGACY).negotiate(
         value, WITH_LEGACY.limit(), legacy=legacy
     )
 
-    assert str(found) == expected
+    assert str(version) == expected
 
 
 @pytest.mark.parametrize(

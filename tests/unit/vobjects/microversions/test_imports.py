@@ -44,11 +44,11 @@ print(len(names))
 
 
 def test_import_of_any_module_loads_no_framework() -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, '-W', 'ignore', '-c', CODE],
         check=False,
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) > 20
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) > 20

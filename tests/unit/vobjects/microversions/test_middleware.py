@@ -228,20 +228,20 @@ def test_maximum_defaults_to_that_of_the_policy():
 
 def test_maximum_is_read_once_per_request():
     calls = []
-    seen = []
+    maxima = []
 
     def maximum():
         calls.append(1)
         return Maximum(Version(1, 99), 'nothing')
 
     def app(environ, start_response):
-        seen.append(environ[version_policy.MAXIMUM])
+        maxima.append(environ[version_policy.MAXIMUM])
         return wsgi.echo(environ, start_response)
 
     wsgi.call(middleware.Microversions(app, presets.SENLIN, maximum))
 
     assert len(calls) == 1
-    assert seen == [Maximum(Version(1, 14))]
+    assert maxima == [Maximum(Version(1, 14))]
 
 
 def respond_with(headers):
@@ -281,8 +281,10 @@ def test_vary_of_the_application_is_merged_into_one(own, expected):
 def test_version_header_of_the_application_is_replaced():
     response = wsgi.call(respond_with([(HEADER, 'clustering 9.9')]))
 
-    found = [v for name, v in response.header_list if name.lower() == HEADER]
-    assert found == ['clustering 1.0']
+    versions = [
+        v for name, v in response.header_list if name.lower() == HEADER
+    ]
+    assert versions == ['clustering 1.0']
 
 
 def test_second_start_after_an_error_has_the_headers():

@@ -64,9 +64,9 @@ def application(environ, start_response):
 
 def preset(name, **changes):
     """Return a preset with a range in which each kind of request fits."""
-    found = presets.PRESETS[name]
-    highest = Version(found.minimum.major, HIGHEST)
-    return dataclasses.replace(found, maximum=highest, **changes)
+    original = presets.PRESETS[name]
+    highest = Version(original.minimum.major, HIGHEST)
+    return dataclasses.replace(original, maximum=highest, **changes)
 
 
 def send(service, header, path='/things', **headers):
@@ -122,14 +122,14 @@ def test_response_equals_the_original_or_is_a_documented_difference(
 
     response = send(service, matrix.HEADERS[kind], path)
 
-    found = outcome(service, response)
-    assert found == HERE.get((name, kind), matrix.ORIGINAL[kind][name])
+    actual = outcome(service, response)
+    assert actual == HERE.get((name, kind), matrix.ORIGINAL[kind][name])
     if response.status_int != 200:
         api_sig.assert_error_document(response.json, response.status_int)
         statuses = matrix.STATUSES[name]
-        assert response.status_int == statuses.get(found, response.status_int)
-        assert statuses.get(found) or found.isdigit()
-    if found == 'unsupported':
+        assert response.status_int == statuses.get(actual, response.status_int)
+        assert statuses.get(actual) or actual.isdigit()
+    if actual == 'unsupported':
         text = matrix.HEADERS[kind].split()[1]
         shown = text.replace('X', str(service.minimum.major))
     elif response.status_int == 200:
@@ -389,8 +389,8 @@ UNREAD_BY_SDK = {'magnum'}
 def test_keystoneauth_and_openstacksdk_print_the_detail(name):
     for response in error_responses(name):
         requests_response = as_requests(response)
-        found = keystone_http.from_response(requests_response, 'GET', '/')
-        assert sentence(response.json) in f'{found} {found.details}'
+        exception = keystone_http.from_response(requests_response, 'GET', '/')
+        assert sentence(response.json) in f'{exception} {exception.details}'
         with pytest.raises(sdk_exceptions.HttpException) as caught:
             sdk_exceptions.raise_from_response(requests_response)
         is_read = sentence(response.json) in str(caught.value)
@@ -429,21 +429,25 @@ def test_discovery_is_that_of_the_service_at_any_version(
 ):
     status, path, keys = expected
     service = presets.PRESETS[name]
-    found = []
-    for place, answered in (('/', status), (path, 200), (f'{path}/', 200)):
+    documents = []
+    for url, expected_status in (
+        ('/', status),
+        (path, 200),
+        (f'{path}/', 200),
+    ):
         app = discovery.Discovery(application, service)
         headers = {}
         if header is not None:
             text = header.replace('SVC', service.service_type)
             headers[HEADER] = text.replace('X', str(service.minimum.major))
-        response = webob.Request.blank(place, headers=headers).get_response(
+        response = webob.Request.blank(url, headers=headers).get_response(
             middleware.Microversions(app, service)
         )
-        assert response.status_int == answered
+        assert response.status_int == expected_status
         assert 'Vary' in response.headers
-        found.append(response.json)
+        documents.append(response.json)
 
-    root, major, again = found
+    root, major, again = documents
     api_sig.assert_versions_document(root)
     api_sig.assert_version_document(major)
     assert major == again

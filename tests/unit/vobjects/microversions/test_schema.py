@@ -56,15 +56,15 @@ def validation_error(values, version='1.14'):
 
 @pytest.mark.parametrize('object_version', ['1.0', '1.1', '1.2', '1.3', '1.4'])
 def test_body_schema_is_closed_and_valid_draft_4(object_version):
-    found = schema.body_schema(
+    body_schema = schema.body_schema(
         samples.SampleCreateRequest, object_version, NAMES
     )
 
-    jsonschema.Draft4Validator.check_schema(found)
-    assert json.loads(json.dumps(found)) == found
-    assert found['additionalProperties'] is False
-    assert found['required'] == ['name', 'profile_id']
-    assert 'identity' not in found['properties']
+    jsonschema.Draft4Validator.check_schema(body_schema)
+    assert json.loads(json.dumps(body_schema)) == body_schema
+    assert body_schema['additionalProperties'] is False
+    assert body_schema['required'] == ['name', 'profile_id']
+    assert 'identity' not in body_schema['properties']
 
 
 @pytest.mark.parametrize('values', [['a', 'b'], ('a', 'b'), {'a', 'b'}])
@@ -101,8 +101,10 @@ def test_name_when_it_has_hidden_characters_is_rejected(name):
 
 def test_body_schema_follows_the_history():
     def names_at(version):
-        found = schema.body_schema(samples.SampleCreateRequest, version, NAMES)
-        return found['properties']
+        body_schema = schema.body_schema(
+            samples.SampleCreateRequest, version, NAMES
+        )
+        return body_schema['properties']
 
     assert not {'config', 'force', 'colour'} & names_at('1.0').keys()
     assert {'color', 'legacy'} <= names_at('1.2').keys()
@@ -112,9 +114,11 @@ def test_body_schema_follows_the_history():
 
 
 def test_body_schema_without_required_fields_omits_required():
-    found = schema.body_schema(samples.SampleLateRequest, '1.0', ['name'])
+    body_schema = schema.body_schema(
+        samples.SampleLateRequest, '1.0', ['name']
+    )
 
-    assert 'required' not in found
+    assert 'required' not in body_schema
 
 
 @pytest.mark.parametrize(
@@ -239,7 +243,7 @@ def test_validate_when_a_field_is_missing_names_it(name):
 
 
 @pytest.mark.parametrize('values', [None, [], 'x', 3, True])
-def test_validate_when_not_an_object_says_so(values):
+def test_validate_when_the_body_is_not_an_object_raises(values):
     assert 'must be a JSON object, not' in validation_error(values)
 
 

@@ -66,12 +66,14 @@ class Service:
         ]
 
     def uses(self):
-        found = self.samples('vobjects_api_uses_total')
-        return {(labels[3], *labels[1:3], labels[0]): n for labels, n in found}
+        samples = self.samples('vobjects_api_uses_total')
+        return {
+            (labels[3], *labels[1:3], labels[0]): n for labels, n in samples
+        }
 
     def agents(self):
-        found = self.samples('vobjects_api_uses_total')
-        return {labels[0]: number for labels, number in found}
+        samples = self.samples('vobjects_api_uses_total')
+        return {labels[0]: number for labels, number in samples}
 
 
 @pytest.fixture

@@ -70,8 +70,8 @@ def test_plan_equals_chain_of_single_steps() -> None:
     steps = [Version(1, minor) for minor in (4, 3, 2, 1, 0)]
     jumped, chained = {'size': 7.0}, {'size': 7.0}
     line.plan(steps[0], steps[-1]).apply(jumped, refuse_loss=True)
-    for here, there in itertools.pairwise(steps):
-        line.plan(here, there).apply(chained, refuse_loss=True)
+    for from_version, to_version in itertools.pairwise(steps):
+        line.plan(from_version, to_version).apply(chained, refuse_loss=True)
     assert jumped == chained == {'length': '7'}
     line.plan(steps[-1], steps[0]).apply(jumped, refuse_loss=True)
     assert jumped == {'size': 7.0}
@@ -511,7 +511,7 @@ def test_lost_value_is_unset_and_not_an_older_default() -> None:
     assert results == [{}, {'mode': 'c'}, {'mode': 'c'}]
 
 
-def test_default_when_the_oldest_type_cannot_hold_it_is_unset_there() -> None:
+def test_default_when_the_oldest_type_cannot_hold_it_is_unset() -> None:
     """A client of 1.0 that omits the field gets the default 7 at 1.2."""
     text = changed(
         '1.1',
@@ -533,7 +533,7 @@ def test_default_when_the_oldest_type_cannot_hold_it_is_unset_there() -> None:
         line.plan(last, first).apply({'it': 8}, refuse_loss=True)
 
 
-def test_value_of_a_required_field_is_refused_and_not_ignored() -> None:
+def test_value_of_a_required_field_raises_instead_of_being_ignored() -> None:
     line = timeline(
         '1.1',
         it=changed(

@@ -32,13 +32,13 @@ def test_digest_does_not_depend_on_order(
 
 @given(st.lists(contents, min_size=1, max_size=4))
 def test_minimum_is_supported_by_all_manifests(
-    all_of_them: list[dict[str, str]],
+    manifests: list[dict[str, str]],
 ) -> None:
-    lowest = manifest.minimum(all_of_them)
-    assert set(lowest) == set.intersection(*map(set, all_of_them))
+    lowest = manifest.minimum(manifests)
+    assert set(lowest) == set.intersection(*map(set, manifests))
     for name in lowest:
         assert lowest.version(name) == min(
-            Version.parse(content[name]) for content in all_of_them
+            Version.parse(content[name]) for content in manifests
         )
 
 

@@ -133,7 +133,7 @@ def test_downgrade_when_nested_value_is_lost_names_it(place: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ('given', 'kept'),
+    ('values', 'is_lossy'),
     [
         ({}, True),
         ({'force': False}, True),
@@ -143,12 +143,12 @@ def test_downgrade_when_nested_value_is_lost_names_it(place: str) -> None:
     ],
 )
 def test_downgrade_drops_only_null_default_and_ignored_values(
-    given: dict[str, Any], kept: bool
+    values: dict[str, Any], is_lossy: bool
 ) -> None:
-    tree = Tree(**given)
-    if kept:
+    tree = Tree(**values)
+    if is_lossy:
         data = tree.obj_to_primitive(version_manifest=OLDEST)[DATA]
-        assert not data.keys() & given.keys()
+        assert not data.keys() & values.keys()
     else:
         with pytest.raises(exceptions.LossyDowngrade, match=r'Tree\.force'):
             tree.obj_to_primitive(version_manifest=OLDEST)
@@ -295,9 +295,9 @@ def test_downgrade_by_threads_for_two_peers_is_isolated() -> None:
     def convert(manifest: dict[str, str]) -> None:
         for _ in range(300):
             row = tree.obj_to_primitive(version_manifest=manifest)[DATA]['row']
-            found = {child[VERSION] for child in row}
-            if found != {manifest['Leaf']}:
-                wrong.append(found)
+            versions = {child[VERSION] for child in row}
+            if versions != {manifest['Leaf']}:
+                wrong.append(versions)
 
     threads = [
         threading.Thread(target=convert, args=(manifest,))
@@ -382,10 +382,10 @@ def test_message_has_no_traceback_when_the_error_is_remote(
     # As oslo.messaging rebuilds what came over the bus.
     shown = {'__str__': lambda self: f'{message}\nTraceback (most recent call'}
     remote: Any = type(f'{type(error).__name__}_Remote', (type(error),), shown)
-    came = remote(*error.args)
-    assert str(came) != str(error)
-    assert came.message == error.message == str(error)
-    assert came.message.startswith(message)
+    received = remote(*error.args)
+    assert str(received) != str(error)
+    assert received.message == error.message == str(error)
+    assert received.message.startswith(message)
 
 
 @pytest.mark.parametrize(

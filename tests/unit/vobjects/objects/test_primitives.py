@@ -70,9 +70,11 @@ def test_to_json_uses_versions_of_manifest() -> None:
 
 
 def test_to_json_does_not_change_the_object() -> None:
-    one = tree()
-    objects.to_json(one, NEWEST)['row'].clear()
-    assert objects.to_json(one, NEWEST) == expected({'name': 'a', 'tag': 't'})
+    original = tree()
+    objects.to_json(original, NEWEST)['row'].clear()
+    assert objects.to_json(original, NEWEST) == expected(
+        {'name': 'a', 'tag': 't'}
+    )
 
 
 def test_to_json_omits_unset_and_keeps_null() -> None:

@@ -83,13 +83,13 @@ def check_schemas(new: Build, old: Build) -> None:
     """The schema of each old version is that of the old build."""
     for version in range(old.newest + 1):
         at = f'1.{version}'
-        here, there = new.evolving, old.evolving
-        assert list(here.fields_at(at)) == list(there.fields_at(at)) or (
-            here.fields_at(at).keys() == there.fields_at(at).keys()
+        newer, older = new.evolving, old.evolving
+        assert list(newer.fields_at(at)) == list(older.fields_at(at)) or (
+            newer.fields_at(at).keys() == older.fields_at(at).keys()
         )
-        names = list(there.fields_at(at))
-        assert schema.body_schema(here, at, names) == schema.body_schema(
-            there, at, names
+        names = list(older.fields_at(at))
+        assert schema.body_schema(newer, at, names) == schema.body_schema(
+            older, at, names
         )
 
 
@@ -159,8 +159,8 @@ def check_chain(new: Build, rng: random.Random) -> None:
     def convert(pairs: Any) -> Any:
         result = copy.deepcopy(data)
         try:
-            for here, there in pairs:
-                history.plan(here, there).apply(
+            for newer, older in pairs:
+                history.plan(newer, older).apply(
                     result, refuse_loss=refuse_loss
                 )
         except exceptions.LossyDowngrade:

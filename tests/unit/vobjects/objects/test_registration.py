@@ -18,7 +18,7 @@ NEW = added('1.2', fields.StringField(nullable=True))
 REASON = {'1.1': 'Engines of 1.1 resolve names.'}
 
 
-def thing(
+def register_thing(
     version: str, *parents: type[Any], **attributes: Any
 ) -> type[objects.Object]:
     """Register a type called Thing."""
@@ -58,11 +58,11 @@ def make_compatible(self: Any, primitive: Any, target_version: str) -> None:
         ),
     ],
 )
-def test_version_when_it_changes_no_field_is_refused(
+def test_version_when_it_changes_no_field_is_rejected(
     version: str, attributes: dict[str, Any], version_without_change: str
 ) -> None:
     with pytest.raises(exceptions.DeclarationError) as caught:
-        thing(version, **attributes)
+        register_thing(version, **attributes)
     assert str(caught.value) == (
         f"Thing: no field changes at version '{version_without_change}';"
         ' declare the change, as in'
@@ -88,14 +88,14 @@ def test_version_when_it_changes_no_field_is_refused(
 def test_version_when_it_is_explained_is_registered(
     version: str, attributes: dict[str, Any]
 ) -> None:
-    assert version == thing(version, **attributes).VERSION
+    assert version == register_thing(version, **attributes).VERSION
 
 
 def test_version_of_a_subclass_inherits_the_reason() -> None:
-    parent = thing('1.1', NO_FIELD_CHANGES=REASON)
-    assert thing('1.1', parent).VERSION == '1.1'
+    parent = register_thing('1.1', NO_FIELD_CHANGES=REASON)
+    assert register_thing('1.1', parent).VERSION == '1.1'
     b = added('1.1', fields.StringField(nullable=True))
-    assert thing('1.1', parent, fields={'b': b}).VERSION == '1.1'
+    assert register_thing('1.1', parent, fields={'b': b}).VERSION == '1.1'
 
 
 def test_version_of_an_adopted_class_is_not_checked() -> None:
@@ -116,15 +116,15 @@ def test_version_of_an_adopted_class_is_not_checked() -> None:
         ({'x': 'Why.'}, 'Thing.NO_FIELD_CHANGES: '),
     ],
 )
-def test_reason_when_it_applies_to_no_version_is_refused(
+def test_reason_when_it_applies_to_no_version_is_rejected(
     reasons: dict[str, Any], problem: str
 ) -> None:
     with pytest.raises(exceptions.DeclarationError, match=problem):
-        thing('1.2', fields={'a': NEW}, NO_FIELD_CHANGES=reasons)
+        register_thing('1.2', fields={'a': NEW}, NO_FIELD_CHANGES=reasons)
 
 
 def test_microversion_when_the_history_lacks_it_is_unlisted() -> None:
-    cls = thing(
+    cls = register_thing(
         '1.2',
         fields={'a': NEW},
         VERSION_MAP={'1.4': '1.2'},

@@ -79,11 +79,11 @@ def test_as_dict_when_changed_does_not_change_the_object(
     types_: types.SimpleNamespace,
 ) -> None:
     tree = types_.Tree(tags=['x'], marks={'m'}, data={'a': {'b': [1]}})
-    taken = tree.as_dict()
-    assert [type(taken[key]) for key in ('tags', 'marks')] == [list, set]
-    taken['tags'].append('y')
-    taken['marks'].clear()
-    taken['data']['a']['b'].append(2)
+    values = tree.as_dict()
+    assert [type(values[key]) for key in ('tags', 'marks')] == [list, set]
+    values['tags'].append('y')
+    values['marks'].clear()
+    values['data']['a']['b'].append(2)
     assert tree.as_dict() == {
         'tags': ['x'],
         'marks': {'m'},

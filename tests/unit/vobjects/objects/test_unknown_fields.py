@@ -121,7 +121,7 @@ def test_nested_resource_stores_its_unknown_fields(
     read = Answers.obj_from_primitive(
         primitive('Answers', '1.0', objects=inside)
     )
-    assert [dict(one.obj_unknown_fields) for one in read] == [
+    assert [dict(item.obj_unknown_fields) for item in read] == [
         {'x': 1},
         {'y': 2},
         {},

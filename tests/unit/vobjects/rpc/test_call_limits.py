@@ -53,7 +53,7 @@ def test_run_when_the_connection_fails_raises_a_messaging_error() -> None:
 
 
 @contextlib.contextmanager
-def slot_taken(limit: call_limits.CallLimit) -> Iterator[threading.Event]:
+def occupied_slot(limit: call_limits.CallLimit) -> Iterator[threading.Event]:
     """Hold a slot in another thread until the event is set."""
     inside, release = threading.Event(), threading.Event()
 
@@ -74,7 +74,7 @@ def slot_taken(limit: call_limits.CallLimit) -> Iterator[threading.Event]:
 
 def test_slot_when_all_are_taken_waits() -> None:
     limit = call_limits.CallLimit(1)
-    with slot_taken(limit) as release:
+    with occupied_slot(limit) as release:
         threading.Timer(0.05, release.set).start()
         with limit.slot(LONG):
             assert release.is_set()
@@ -86,7 +86,7 @@ def test_slot_when_no_call_finishes_raises(
     monkeypatch.setattr(call_limits, 'STALLED_AFTER', 0)
     limit = call_limits.CallLimit(1)
     with (
-        slot_taken(limit),
+        occupied_slot(limit),
         pytest.raises(oslo_messaging.MessageDeliveryFailure),
         limit.slot(LONG),
     ):

@@ -31,9 +31,9 @@ class Message(dict[str, Any]):
 class Listener:
     """Acknowledges each message, like that of the driver."""
 
-    def __init__(self, *seen: str) -> None:
+    def __init__(self, *message_ids: str) -> None:
         self.received: list[Any] = []
-        self.msg_id_cache = types.SimpleNamespace(prev_msgids=[*seen])
+        self.msg_id_cache = types.SimpleNamespace(prev_msgids=[*message_ids])
 
     def __call__(self, message: Any) -> None:
         message.acknowledge()

@@ -39,8 +39,8 @@ def checker(monkeypatch):
     samples.register_types(monkeypatch)
     return ContractChecker(
         samples.contract(
-            samples.MAKE,
-            samples.LOOK,
+            samples.CREATE,
+            samples.SHOW,
             samples.fixed('GET /v1/things/named', v1_0=NAMED),
             *standard_schemas.discovery_operations(samples.POLICY),
         )

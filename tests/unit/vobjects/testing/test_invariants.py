@@ -272,13 +272,13 @@ def test_check_when_older_conversion_does_not_concern_a_version_passes() -> (
 
 
 def test_check_when_conversion_does_nothing_reports_it() -> None:
-    def nothing(self: Any, primitive: dict[str, Any], target: str) -> None:
+    def convert(self: Any, primitive: dict[str, Any], target: str) -> None:
         """Converts nothing."""
 
     first = ovo_class(a=fields.StringField())
     second = ovo_class(
         version='1.1',
-        body={'obj_make_compatible': nothing},
+        body={'obj_make_compatible': convert},
         a=fields.StringField(),
     )
     message = violation(lock_of_versions(first, second))

@@ -43,12 +43,12 @@ def test_cloud_of_clouds_yaml_is_used(
         openstack.load(configuration(cloud='theirs'))
 
 
-def test_section_without_a_cloud_says_what_to_set() -> None:
+def test_section_without_a_cloud_names_the_option() -> None:
     with pytest.raises(connection.CloudConfigError, match="set 'cloud', or"):
         openstack.load(configuration())
 
 
-def test_wrong_password_is_told_when_something_is_asked(
+def test_wrong_password_is_reported_by_the_first_request(
     cloud: fake.Cloud,
 ) -> None:
     conf = conftest.configured(cloud)
@@ -58,7 +58,7 @@ def test_wrong_password_is_told_when_something_is_asked(
         provider.servers.find('key')
 
 
-def test_cloud_that_is_not_there_is_told_without_its_address() -> None:
+def test_unreachable_cloud_is_reported_without_its_address() -> None:
     cloud = fake.Cloud()
     # Port 1 of this machine: nobody listens there.
     cloud.url = 'http://127.0.0.1:1'
@@ -69,7 +69,7 @@ def test_cloud_that_is_not_there_is_told_without_its_address() -> None:
     assert '127.0.0.1' not in str(caught.value)
 
 
-def test_cloud_that_is_silent_is_not_waited_for_forever(
+def test_silent_cloud_is_reported_after_the_request_timeout(
     cloud: fake.Cloud,
 ) -> None:
     provider = openstack.load(
@@ -80,7 +80,7 @@ def test_cloud_that_is_silent_is_not_waited_for_forever(
         provider.servers.find('key')
 
 
-def test_token_that_expired_is_replaced(
+def test_expired_token_is_replaced(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
     provider.servers.find('key')

@@ -9,7 +9,7 @@ from tests import cloud as fake
 pytestmark = fake.IGNORE_SDK_WARNINGS
 
 
-def test_server_groups_are_made_once_and_found(
+def test_server_group_is_created_once_and_found(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
     groups = provider.server_groups
@@ -27,25 +27,25 @@ def test_server_groups_are_made_once_and_found(
     assert cloud.server_groups == {}
 
 
-def test_zones_are_those_that_can_be_used(provider: base.Provider) -> None:
+def test_zones_are_the_available_ones(provider: base.Provider) -> None:
     assert provider.places is not None
     assert provider.places.zones() == ['nova', 'nova-2']
 
 
-def test_regions_are_those_of_the_catalogue(
+def test_regions_come_from_the_catalog(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
     assert provider.places is not None
     assert provider.places.regions() == ['RegionOne', 'RegionTwo']
-    other = provider.in_region('RegionTwo')
-    assert other.servers.find('key') is None
-    assert provider.in_region('RegionTwo') is other
+    second_region = provider.in_region('RegionTwo')
+    assert second_region.servers.find('key') is None
+    assert provider.in_region('RegionTwo') is second_region
     with pytest.raises(base.ProviderError, match='no region Nowhere'):
         provider.in_region('Nowhere')
 
 
 @pytest.mark.parametrize(
-    ('name', 'trouble'),
+    ('name', 'problem'),
     [
         ('host-1', ''),
         ('host-2', 'its hypervisor host-2 is down'),
@@ -53,17 +53,17 @@ def test_regions_are_those_of_the_catalogue(
         ('host-4', 'its hypervisor host-4 is gone'),
     ],
 )
-def test_trouble_of_hypervisors_is_told(
-    provider: base.Provider, cloud: fake.Cloud, name: str, trouble: str
+def test_problem_of_a_hypervisor_is_reported(
+    provider: base.Provider, cloud: fake.Cloud, name: str, problem: str
 ) -> None:
     properties = {'flavor': '1', 'image': 'cirros'}
     server = provider.servers.create('key', 'web', properties)
     cloud.servers[server.id]['OS-EXT-SRV-ATTR:hypervisor_hostname'] = name
     assert provider.hosts is not None
-    assert provider.hosts.problem(server.id) == trouble
+    assert provider.hosts.problem(server.id) == problem
 
 
-def test_hypervisor_that_nova_does_not_tell_is_an_error(
+def test_hypervisor_when_nova_hides_it_is_an_error(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
     properties = {'flavor': '1', 'image': 'cirros'}

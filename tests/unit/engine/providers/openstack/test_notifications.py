@@ -39,21 +39,21 @@ def payload(server: Any) -> dict[str, Any]:
     }
 
 
-def tell(harness: engine_harness.Harness, event: str, content: Any) -> str:
+def notify(harness: engine_harness.Harness, event: str, content: Any) -> str:
     endpoint = notifications.Endpoint(harness.database)
-    heard = endpoint.error if event.endswith('error') else endpoint.info
-    return heard({}, PUBLISHER, event, content, {})
+    callback = endpoint.error if event.endswith('error') else endpoint.info
+    return callback({}, PUBLISHER, event, content, {})
 
 
-def cared_for(harness: engine_harness.Harness) -> str:
+def monitored_server(harness: engine_harness.Harness) -> str:
     """Return the server of a cluster with a health policy."""
     engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     create_policy(engine, 'health', version='1.2', **spec('LIFECYCLE_EVENTS'))
     assert attach(engine).status == 'SUCCEEDED'
     (node,) = harness.rows(models.Node)
-    found: str = node.physical_id
-    return found
+    server_id: str = node.physical_id
+    return server_id
 
 
 def stored_events(harness: engine_harness.Harness) -> list[tuple[str, str]]:
@@ -61,15 +61,19 @@ def stored_events(harness: engine_harness.Harness) -> list[tuple[str, str]]:
     return [(row.server_id, row.type) for row in rows]
 
 
-def test_failure_of_a_server_that_is_looked_after_is_kept(
+def test_failure_of_a_monitored_server_is_stored(
     any_harness: engine_harness.Harness,
 ) -> None:
-    server = cared_for(any_harness)
-    stray = request_helpers.create_node(any_harness.engine())
-    other = any_harness.row(models.Node, stray).physical_id
-    for content in (payload(server), payload(other), payload(uuid.uuid4())):
+    server = monitored_server(any_harness)
+    node_id = request_helpers.create_node(any_harness.engine())
+    unmonitored = any_harness.row(models.Node, node_id).physical_id
+    for content in (
+        payload(server),
+        payload(unmonitored),
+        payload(uuid.uuid4()),
+    ):
         for event in ('instance.power_off.end', 'instance.rebuild.error'):
-            assert tell(any_harness, event, content) == 'handled'
+            assert notify(any_harness, event, content) == 'handled'
     assert stored_events(any_harness) == [
         (server, 'compute.instance.power_off.end'),
         (server, 'compute.instance.rebuild.error'),
@@ -80,11 +84,11 @@ def test_failure_of_a_server_that_is_looked_after_is_kept(
     'event',
     ['instance.create.end', 'instance.power_off.start', 'instance.update'],
 )
-def test_what_is_no_failure_is_forgotten(
+def test_notification_when_no_failure_is_ignored(
     harness: engine_harness.Harness, event: str
 ) -> None:
-    server = cared_for(harness)
-    assert tell(harness, event, payload(server)) == 'handled'
+    server = monitored_server(harness)
+    assert notify(harness, event, payload(server)) == 'handled'
     assert stored_events(harness) == []
 
 
@@ -108,13 +112,13 @@ def test_malformed_notification_is_ignored_with_a_warning(
     caplog: pytest.LogCaptureFixture,
     content: Any,
 ) -> None:
-    assert tell(harness, 'instance.power_off.end', content) == 'handled'
+    assert notify(harness, 'instance.power_off.end', content) == 'handled'
     (record,) = caplog.records
     assert record.levelname == 'WARNING'
     assert PUBLISHER in record.getMessage()
 
 
-def test_notification_comes_again_if_it_cannot_be_written_down(
+def test_notification_when_it_cannot_be_stored_is_requeued(
     harness: engine_harness.Harness,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -124,5 +128,7 @@ def test_notification_comes_again_if_it_cannot_be_written_down(
 
     monkeypatch.setattr(notifications, 'PAUSE', 0.0)
     monkeypatch.setattr(harness.database, 'write', fail)
-    found = tell(harness, 'instance.power_off.end', payload(str(uuid.uuid4())))
-    assert found == NotificationResult.REQUEUE
+    result = notify(
+        harness, 'instance.power_off.end', payload(str(uuid.uuid4()))
+    )
+    assert result == NotificationResult.REQUEUE

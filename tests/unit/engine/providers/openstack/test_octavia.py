@@ -59,37 +59,42 @@ def balancer(
     return balancers.create('key', SPEC, timeout=LONG)
 
 
-def of_kind(cloud: fake.Cloud, kind: str) -> fake.Json:
-    (found,) = cloud.balancing[kind].values()
-    return found
+def resource(cloud: fake.Cloud, kind: str) -> fake.Json:
+    (body,) = cloud.balancing[kind].values()
+    return body
 
 
-def test_balancer_has_all_that_the_spec_says(
+def test_balancer_has_the_properties_of_its_spec(
     balancer: load_balancing.Balancer, cloud: fake.Cloud
 ) -> None:
-    found = of_kind(cloud, 'loadbalancers')
-    assert (found['id'], found['vip_address']) == (balancer.id, '192.0.2.9')
-    assert found['vip_subnet_id'] == cloud.id_of('subnets', 'private-subnet')
-    listener = of_kind(cloud, 'listeners')
+    load_balancer = resource(cloud, 'loadbalancers')
+    assert (load_balancer['id'], load_balancer['vip_address']) == (
+        balancer.id,
+        '192.0.2.9',
+    )
+    assert load_balancer['vip_subnet_id'] == cloud.id_of(
+        'subnets', 'private-subnet'
+    )
+    listener = resource(cloud, 'listeners')
     assert listener['id'] == balancer.listener_id
     assert listener['connection_limit'] == 7
-    pool = of_kind(cloud, 'pools')
+    pool = resource(cloud, 'pools')
     assert pool['id'] == balancer.pool_id
     assert pool['lb_algorithm'] == 'ROUND_ROBIN'
     assert pool['session_persistence'] == {'type': 'SOURCE_IP'}
-    monitor = of_kind(cloud, 'healthmonitors')
+    monitor = resource(cloud, 'healthmonitors')
     assert monitor['id'] == balancer.monitor_id
     assert monitor['url_path'] == '/up'
     assert 'http_method' not in monitor
 
 
-def test_balancer_that_is_there_gets_what_it_lacks(
+def test_existing_balancer_gets_its_missing_monitor(
     balancers: load_balancing.LoadBalancers,
     balancer: load_balancing.Balancer,
     cloud: fake.Cloud,
 ) -> None:
     cloud.balancing['healthmonitors'].clear()
-    del of_kind(cloud, 'pools')['healthmonitor_id']
+    del resource(cloud, 'pools')['healthmonitor_id']
     again = balancers.create('key', SPEC, timeout=LONG)
     assert again.monitor_id != balancer.monitor_id
     assert again == dataclasses.replace(balancer, monitor_id=again.monitor_id)
@@ -119,17 +124,17 @@ def test_balancer_is_deleted_after_an_unexpected_response(
         with pytest.raises(base.ProviderError, match='unexpected response'):
             balancers.create('key', SPEC, timeout=LONG)
 
-    assert of_kind(cloud, 'loadbalancers')['final_status'] == 'DELETED'
+    assert resource(cloud, 'loadbalancers')['final_status'] == 'DELETED'
 
 
-def test_balancer_of_somebody_else_is_found(
+def test_existing_balancer_is_found_by_name_or_id(
     balancers: load_balancing.LoadBalancers, balancer: load_balancing.Balancer
 ) -> None:
     for name_or_id in ('web', balancer.id):
-        found = balancers.get(
+        existing = balancers.get(
             name_or_id, balancer.pool_id, balancer.monitor_id
         )
-        assert found == balancer
+        assert existing == balancer
     with pytest.raises(base.ProviderError, match='find the load balancer no'):
         balancers.get('no', balancer.pool_id, None)
     with pytest.raises(base.ProviderError, match='404'):
@@ -150,7 +155,7 @@ def test_balancer_of_somebody_else_is_found(
         ({'pool': {'subnet': 'none'}}, 'subnet none'),
     ],
 )
-def test_what_could_not_be_made_is_refused(
+def test_check_rejects_unknown_resources(
     balancers: load_balancing.LoadBalancers, changes: Any, message: str
 ) -> None:
     spec = dataclasses.replace(SPEC, **changes)
@@ -161,7 +166,7 @@ def test_what_could_not_be_made_is_refused(
         balancers.check(spec)
 
 
-def test_members_come_and_go_one_after_the_other(
+def test_members_are_added_and_removed_one_at_a_time(
     provider: base.Provider,
     balancers: load_balancing.LoadBalancers,
     balancer: load_balancing.Balancer,
@@ -183,24 +188,26 @@ def test_members_come_and_go_one_after_the_other(
             timeout=LONG,
         )
 
-    threads = [threading.Thread(target=add, args=(one,)) for one in servers]
+    threads = [
+        threading.Thread(target=add, args=(server_,)) for server_ in servers
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    there = cloud.balancing['members']
-    assert set(members.values()) == set(there)
-    first = there[members[servers[0].id]]
+    stored = cloud.balancing['members']
+    assert set(members.values()) == set(stored)
+    stored_member = stored[members[servers[0].id]]
     addresses = servers[0].details['addresses']['private']
-    assert first['address'] == addresses[0]['addr']
-    assert first['protocol_port'] == 8080
+    assert stored_member['address'] == addresses[0]['addr']
+    assert stored_member['protocol_port'] == 8080
 
     before = dict(members)
     add(servers[0])
     assert members == before, 'it is there already'
     for _again in range(2):
         balancers.remove_member(balancer, members[servers[0].id], timeout=LONG)
-    assert len(there) == 2
+    assert len(stored) == 2
 
 
 def test_server_outside_the_subnet_is_no_member(
@@ -216,7 +223,7 @@ def test_server_outside_the_subnet_is_no_member(
         )
 
 
-def test_deletion_takes_everything(
+def test_delete_removes_all_parts(
     balancers: load_balancing.LoadBalancers,
     balancer: load_balancing.Balancer,
     cloud: fake.Cloud,
@@ -226,7 +233,7 @@ def test_deletion_takes_everything(
     assert not any(cloud.balancing.values())
 
 
-def test_balancer_that_fails_is_removed_and_told(
+def test_balancer_in_error_is_removed_and_reported(
     balancers: load_balancing.LoadBalancers, cloud: fake.Cloud
 ) -> None:
     cloud.ends_in_error = True
@@ -235,7 +242,7 @@ def test_balancer_that_fails_is_removed_and_told(
     assert cloud.requests_to('DELETE /balancing/v2.0/lbaas/loadbalancers/')
 
 
-def test_balancer_that_is_never_ready_is_given_up(
+def test_balancer_that_is_never_ready_is_times_out(
     balancers: load_balancing.LoadBalancers,
     cloud: fake.Cloud,
     monkeypatch: pytest.MonkeyPatch,

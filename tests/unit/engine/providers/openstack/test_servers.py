@@ -21,7 +21,7 @@ def create_server(provider: Provider, **properties: Any) -> base.Server:
     return provider.servers.create('key', 'web', {**SMALL, **properties})
 
 
-def test_server_is_made_found_and_removed(
+def test_server_is_created_found_and_deleted(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     server = create_server(provider)
@@ -42,7 +42,7 @@ def test_server_is_made_found_and_removed(
         provider.servers.get(server.id)
 
 
-def test_everything_a_profile_says_reaches_nova(
+def test_properties_of_a_profile_are_sent_to_nova(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     volume = {
@@ -67,9 +67,9 @@ def test_everything_a_profile_says_reaches_nova(
         security_groups=['web'],
         user_data='#!/bin/sh',
     )
-    (sent,) = cloud.bodies_to('POST /compute/v2.1/servers')
+    (body,) = cloud.bodies_to('POST /compute/v2.1/servers')
     del volume['disk_bus']
-    assert sent == {
+    assert body == {
         'server': {
             'name': 'web',
             'flavorRef': '1',
@@ -91,7 +91,7 @@ def test_everything_a_profile_says_reaches_nova(
     }
 
 
-def test_networks_become_ports_that_go_with_the_server(
+def test_networks_become_ports_that_are_deleted_with_the_server(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     spec = {
@@ -120,7 +120,7 @@ def test_networks_become_ports_that_go_with_the_server(
     assert cloud.leftovers() == {}
 
 
-def test_port_and_floating_address_that_are_there_stay(
+def test_existing_port_and_floating_address_remain(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     cloud.floating_ips['f'] = {
@@ -168,14 +168,14 @@ def test_network_that_cannot_be_had_leaves_nothing_behind(
         ({'image': 'windows'}, 'windows'),
     ],
 )
-def test_what_the_cloud_has_not_is_named(
+def test_unknown_resource_is_named(
     provider: Provider, changes: Any, message: str
 ) -> None:
     with pytest.raises(base.ProviderError, match=message):
         create_server(provider, **changes)
 
 
-def test_server_that_fails_to_start_is_removed_and_tells_why(
+def test_server_that_fails_to_start_is_removed_and_reports_its_fault(
     provider: Provider, cloud: fake.Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cloud.ends_in_error = True
@@ -187,7 +187,7 @@ def test_server_that_fails_to_start_is_removed_and_tells_why(
     assert cloud.leftovers() == {}
 
 
-def test_refusal_is_told_with_status_and_message(
+def test_rejection_is_reported_with_status_and_message(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     cloud.fail('POST', '/compute/v2.1/servers', 403, 'Quota exceeded')
@@ -218,7 +218,7 @@ def test_cloud_that_stays_busy_is_an_error_in_the_end(
     assert len(cloud.requests_to('GET /compute/v2.1/servers/x')) == 4
 
 
-def test_server_that_is_never_ready_is_given_up(
+def test_server_that_is_never_ready_times_out(
     conf: cfg.ConfigOpts, cloud: fake.Cloud
 ) -> None:
     conf.set_override('server_timeout', 0.1, 'provider_openstack')
@@ -227,7 +227,7 @@ def test_server_that_is_never_ready_is_given_up(
         create_server(openstack.load(conf))
 
 
-def test_update_changes_what_differs(
+def test_update_changes_only_differences(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     old = {**SMALL, 'metadata': {'a': '1', 'b': '2'}}
@@ -254,26 +254,26 @@ def test_update_of_networks_changes_ports(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     first = {'network': 'private', 'security_groups': ['default']}
-    lost = {'network': 'public', 'floating_network': 'public'}
-    old = {**SMALL, 'networks': [first, lost]}
+    removed = {'network': 'public', 'floating_network': 'public'}
+    old = {**SMALL, 'networks': [first, removed]}
     server = create_server(provider, **old)
-    kept, gone = cloud.ports
+    kept_port, removed_port = cloud.ports
     added = {'network': 'public', 'fixed_ip': '127.0.3.3'}
     changed = {**first, 'security_groups': ['web']}
     new = {**SMALL, 'networks': [added, changed]}
     for _again in range(2):
         provider.servers.update('key', server.id, 'web', old, new)
-        assert gone not in cloud.ports
+        assert removed_port not in cloud.ports
         assert cloud.floating_ips == {}
-        assert kept in cloud.ports
+        assert kept_port in cloud.ports
         assert len(cloud.ports) == 2
         users = {port['device_id'] for port in cloud.ports.values()}
         assert users == {server.id}
-        groups = cloud.ports[kept]['security_groups']
+        groups = cloud.ports[kept_port]['security_groups']
         assert groups == [cloud.id_of('security_groups', 'web')]
 
 
-def test_resize_that_nova_does_not_make_is_noticed(
+def test_resize_when_nova_leaves_it_undone_is_an_error(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     server = create_server(provider)
@@ -283,7 +283,7 @@ def test_resize_that_nova_does_not_make_is_noticed(
         provider.servers.update('key', server.id, 'web', SMALL, new)
 
 
-def test_resize_of_an_engine_that_died_is_confirmed(
+def test_resize_of_a_dead_engine_is_confirmed(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     server = create_server(provider)
@@ -309,41 +309,43 @@ def test_operations_are_waited_for(
     provider: Provider, cloud: fake.Cloud, names: str, expected: str
 ) -> None:
     server = create_server(provider)
-    found = [
+    statuses = [
         provider.servers.operate(server.id, name, {}).status
         for name in names.split()
     ]
-    assert found == expected.split()
+    assert statuses == expected.split()
 
 
-def test_parameters_of_operations_reach_nova(
+def test_parameters_of_operations_are_sent_to_nova(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     server = create_server(provider)
     debian = cloud.id_of('images', 'debian')
 
-    def sent(operation: str, **parameters: Any) -> Any:
+    def sent_body(operation: str, **parameters: Any) -> Any:
         provider.servers.operate(server.id, operation, parameters)
         path = f'POST /compute/v2.1/servers/{server.id}/action'
         return cloud.bodies_to(path)[-1]
 
-    assert sent('change_password', admin_pass='new') == {
+    assert sent_body('change_password', admin_pass='new') == {
         'changePassword': {'adminPass': 'new'}
     }
-    assert sent('reboot', type='hard') == {'reboot': {'type': 'HARD'}}
-    assert sent('evacuate', host='h', force='True') == {
+    assert sent_body('reboot', type='hard') == {'reboot': {'type': 'HARD'}}
+    assert sent_body('evacuate', host='h', force='True') == {
         'evacuate': {'host': 'h', 'force': True}
     }
-    assert sent('restore', image='debian') == {'rebuild': {'imageRef': debian}}
-    assert sent('snapshot', name='s') == {'createImage': {'name': 's'}}
-    assert sent('rescue', image_ref='debian') == {
+    assert sent_body('restore', image='debian') == {
+        'rebuild': {'imageRef': debian}
+    }
+    assert sent_body('snapshot', name='s') == {'createImage': {'name': 's'}}
+    assert sent_body('rescue', image_ref='debian') == {
         'rescue': {'rescue_image_ref': debian}
     }
     with pytest.raises(base.ProviderError, match='needs admin_pass'):
         provider.servers.operate(server.id, 'change_password', {})
 
 
-def test_operation_that_nova_refuses_tells_why(
+def test_operation_when_nova_rejects_it_reports_the_reason(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     server = create_server(provider)
@@ -370,7 +372,7 @@ def test_snapshot_is_an_image(provider: Provider, cloud: fake.Cloud) -> None:
     assert cloud.images[image] == 'frozen'
 
 
-def test_server_is_described_by_what_it_could_be_made_of(
+def test_server_is_described_by_profile_properties(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     server = create_server(provider, key_name='mine', metadata={'a': 'b'})
@@ -388,7 +390,7 @@ def test_server_is_described_by_what_it_could_be_made_of(
     }
 
 
-def test_server_that_is_left_stays_and_another_one_is_made(
+def test_detached_server_remains_and_a_new_one_is_created(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
     networks = [{'network': 'private', 'floating_network': 'public'}]

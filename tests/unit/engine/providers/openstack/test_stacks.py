@@ -18,15 +18,15 @@ TEMPLATE = {
 
 
 def create_stack(provider: base.Provider, **properties: Any) -> base.Stack:
-    wanted = {
+    stack_properties = {
         'template': TEMPLATE,
         'tags': ['cluster_node_id=key', 'cluster_id=c'],
         **properties,
     }
-    return provider.stacks.create('key', 'web-key', wanted)
+    return provider.stacks.create('key', 'web-key', stack_properties)
 
 
-def test_stack_is_made_found_and_removed(
+def test_stack_is_created_found_and_deleted(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
     stack = create_stack(provider)
@@ -43,7 +43,7 @@ def test_stack_is_made_found_and_removed(
         provider.stacks.get(stack.id)
 
 
-def test_everything_a_profile_says_reaches_heat(
+def test_properties_of_a_profile_are_sent_to_heat(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
     create_stack(
@@ -56,8 +56,8 @@ def test_everything_a_profile_says_reaches_heat(
         disable_rollback=False,
         context={'region_name': 'x'},
     )
-    (sent,) = cloud.bodies_to('POST /heat/v1/stacks')
-    assert sent == {
+    (body,) = cloud.bodies_to('POST /heat/v1/stacks')
+    assert body == {
         'stack_name': 'web-key',
         'template': TEMPLATE,
         'parameters': {'size': 1},
@@ -69,7 +69,7 @@ def test_everything_a_profile_says_reaches_heat(
     }
 
 
-def test_update_replaces_what_the_stack_is_made_of(
+def test_update_replaces_template_and_parameters(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
     stack = create_stack(provider)
@@ -80,7 +80,7 @@ def test_update_replaces_what_the_stack_is_made_of(
     assert cloud.stacks[stack.id]['timeout_mins'] == 9
 
 
-def test_update_waits_for_what_is_under_way(
+def test_update_waits_for_a_running_operation(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
     stack = create_stack(provider)
@@ -92,7 +92,7 @@ def test_update_waits_for_what_is_under_way(
 
 
 @pytest.mark.parametrize('action', ['CREATE', 'UPDATE', 'DELETE'])
-def test_failure_is_told_with_the_reason_of_heat(
+def test_failure_is_reported_with_the_reason_of_heat(
     provider: base.Provider, action: str
 ) -> None:
     def attempt() -> None:
@@ -111,7 +111,7 @@ def failing(action: str) -> dict[str, Any]:
     return {'template': {**TEMPLATE, 'fails': [action]}}
 
 
-def test_check_tells_what_heat_found(
+def test_check_reports_the_result_of_heat(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
     stack = create_stack(provider)
@@ -131,7 +131,7 @@ def test_abandoned_stack_is_forgotten_by_heat(
     assert cloud.requests_to('DELETE')[-1].endswith('/abandon')
 
 
-def test_stack_is_described_by_what_it_was_made_of(
+def test_stack_is_described_by_profile_properties(
     provider: base.Provider,
 ) -> None:
     stack = create_stack(
@@ -147,7 +147,7 @@ def test_stack_is_described_by_what_it_was_made_of(
     }
 
 
-def test_stack_that_is_never_ready_is_given_up(
+def test_stack_that_is_never_ready_times_out(
     conf: cfg.ConfigOpts, cloud: fake.Cloud
 ) -> None:
     conf.set_override('stack_timeout', 0.1, 'provider_openstack')

@@ -32,17 +32,17 @@ def root(conf: Any) -> provider.OpenStackProvider:
     return provider.OpenStackProvider(conf, cloud)
 
 
-def create(found: base.Provider, key: str) -> str:
+def create(provider_: base.Provider, key: str) -> str:
     properties = {'flavor': '1', 'image': 'cirros'}
-    return found.servers.create(key, 'web', properties).id
+    return provider_.servers.create(key, 'web', properties).id
 
 
 def test_projects_see_their_own_servers(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    found = user_clouds.UserClouds(root)
-    web = found(authorization(cloud, 'web'))
-    shop = found(authorization(cloud, 'shop'))
+    clouds = user_clouds.UserClouds(root)
+    web = clouds(authorization(cloud, 'web'))
+    shop = clouds(authorization(cloud, 'shop'))
     server = create(web, 'key')
     assert shop.servers.find('key') is None
     with pytest.raises(base.ServerNotFound):
@@ -52,30 +52,32 @@ def test_projects_see_their_own_servers(
         shop.in_region('RegionTwo').servers.get(server)
 
 
-def test_only_some_are_remembered(
+def test_providers_are_cached_up_to_a_limit(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    found = user_clouds.UserClouds(root, max_cached=2)
-    one, two, three = (authorization(cloud, name) for name in ('a', 'b', 'c'))
-    first, second = found(one), found(two)
-    assert found(one) is first
-    found(three)
-    assert found(one) is first
-    assert found(two) is not second
+    clouds = user_clouds.UserClouds(root, max_cached=2)
+    first_authorization, second_authorization, third_authorization = (
+        authorization(cloud, name) for name in ('a', 'b', 'c')
+    )
+    first, second = clouds(first_authorization), clouds(second_authorization)
+    assert clouds(first_authorization) is first
+    clouds(third_authorization)
+    assert clouds(first_authorization) is first
+    assert clouds(second_authorization) is not second
     # One that is used yet works, too.
     assert second.servers.find('key') is None
 
 
-def test_one_that_is_not_let_in_is_told(
+def test_rejected_authorization_is_reported(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    one = authorization(cloud, 'web')
+    authorization_ = authorization(cloud, 'web')
     cloud.trusts.clear()
     with pytest.raises(base.ProviderError, match='authenticate: 404'):
-        user_clouds.UserClouds(root)(one)
+        user_clouds.UserClouds(root)(authorization_)
 
 
-def test_hypervisor_is_asked_for_by_the_account(
+def test_hypervisor_is_read_by_the_services_account(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
     web = user_clouds.UserClouds(root)(authorization(cloud, 'web'))

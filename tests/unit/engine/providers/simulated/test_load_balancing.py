@@ -33,29 +33,31 @@ def balancers(
 
 
 def add(balancers: Any, balancer: load_balancing.Balancer, server: str) -> str:
-    found: str = balancers.add_member(
+    member_id: str = balancers.add_member(
         balancer, server, port=8080, subnet='private-subnet', timeout=60
     )
-    return found
+    return member_id
 
 
-def test_balancer_of_a_key_is_made_once(
+def test_balancer_of_a_key_is_created_once(
     balancers: load_balancing.LoadBalancers,
 ) -> None:
-    made = balancers.create('key', SPEC, timeout=60)
-    assert balancers.create('key', SPEC, timeout=60) == made
-    assert made.vip_address is not None
-    assert balancers.get('lb', made.pool_id, made.monitor_id) == made
+    balancer = balancers.create('key', SPEC, timeout=60)
+    assert balancers.create('key', SPEC, timeout=60) == balancer
+    assert balancer.vip_address is not None
+    assert (
+        balancers.get('lb', balancer.pool_id, balancer.monitor_id) == balancer
+    )
     for name, pool, monitor in (
-        ('none', made.pool_id, None),
-        (made.id, 'none', None),
-        (made.id, made.pool_id, 'none'),
+        ('none', balancer.pool_id, None),
+        (balancer.id, 'none', None),
+        (balancer.id, balancer.pool_id, 'none'),
     ):
         with pytest.raises(base.ProviderError, match='none'):
             balancers.get(name, pool, monitor)
 
 
-def test_members_come_and_go(
+def test_members_are_added_and_removed(
     balancers: load_balancing.LoadBalancers,
     cloud: provider.SimulatedProvider,
     any_harness: engine_harness.Harness,
@@ -78,7 +80,7 @@ def test_members_come_and_go(
 
 
 @pytest.mark.parametrize(
-    ('changes', 'named'),
+    ('changes', 'resource'),
     [
         ({'vip': {'subnet': 'moon'}}, 'subnet moon'),
         ({'vip': {'network': 'moon'}}, 'network moon'),
@@ -87,12 +89,12 @@ def test_members_come_and_go(
         ({'flavor_id': 'moon'}, 'flavor moon'),
     ],
 )
-def test_spec_that_names_what_there_is_not_is_refused(
+def test_spec_with_an_unknown_resource_is_rejected(
     balancers: load_balancing.LoadBalancers,
     changes: dict[str, Any],
-    named: str,
+    resource: str,
 ) -> None:
-    with pytest.raises(base.ProviderError, match=f'there is no {named}'):
+    with pytest.raises(base.ProviderError, match=f'there is no {resource}'):
         balancers.create(
             'key', dataclasses.replace(SPEC, **changes), timeout=1
         )

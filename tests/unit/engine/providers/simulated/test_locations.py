@@ -31,22 +31,22 @@ def hosts(cloud: Any, policy: str, keys: str) -> list[str]:
     ]
 
 
-def test_group_is_made_once_and_found_by_name_and_id(
+def test_group_is_created_once_and_found_by_name_and_id(
     cloud: provider.SimulatedProvider,
 ) -> None:
-    known = groups(cloud)
-    assert known.find('g') is None
-    made = known.create('g', 'affinity')
-    assert known.create('g', 'affinity') == made
-    assert known.find('g') == known.find(made.id) == made
+    server_groups = groups(cloud)
+    assert server_groups.find('g') is None
+    group = server_groups.create('g', 'affinity')
+    assert server_groups.create('g', 'affinity') == group
+    assert server_groups.find('g') == server_groups.find(group.id) == group
     with pytest.raises(base.ProviderError, match='of policy affinity'):
-        known.create('g', 'anti-affinity')
-    known.delete(made.id)
-    known.delete(made.id)
-    assert known.find('g') is None
+        server_groups.create('g', 'anti-affinity')
+    server_groups.delete(group.id)
+    server_groups.delete(group.id)
+    assert server_groups.find('g') is None
 
 
-def test_group_keeps_servers_apart_or_together(
+def test_anti_affinity_separates_servers(
     cloud: provider.SimulatedProvider,
 ) -> None:
     assert len(set(hosts(cloud, 'anti-affinity', 'abc'))) == 3
@@ -54,7 +54,7 @@ def test_group_keeps_servers_apart_or_together(
         hosts(cloud, 'anti-affinity', 'd')
 
 
-def test_affinity_is_for_one_host(
+def test_affinity_uses_one_host(
     cloud: provider.SimulatedProvider, any_harness: engine_harness.Harness
 ) -> None:
     (first, second) = hosts(cloud, 'affinity', 'ab')
@@ -65,7 +65,7 @@ def test_affinity_is_for_one_host(
 
 
 @pytest.mark.parametrize('policy', ['soft-affinity', 'soft-anti-affinity'])
-def test_soft_group_gives_way(
+def test_soft_group_avoids_failed_hosts(
     cloud: provider.SimulatedProvider,
     any_harness: engine_harness.Harness,
     policy: str,
@@ -75,7 +75,7 @@ def test_soft_group_gives_way(
     assert first not in hosts(cloud, policy, 'efgh')
 
 
-def test_server_goes_where_it_should_by_seed(
+def test_location_follows_properties_and_seed(
     cloud: provider.SimulatedProvider,
 ) -> None:
     spec = {'availability_zone': 'nova-2:host-3'}
@@ -87,15 +87,15 @@ def test_server_goes_where_it_should_by_seed(
     again = cloud.servers.create('b', 'b', {})
     host = 'hypervisor_hostname'
     assert again.details[host] == first.details[host]
-    for wrong in (
+    for invalid in (
         {'availability_zone': 'moon'},
         {'scheduler_hints': {'group': 'none'}},
     ):
         with pytest.raises(base.ProviderError, match=r'there is no'):
-            cloud.servers.create('c', 'c', wrong)
+            cloud.servers.create('c', 'c', invalid)
 
 
-def test_host_that_is_down_is_trouble_and_gets_no_server(
+def test_failed_host_is_a_problem_and_gets_no_server(
     cloud: provider.SimulatedProvider, any_harness: engine_harness.Harness
 ) -> None:
     assert cloud.hosts is not None
@@ -105,7 +105,7 @@ def test_host_that_is_down_is_trouble_and_gets_no_server(
     any_harness.conf.set_override('failed_hosts', [host], 'simulated')
     assert cloud.hosts.problem(server.id) == f'its host {host} is down'
     for key in 'bcdef':
-        made = cloud.servers.create(key, key, {})
-        assert made.details['hypervisor_hostname'] != host
+        created = cloud.servers.create(key, key, {})
+        assert created.details['hypervisor_hostname'] != host
     with pytest.raises(base.ServerNotFound):
         cloud.hosts.problem('none')

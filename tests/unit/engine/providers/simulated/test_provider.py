@@ -23,7 +23,7 @@ def servers(any_harness: engine_harness.Harness) -> base.Servers:
     return provider(any_harness).servers
 
 
-def test_create_for_one_key_makes_one_server(
+def test_create_when_repeated_for_a_key_returns_one_server(
     servers: base.Servers,
 ) -> None:
     first = servers.create('key', 'name', {'flavor': 'f'})
@@ -33,13 +33,13 @@ def test_create_for_one_key_makes_one_server(
     assert first.details['flavor'] == 'f'
 
 
-def test_create_by_many_at_once_makes_one_server(
+def test_create_when_concurrent_returns_one_server(
     servers: base.Servers,
 ) -> None:
-    made: list[base.Server] = []
+    created: list[base.Server] = []
     threads = [
         threading.Thread(
-            target=lambda: made.append(servers.create('key', 'name', {}))
+            target=lambda: created.append(servers.create('key', 'name', {}))
         )
         for _ in range(4)
     ]
@@ -47,11 +47,11 @@ def test_create_by_many_at_once_makes_one_server(
         thread.start()
     for thread in threads:
         thread.join()
-    assert len({server.id for server in made}) == 1
-    assert len(made) == 4
+    assert len({server.id for server in created}) == 1
+    assert len(created) == 4
 
 
-def test_delete_when_repeated_is_fine(
+def test_delete_when_repeated_succeeds(
     servers: base.Servers,
 ) -> None:
     server = servers.create('key', 'name', {})
@@ -62,7 +62,7 @@ def test_delete_when_repeated_is_fine(
         servers.get(server.id)
 
 
-def test_changes_keep_the_server(
+def test_update_reboot_and_rebuild_keep_the_id(
     servers: base.Servers,
 ) -> None:
     server = servers.create('key', 'name', {})
@@ -73,7 +73,7 @@ def test_changes_keep_the_server(
 
 
 @pytest.mark.parametrize('operation', ['get', 'update', 'reboot', 'rebuild'])
-def test_operation_on_no_server_says_so(
+def test_operation_on_an_unknown_server_raises(
     servers: base.Servers, operation: str
 ) -> None:
     more: dict[str, object] = {
@@ -105,7 +105,9 @@ def test_failures_are_decided_by_seed_key_and_operation(
     assert failing('b') != once
 
 
-def test_operation_takes_its_latency(harness: engine_harness.Harness) -> None:
+def test_operation_takes_the_configured_latency(
+    harness: engine_harness.Harness,
+) -> None:
     harness.conf.set_override('latency', 0.05, 'simulated')
     servers = provider(harness).servers
     began = time.monotonic()
@@ -114,7 +116,7 @@ def test_operation_takes_its_latency(harness: engine_harness.Harness) -> None:
 
 
 @pytest.mark.parametrize(
-    ('asked', 'expected'),
+    ('wait_time', 'expected'),
     [
         (3, 3.0),
         ('2.5', 2.5),
@@ -127,16 +129,16 @@ def test_operation_takes_its_latency(harness: engine_harness.Harness) -> None:
         (None, 0.0),
     ],
 )
-def test_server_takes_the_time_its_metadata_say(
+def test_operation_takes_the_time_in_the_metadata(
     harness: engine_harness.Harness,
     monkeypatch: pytest.MonkeyPatch,
-    asked: Any,
+    wait_time: Any,
     expected: float,
 ) -> None:
     waits: list[float] = []
     monkeypatch.setattr(state.time, 'sleep', waits.append)
     servers = provider(harness).servers
-    slow = {'metadata': {'simulated_wait_time': asked}}
+    slow = {'metadata': {'simulated_wait_time': wait_time}}
     server = servers.create('key', 'name', slow)
     servers.reboot(server.id, hard=False)
     servers.delete(server.id)
@@ -145,7 +147,7 @@ def test_server_takes_the_time_its_metadata_say(
     assert waits[3:] == [0.0]
 
 
-def test_slow_server_is_not_gone_within_a_short_timeout(
+def test_delete_of_a_slow_server_times_out(
     harness: engine_harness.Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(state.time, 'sleep', lambda _seconds: None)
@@ -169,8 +171,11 @@ def test_server_has_fixed_and_floating_addresses(
     server = servers.create('key', 'name', {'networks': networks})
     addresses = server.details['addresses']
     assert {
-        name: [(one['OS-EXT-IPS:type'], one['version']) for one in found]
-        for name, found in addresses.items()
+        name: [
+            (address['OS-EXT-IPS:type'], address['version'])
+            for address in network_addresses
+        ]
+        for name, network_addresses in addresses.items()
     } == {
         'blue': [('fixed', 4), ('floating', 4)],
         'red': [('fixed', 4), ('fixed', 4), ('floating', 4)],
@@ -179,7 +184,7 @@ def test_server_has_fixed_and_floating_addresses(
     assert addresses['red'][0]['addr'] == '10.0.0.7'
     assert addresses['red'][2]['addr'] == '192.0.2.1'
     fixed, floating = (
-        ipaddress.ip_address(one['addr']) for one in addresses['blue']
+        ipaddress.ip_address(address['addr']) for address in addresses['blue']
     )
     assert fixed != floating
     assert servers.get(server.id).details['addresses'] == addresses
@@ -200,7 +205,7 @@ def test_region_has_its_own_servers(
         first.in_region('Mars')
 
 
-def test_what_stops_is_told_until_acknowledged(
+def test_lifecycle_event_is_listed_until_acknowledged(
     any_harness: engine_harness.Harness,
 ) -> None:
     cloud = provider(any_harness)
@@ -216,23 +221,23 @@ def test_what_stops_is_told_until_acknowledged(
     assert cloud.lifecycle.of([server.id]) == []
 
 
-def test_who_waits_for_the_cloud_keeps_no_place(
+def test_wait_for_the_cloud_frees_the_concurrency_slot(
     any_harness: engine_harness.Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', 60)
-    places = concurrency_limit.ConcurrencyLimit(1)
+    limit = concurrency_limit.ConcurrencyLimit(1)
     entered: list[bool] = []
 
-    def somebody_else() -> None:
-        with places.slot():
+    def enter() -> None:
+        with limit.slot():
             entered.append(True)
 
     def sleep(seconds: float) -> None:
-        thread = threading.Thread(target=somebody_else)
+        thread = threading.Thread(target=enter)
         thread.start()
         thread.join(60)
 
     monkeypatch.setattr(time, 'sleep', sleep)
-    with places.slot():
+    with limit.slot():
         provider(any_harness).servers.create('key', 'name', {})
     assert entered

@@ -82,7 +82,7 @@ ACCOUNT = 'auth_type = password\n'
         ),
     ],
 )
-def test_check_when_there_is_a_mistake_says_where_and_how(
+def test_check_when_a_setting_is_invalid_reports_place_and_fix(
     written, section, line, problem
 ):
     file = written(f'[{section}]\n{line}\n')
@@ -127,8 +127,8 @@ def test_check_knows_all_options_of_the_sample(written):
         if line.startswith('[') or (equals and name.isidentifier()):
             lines.append(line.removeprefix('#'))
     assert len(lines) > 300
-    found = texts(written('\n'.join(lines)))
-    assert [text for text in found if 'unknown' in text] == []
+    messages = texts(written('\n'.join(lines)))
+    assert [text for text in messages if 'unknown' in text] == []
 
 
 def test_check_finds_nothing_in_the_example():
@@ -183,7 +183,7 @@ def test_announce_logs_files_servers_and_unknown_options(written, log, caplog):
     assert caplog.records[-1].levelname == 'WARNING'
 
 
-def test_announce_when_there_is_no_file_says_where_it_looked(log, caplog):
+def test_announce_without_a_file_names_the_searched_paths(log, caplog):
     config_check.announce(configured(), log, {})
     assert caplog.messages == [
         'Configuration: no file found in ~/.vobjects, ~, /etc/vobjects and'

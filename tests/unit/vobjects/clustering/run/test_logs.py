@@ -44,10 +44,10 @@ def test_last_lines_when_bytes_are_no_text_then_replaced(tmp_path):
 def test_follower_when_logs_grow_then_whole_lines_with_names(tmp_path):
     first, second = tmp_path / 'first', tmp_path / 'second'
     first.write_text('before\n')
-    seen = []
+    followed = []
     follower = logs.Follower(
         {'first': first, 'second': second},
-        lambda name, line: seen.append((name, line)),
+        lambda name, line: followed.append((name, line)),
         period=0.01,
     )
     follower.start()
@@ -55,14 +55,14 @@ def test_follower_when_logs_grow_then_whole_lines_with_names(tmp_path):
         log.write('half')
         log.flush()
         time.sleep(0.05)
-        assert seen == []
+        assert followed == []
         log.write(' and half\n')
     second.write_text('appeared later\n')
-    wait_until(lambda: len(seen) == 2)
+    wait_until(lambda: len(followed) == 2)
     with first.open('a') as log:
         log.write('last\n')
     follower.stop()
-    assert sorted(seen) == [
+    assert sorted(followed) == [
         ('first', 'half and half'),
         ('first', 'last'),
         ('second', 'appeared later'),

@@ -27,14 +27,14 @@ def directory(tmp_path):
     return state.StateDirectory(tmp_path / 'deep' / 'state')
 
 
-def test_directory_when_made_then_for_its_owner_alone(directory):
+def test_directory_when_created_is_private_to_its_owner(directory):
     assert directory.path.is_dir()
     for path in (directory.path, *directory.path.iterdir()):
         assert path.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize('mode', [0o777, 0o770, 0o702, 0o1777])
-def test_directory_when_others_may_write_to_it_then_refused(tmp_path, mode):
+def test_directory_when_others_may_write_to_it_is_rejected(tmp_path, mode):
     path = tmp_path / "a state's"
     path.mkdir()
     path.chmod(mode)
@@ -46,7 +46,7 @@ def test_directory_when_others_may_write_to_it_then_refused(tmp_path, mode):
     assert state.StateDirectory(path).path == path
 
 
-def test_directory_when_it_cannot_be_made_then_says_what_to_do(tmp_path):
+def test_directory_when_it_cannot_be_created_names_the_option(tmp_path):
     (tmp_path / 'file').touch()
     with pytest.raises(state.StateError, match='--state-dir'):
         state.StateDirectory(tmp_path / 'file')
@@ -62,7 +62,7 @@ def test_directory_when_a_file_is_in_the_way_then_error_names_it(directory):
 
 
 @pytest.mark.parametrize('name', ['50%', 'what?', '#1'])
-def test_directory_when_its_name_cannot_be_in_a_url_then_refused(
+def test_directory_when_its_name_cannot_be_in_a_url_is_rejected(
     name, tmp_path
 ):
     with pytest.raises(state.StateError, match=r'cannot have [%?#] in it'):
@@ -71,7 +71,7 @@ def test_directory_when_its_name_cannot_be_in_a_url_then_refused(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason='only root can give files away')
-def test_directory_when_somebody_elses_then_refused(tmp_path):
+def test_directory_of_another_user_is_rejected(tmp_path):
     os.chown(tmp_path, 65534, 65534)
     with pytest.raises(state.StateError, match='belongs to another user'):
         state.StateDirectory(tmp_path)
@@ -122,7 +122,7 @@ def test_write_configuration_when_read_by_oslo_config_then_the_same(
     assert conf.database.connection == url
 
 
-def test_write_configuration_when_value_has_two_lines_then_refused(directory):
+def test_write_configuration_when_a_value_has_two_lines_raises(directory):
     with pytest.raises(state.StateError, match='transport_url has a char'):
         directory.write_configuration({'DEFAULT': {'transport_url': 'a\nb'}})
 
@@ -135,7 +135,7 @@ def test_log_when_it_grew_long_then_put_aside(directory, monkeypatch):
     assert log.with_name('api.log.1').read_text() == 'long'
 
 
-def test_key_when_asked_for_again_then_the_same_and_private(directory):
+def test_key_when_read_again_is_the_same_and_private(directory):
     key = directory.key()
     assert state.StateDirectory(directory.path).key() == key
     assert len(base64.urlsafe_b64decode(key)) == 32

@@ -15,7 +15,7 @@ from vobjects.cli import main
 from vobjects.clustering.run import state, up
 
 
-def said_of(capsys, *arguments):
+def usage_error(capsys, *arguments):
     with pytest.raises(SystemExit) as ended:
         main.main(['up', *arguments])
     assert ended.value.code == 2
@@ -25,8 +25,8 @@ def said_of(capsys, *arguments):
 @pytest.mark.parametrize(
     'host', ['0.0.0.0', '::', '192.0.2.1', 'example.org', '', '127.0.0.1:80']
 )
-def test_up_when_host_is_not_loopback_then_refused(host, capsys):
-    assert 'is not a loopback address' in said_of(capsys, '--host', host)
+def test_up_when_host_is_not_loopback_exits_2(host, capsys):
+    assert 'is not a loopback address' in usage_error(capsys, '--host', host)
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,15 @@ def test_up_when_host_is_not_loopback_then_refused(host, capsys):
         ('--workers', '1000'),
     ],
 )
-def test_up_when_number_is_out_of_range_then_refused(option, value, capsys):
-    assert 'is not a whole number from' in said_of(capsys, f'{option}={value}')
+def test_up_when_number_is_out_of_range_exits_2(option, value, capsys):
+    assert 'is not a whole number from' in usage_error(
+        capsys, f'{option}={value}'
+    )
 
 
-def test_up_when_config_file_is_missing_then_refused(tmp_path, capsys):
-    said = said_of(capsys, '--config-file', str(tmp_path / 'none.conf'))
-    assert 'none.conf is not a file' in said
+def test_up_when_config_file_is_missing_exits_2(tmp_path, capsys):
+    error = usage_error(capsys, '--config-file', str(tmp_path / 'none.conf'))
+    assert 'none.conf is not a file' in error
 
 
 def run_up(*arguments):
@@ -59,30 +61,30 @@ def run_up(*arguments):
     )
 
 
-def test_up_when_state_directory_cannot_be_made_then_exits_2(tmp_path):
+def test_up_when_state_directory_cannot_be_created_exits_2(tmp_path):
     (tmp_path / 'file').touch()
-    done = run_up('--state-dir', str(tmp_path / 'file' / 'below'))
-    assert done.returncode == 2
-    assert done.stderr.startswith('vobjects up: the state directory')
-    assert '--state-dir' in done.stderr
-    assert 'Traceback' not in done.stderr
+    result = run_up('--state-dir', str(tmp_path / 'file' / 'below'))
+    assert result.returncode == 2
+    assert result.stderr.startswith('vobjects up: the state directory')
+    assert '--state-dir' in result.stderr
+    assert 'Traceback' not in result.stderr
 
 
 def test_up_when_port_is_taken_then_exits_2(tmp_path):
     with socket.create_server(('127.0.0.1', 0)) as server:
         port = server.getsockname()[1]
-        done = run_up(f'--state-dir={tmp_path}', f'--port={port}')
-    assert done.returncode == 2
-    assert f'cannot listen on 127.0.0.1 port {port}' in done.stderr
-    assert '--port' in done.stderr
+        result = run_up(f'--state-dir={tmp_path}', f'--port={port}')
+    assert result.returncode == 2
+    assert f'cannot listen on 127.0.0.1 port {port}' in result.stderr
+    assert '--port' in result.stderr
 
 
 def test_up_when_state_directory_is_in_use_then_exits_2(tmp_path):
     lock = state.StateDirectory(tmp_path).lock()
-    done = run_up(f'--state-dir={tmp_path}', '--port=0')
+    result = run_up(f'--state-dir={tmp_path}', '--port=0')
     os.close(lock)
-    assert done.returncode == 2
-    assert f'in use by process {os.getpid()}' in done.stderr
+    assert result.returncode == 2
+    assert f'in use by process {os.getpid()}' in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_up_when_state_directory_is_in_use_then_exits_2(tmp_path):
         ('no option\n', False),
     ],
 )
-def test_loopback_is_allowed_while_nobody_is_authenticated(
+def test_loopback_is_allowed_while_authentication_is_off(
     tmp_path, text, allowed
 ):
     files = []
@@ -117,7 +119,7 @@ def test_loopback_is_allowed_while_nobody_is_authenticated(
             assert forbidden == '169.254.0.0/16,fe80::/10'
 
 
-def test_commands_when_callers_authenticate_then_they_do():
+def test_commands_when_callers_authenticate_have_credentials():
     for strategy, needed in (
         ('keystone', 'X-Auth-Token'),
         ('http_basic', '-u USER:PASSWORD'),

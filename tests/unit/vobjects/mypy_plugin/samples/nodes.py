@@ -102,7 +102,7 @@ def read(node: Node, nodes: Nodes, other: Other, copied: Copied) -> None:
     reveal_type(node.obj_clone().count)  # reveals: int
     reveal_type(Node.obj_from_primitive({}).size)  # reveals: int | None
     reveal_type(nodes[0])  # reveals: samples.nodes.Node
-    reveal_type([one.count for one in nodes])  # reveals: list[int]
+    reveal_type([node_.count for node_ in nodes])  # reveals: list[int]
     reveal_type(nodes.objects)  # reveals: list[samples.nodes.Node]
     reveal_type(other.status)  # reveals: int
     reveal_type(other.name)  # reveals: str
@@ -115,14 +115,14 @@ def read(node: Node, nodes: Nodes, other: Other, copied: Copied) -> None:
     use(node.cluster.nodes)  # reports: union-attr
 
 
-def write(node: Node, anything: objects.Object) -> None:
+def write(node: Node, object_: objects.Object) -> None:
     node.name = 'n'
     node.size = None
     node.name = None  # reports: assignment
     node.count = '3'  # reports: assignment
     node.nmae = 'n'  # reports: attr-defined
     node.cluster = node  # reports: assignment
-    use(anything.name)  # reports: attr-defined
+    use(object_.name)  # reports: attr-defined
 
 
 def make(context: object, values: dict[str, Any]) -> None:

@@ -159,9 +159,9 @@ def build_side(compiled: bool) -> Side:
 
         fields = {'size': ovo.IntegerField()}
 
-        def __init__(self, *arguments: Any, **given: Any) -> None:
-            super().__init__(*arguments, **given)
-            if 'size' not in given:
+        def __init__(self, *arguments: Any, **values: Any) -> None:
+            super().__init__(*arguments, **values)
+            if 'size' not in values:
                 self.size = 3
 
         def obj_what_changed(self) -> set[str]:
@@ -227,14 +227,14 @@ class Make(NamedTuple):
     """A recipe of an object: its type and keywords."""
 
     name: str
-    given: dict[str, Any]
+    values: dict[str, Any]
     clean: bool = False
 
 
 def create(value: Any, types: dict[str, Any]) -> Any:
     """Return a value with objects in place of recipes."""
     if isinstance(value, Make):
-        obj = types[value.name](**create(value.given, types))
+        obj = types[value.name](**create(value.values, types))
         if value.clean:
             obj.obj_reset_changes()
         return obj

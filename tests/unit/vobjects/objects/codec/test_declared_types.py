@@ -221,9 +221,9 @@ _values = {
     'colour': _texts,
     'count': st.none() | st.integers(0, 10),
 }
-_given = st.fixed_dictionaries({}, optional=_values)
+_field_values = st.fixed_dictionaries({}, optional=_values)
 trees = st.builds(
-    Make, st.sampled_from(['Tree', 'Answer']), _given, st.booleans()
+    Make, st.sampled_from(['Tree', 'Answer']), _field_values, st.booleans()
 )
 
 

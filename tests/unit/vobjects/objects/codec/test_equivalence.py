@@ -267,22 +267,22 @@ def test_obj_load_attr_is_called_once() -> None:
     agree(program)
 
 
-@pytest.mark.parametrize('given_', [{}, {'size': 1}, {'tag': None}])
-def test_class_with_own_init_equals_ovo(given_: dict[str, Any]) -> None:
+@pytest.mark.parametrize('values', [{}, {'size': 1}, {'tag': None}])
+def test_class_with_own_init_equals_ovo(values: dict[str, Any]) -> None:
     def program(types: dict[str, Any]) -> Any:
-        born = types['Born'](**given_)
+        instance = types['Born'](**values)
         results = [
-            paired_types.comparable(born),
-            paired_types.comparable(born.obj_clone()),
+            paired_types.comparable(instance),
+            paired_types.comparable(instance.obj_clone()),
         ]
-        del born.size
-        born.obj_reset_changes()
-        primitive = born.obj_to_primitive()
+        del instance.size
+        instance.obj_reset_changes()
+        primitive = instance.obj_to_primitive()
         return [
             *results,
-            born.obj_what_changed(),
+            instance.obj_what_changed(),
             sorted_changes(primitive),
-            paired_types.comparable(born.obj_clone()),
+            paired_types.comparable(instance.obj_clone()),
             paired_types.comparable(
                 types['Born'].obj_from_primitive(primitive)
             ),

@@ -22,7 +22,7 @@ from vobjects.testing import strategies
 
 from .test_equivalence import sorted_changes
 
-anything = st.recursive(
+json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: (
         st.lists(inner, max_size=3)
@@ -37,7 +37,7 @@ def same(value: Any, other_value: Any) -> bool:
     return repr(value) == repr(other_value)
 
 
-@given(anything)
+@given(json_values)
 @example([2**64, -(2**63) - 1, 2**63, 10**19, 10**40])
 @example({'a': math.nan, 'b': None, 'c': [math.inf, -math.inf]})
 @example('\ud800')
@@ -89,7 +89,7 @@ class Sample(objects.Object):
 
 
 @pytest.mark.parametrize(
-    'given_',
+    'values',
     [
         {'weight': math.nan},
         {'weights': [1.0, math.inf]},
@@ -98,9 +98,9 @@ class Sample(objects.Object):
 )
 @pytest.mark.parametrize('inside', [False, True])
 def test_nan_is_not_written_as_null(
-    given_: dict[str, Any], inside: bool
+    values: dict[str, Any], inside: bool
 ) -> None:
-    sample = Sample(name=None, **given_)
+    sample = Sample(name=None, **values)
     if inside:
         sample = Sample(name=None, samples=[Sample(), sample])
     data = serializer.to_bytes([sample], None)

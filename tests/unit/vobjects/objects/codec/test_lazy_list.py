@@ -358,12 +358,12 @@ def test_to_json_list_when_method_is_patched_calls_it() -> None:
 
 def three_pending() -> Any:
     """Return a list of three pending objects."""
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         'json': {'a': [1]},
         'at': '2026-11-21T12:00:00Z',
     }
     primitives = [
-        primitive_of({'text': name, **given}) for name in ('a', 'b', 'c')
+        primitive_of({'text': name, **values}) for name in ('a', 'b', 'c')
     ]
     things = read_lazily(text_of(list_of(primitives)))
     assert type(things.objects) is LazyObjectList
@@ -478,21 +478,21 @@ def test_lazy_list_behaves_as_a_list(name: str, touched: int) -> None:
 
 def read_by_threads(things: Any, number: int) -> list[list[Any]]:
     """Return the objects that threads read at the same time."""
-    seen: list[list[Any]] = []
+    rows: list[list[Any]] = []
     start = threading.Barrier(number)
 
     def take() -> None:
         start.wait(60)
-        if len(seen) % 2:
+        if len(rows) % 2:
             things.obj_clone()
-        seen.append([*things])
+        rows.append([*things])
 
     threads = [threading.Thread(target=take) for _ in range(number)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return seen
+    return rows
 
 
 def test_access_by_threads_returns_the_same_objects() -> None:
@@ -500,9 +500,9 @@ def test_access_by_threads_returns_the_same_objects() -> None:
     data = text_of(list_of(primitives))
     for _ in range(5):
         things = read_lazily(data)
-        seen = read_by_threads(things, 4)
-        assert len(seen) == 4
-        for row in zip(*seen, strict=True):
+        rows = read_by_threads(things, 4)
+        assert len(rows) == 4
+        for row in zip(*rows, strict=True):
             assert all(thing is row[0] for thing in row)
         assert [thing.text for thing in things] == list(map(str, range(200)))
 

@@ -34,7 +34,7 @@ def _warm() -> None:
         types['Tree'].obj_from_primitive(tree.obj_to_primitive())
 
 
-def everything(tree: Any) -> list[Any]:
+def all_results(tree: Any) -> list[Any]:
     """Use each operation once."""
     primitive = tree.obj_to_primitive()
     return [
@@ -82,8 +82,8 @@ def test_patched_method_of_class_is_called(
         else:
             replacement = mock.Mock(**effect)
         with mock.patch.object(types[name], method, replacement):
-            during = everything(tree)
-        return [during, everything(tree)]
+            during = all_results(tree)
+        return [during, all_results(tree)]
 
     agree(program)
 
@@ -98,7 +98,7 @@ def test_patched_method_of_object_is_called(method: str) -> None:
                 sorted_changes(tree.obj_to_primitive()),
                 tree.obj_what_changed(),
             ]
-        return [during, everything(tree)]
+        return [during, all_results(tree)]
 
     agree(program)
 
@@ -137,8 +137,8 @@ def test_patched_fields_of_class_are_used() -> None:
         tree = paired_types.create(TREE, types)
         fewer = {'name': types['Leaf'].fields['name']}
         with mock.patch.object(types['Leaf'], 'fields', fewer):
-            during = everything(tree)
-        return [during, everything(tree)]
+            during = all_results(tree)
+        return [during, all_results(tree)]
 
     agree(program)
 
@@ -148,8 +148,8 @@ def test_fields_changed_in_place_are_used() -> None:
         tree = paired_types.create(TREE, types)
         with mock.patch.dict(types['Leaf'].fields):
             del types['Leaf'].fields['tag']
-            during = everything(tree)
-        return [during, everything(tree)]
+            during = all_results(tree)
+        return [during, all_results(tree)]
 
     agree(program)
 

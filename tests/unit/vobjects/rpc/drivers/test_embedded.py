@@ -51,7 +51,7 @@ def test_call_when_messages_are_large_carries_them(bus: Bus) -> None:
     assert bus.client().call({}, 'echo', value=value)[1] == value
 
 
-def test_call_when_there_are_several_servers_calls_them_in_turn(
+def test_call_with_several_servers_uses_them_in_turn(
     bus: Bus,
 ) -> None:
     for name in ('one', 'two', 'three'):
@@ -123,7 +123,7 @@ def test_call_when_response_cannot_be_sent_raises_the_reason(
     assert client.call({}, 'get_name') == 'one'
 
 
-def test_call_when_response_exceeds_our_limit_raises(bus: Bus) -> None:
+def test_call_when_response_exceeds_the_limit_raises(bus: Bus) -> None:
     bus.server()
     client = bus.client(over=bus.transport(max_frame_size=2000))
     with pytest.raises(errors.AnswerLost, match='max_frame_size'):
@@ -131,7 +131,7 @@ def test_call_when_response_exceeds_our_limit_raises(bus: Bus) -> None:
     assert client.call({}, 'get_name') == 'one'
 
 
-def test_call_when_message_exceeds_our_limit_is_not_sent(
+def test_call_when_message_exceeds_the_limit_is_not_sent(
     bus: Bus,
 ) -> None:
     bus.server()

@@ -203,14 +203,14 @@ def test_stop_under_load_loses_and_repeats_nothing(
     ends = threading.Event()
 
     def run(number: int) -> list[str]:
-        done = []
+        values = []
         turn = 0
         while not ends.is_set():
             value = f'{number}.{turn}'
             client.call({}, 'store', value=value)
-            done.append(value)
+            values.append(value)
             turn += 1
-        return done
+        return values
 
     pool, calls = in_threads(8, run)
     for turn in range(15):
@@ -222,8 +222,8 @@ def test_stop_under_load_loses_and_repeats_nothing(
     ends.set()
     answered = [value for call in calls for value in call.result()]
     pool.shutdown()
-    heard = [value for worker in workers for value in worker.values]
-    assert sorted(heard) == sorted(answered)
+    received = [value for worker in workers for value in worker.values]
+    assert sorted(received) == sorted(answered)
     assert all(worker.values for worker in workers)
 
 

@@ -30,7 +30,7 @@ class Shop(upgrade.Fleet):
         self, fault: Fault = lambda shop, action, process: None
     ) -> None:
         self.up: dict[str, str] = {}
-        self.done: list[str] = []
+        self.sales: list[str] = []
         self.ordered = self.sold = 0
         self._fault = fault
 
@@ -77,7 +77,7 @@ class Shop(upgrade.Fleet):
         assert self.sold == self.ordered, f'{self.sold} of {self.ordered}'
 
     def _record(self, action: str, process: str) -> None:
-        self.done.append(f'{action} {process}'.strip())
+        self.sales.append(f'{action} {process}'.strip())
         self._fault(self, action, process)
 
 
@@ -99,7 +99,7 @@ def loses_when_killed(shop: Shop, action: str, process: str) -> None:
 
 def sells_twice_after_rollback(shop: Shop, action: str, process: str) -> None:
     """Sell a redelivered order twice after a rollback."""
-    newer = [done for done in shop.done if done.endswith(' 2.0')]
+    newer = [sales for sales in shop.sales if sales.endswith(' 2.0')]
     old = '1.0' in (shop.up.get('one'), shop.up.get('two'))
     if action == 'redeliver' and newer and old:
         shop.sold += 1
