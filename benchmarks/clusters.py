@@ -28,7 +28,7 @@ import service_process
 
 #: Nodes per page, and number of pages in the median of a figure.
 PAGE = 100
-SOME = 5
+SAMPLE = 5
 
 #: Maximum size of a cluster: the default of [engine] max_nodes_per_cluster.
 LARGEST = 1000
@@ -45,29 +45,38 @@ def main() -> int:
         service_process.service(chosen) as ours,
         senlin_process.service(chosen) as theirs,
     ):
-        made = [
-            (one, one.ask('POST', '/v1/profiles', service_process.PROFILE))
-            for one in (ours, theirs)
-            if one
+        services = [
+            (service, _create_profile(service))
+            for service in (ours, theirs)
+            if service
         ]
-        services = [(one, found['profile']['id']) for one, found in made]
-        _begin(chosen)
+        _print_conditions(chosen)
         for size in chosen.sizes:
             rounds = [
-                [_round(one, profile, size) for one, profile in services]
+                [
+                    _round(service, profile, size)
+                    for service, profile in services
+                ]
                 for _number in range(chosen.rounds)
             ]
-            _tell(chosen, size, rounds)
+            _print_row(chosen, size, rounds)
         if chosen.pages:
-            for name, one in zip(
+            for name, pair in zip(
                 ('ours', senlin_process.NAME), services, strict=False
             ):
                 print(f'{name}:')
-                _pages(*one, chosen.pages)
+                _pages(*pair, chosen.pages)
     return 0
 
 
-def _begin(chosen: argparse.Namespace) -> None:
+def _create_profile(service: service_process.Service) -> str:
+    """Create a profile and return its ID."""
+    body = service.call('POST', '/v1/profiles', service_process.PROFILE)
+    profile: str = body['profile']['id']
+    return profile
+
+
+def _print_conditions(chosen: argparse.Namespace) -> None:
     """Print the test conditions."""
     conditions = (
         f'{chosen.database}, {chosen.transport}; {chosen.engines} engine(s);'
@@ -84,7 +93,7 @@ def _begin(chosen: argparse.Namespace) -> None:
         print(conditions)
 
 
-def _tell(
+def _print_row(
     chosen: argparse.Namespace, size: int, rounds: Sequence[Sequence[float]]
 ) -> None:
     """Print the creation times of clusters of one size.
@@ -108,17 +117,17 @@ def _tell(
 
 def _round(service: service_process.Service, profile: str, size: int) -> float:
     """Create and delete a cluster; return the creation time in seconds."""
-    took, cluster = _made(service, profile, size)
-    service.ask('DELETE', f'/v1/clusters/{cluster}')
+    took, cluster = _create(service, profile, size)
+    service.call('DELETE', f'/v1/clusters/{cluster}')
     while any(
-        found['id'] == cluster
-        for found in service.ask('GET', '/v1/clusters')['clusters']
+        row['id'] == cluster
+        for row in service.call('GET', '/v1/clusters')['clusters']
     ):
         time.sleep(0.05)
     return took
 
 
-def _made(
+def _create(
     service: service_process.Service, profile: str, size: int
 ) -> tuple[float, str]:
     """Create a cluster; return the creation time in seconds and the ID."""
@@ -130,36 +139,36 @@ def _made(
             'desired_capacity': size,
         }
     }
-    cluster = service.ask('POST', '/v1/clusters', body)['cluster']['id']
+    cluster = service.call('POST', '/v1/clusters', body)['cluster']['id']
     until = began + service_process.TIMEOUT * max(1, size / 100)
     while time.perf_counter() < until:
-        found = service.ask('GET', f'/v1/clusters/{cluster}')['cluster']
-        if found['status'] == 'ACTIVE':
+        row = service.call('GET', f'/v1/clusters/{cluster}')['cluster']
+        if row['status'] == 'ACTIVE':
             return time.perf_counter() - began, cluster
-        if found['status'] == 'ERROR':
+        if row['status'] == 'ERROR':
             break
         time.sleep(0.02)
-    raise RuntimeError(f'{found["status"]}: {found["status_reason"]}')
+    raise RuntimeError(f'{row["status"]}: {row["status_reason"]}')
 
 
 def _pages(service: service_process.Service, profile: str, size: int) -> None:
     for number in range(0, size, LARGEST):
         count = min(LARGEST, size - number)
-        took, _cluster = _made(service, profile, count)
+        took, _cluster = _create(service, profile, count)
         print(f'cluster of {count:6}: ACTIVE after {took:6.2f} s', flush=True)
     times: list[float] = []
     path = f'/v1/nodes?limit={PAGE}'
     marker = ''
     while True:
         began = time.perf_counter()
-        nodes = service.ask('GET', path + marker)['nodes']
+        nodes = service.call('GET', path + marker)['nodes']
         if not nodes:
             break
         times.append((time.perf_counter() - began) * 1000)
         marker = f'&marker={nodes[-1]["id"]}'
     # Skip the very first page, because it has no marker to look up.
-    first = statistics.median(times[1 : SOME + 1])
-    last = statistics.median(times[-SOME:])
+    first = statistics.median(times[1 : SAMPLE + 1])
+    last = statistics.median(times[-SAMPLE:])
     print(
         f'{len(times)} pages of {PAGE} nodes: the first {first:.1f} ms, the'
         f' last {last:.1f} ms, {last / first:.2f}x'

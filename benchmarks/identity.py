@@ -72,8 +72,8 @@ def _timed(call: Any, environ: dict[str, Any], calls: int) -> float:
     call(dict(environ))
     environs = [dict(environ) for _ in range(calls)]
     began = time.process_time()
-    for one in environs:
-        call(one)
+    for copy in environs:
+        call(copy)
     return (time.process_time() - began) / calls * 1e6
 
 
@@ -105,7 +105,7 @@ def _cases(
         sys.path.insert(0, str(ROOT))
         from tests.functional import keystone
 
-        found = stack.enter_context(keystone.running(directory))
+        keystone_server = stack.enter_context(keystone.running(directory))
         file = directory / 'api.conf'
         file.write_text(
             ''.join(
@@ -113,10 +113,10 @@ def _cases(
                 + ''.join(
                     f'{key} = {value}\n' for key, value in values.items()
                 )
-                for group, values in found.settings().items()
+                for group, values in keystone_server.settings().items()
             )
         )
-        token = found.token(keystone.SERVICE_USER, 'service')
+        token = keystone_server.token(keystone.SERVICE_USER, 'service')
         yield (
             'keystone',
             environ | {'HTTP_X_AUTH_TOKEN': token},

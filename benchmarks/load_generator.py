@@ -50,21 +50,21 @@ class _Connection:
         self.socket = socket.create_connection(address, timeout=TIMEOUT)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.began = 0.0
-        self._got = b''
+        self._received = b''
 
     def send(self, content: bytes) -> None:
         """Send a request."""
-        self._got = b''
+        self._received = b''
         self.began = time.perf_counter()
         self.socket.sendall(content)
 
-    def answer(self) -> tuple[int, bytes] | None:
+    def receive(self) -> tuple[int, bytes] | None:
         """Read data; return status and body of a complete response."""
-        read = self.socket.recv(262144)
-        if not read:
+        part = self.socket.recv(262144)
+        if not part:
             raise ConnectionError('the server closed a connection')
-        self._got += read
-        head, gap, body = self._got.partition(b'\r\n\r\n')
+        self._received += part
+        head, gap, body = self._received.partition(b'\r\n\r\n')
         if not gap:
             return None
         lines = head.lower().split(b'\r\n')
@@ -99,21 +99,21 @@ def request(
 def run(
     address: tuple[str, int],
     make: Make,
-    good: Collection[int],
+    expected: Collection[int],
     concurrency: int,
     seconds: float,
 ) -> Outcome:
     """Send concurrent requests for some time.
 
     :param make: returns the bytes of a request, given its number
-    :param good: expected statuses
+    :param expected: expected statuses
     :param concurrency: number of connections
     :param seconds: time after which no more requests are sent
     :raises RuntimeError: if a response has another status or none arrives
     """
     connections = [_Connection(address) for _ in range(concurrency)]
     times: list[float] = []
-    sent = 0
+    sent_count = 0
     with selectors.DefaultSelector() as selector:
         began = time.perf_counter()
         until = began + seconds
@@ -121,8 +121,8 @@ def run(
             selector.register(
                 connection.socket, selectors.EVENT_READ, connection
             )
-            connection.send(make(sent))
-            sent += 1
+            connection.send(make(sent_count))
+            sent_count += 1
         waiting = concurrency
         while waiting:
             ready = selector.select(TIMEOUT)
@@ -130,16 +130,16 @@ def run(
                 raise RuntimeError(f'no answer within {TIMEOUT} s')
             for key, _events in ready:
                 connection = key.data
-                answer = connection.answer()
-                if answer is None:
+                response = connection.receive()
+                if response is None:
                     continue
                 now = time.perf_counter()
                 times.append((now - connection.began) * 1000)
-                if answer[0] not in good:
-                    raise RuntimeError(f'{answer[0]}: {answer[1][:300]!r}')
+                if response[0] not in expected:
+                    raise RuntimeError(f'{response[0]}: {response[1][:300]!r}')
                 if now < until:
-                    connection.send(make(sent))
-                    sent += 1
+                    connection.send(make(sent_count))
+                    sent_count += 1
                 else:
                     waiting -= 1
         took = time.perf_counter() - began

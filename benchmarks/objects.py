@@ -370,9 +370,9 @@ def microseconds(call: Callable[[], Any], number: int) -> float:
     return timer.timeit(number) / number * 1e6
 
 
-def line(title: str, figures: str, target: str, met: bool | None) -> None:
+def line(title: str, figures: str, target: str, is_met: bool | None) -> None:
     """Print a row of the table."""
-    mark = '' if met is None else 'met' if met else 'MISSED'
+    mark = '' if is_met is None else 'met' if is_met else 'MISSED'
     print(f'{title:<31} {figures:>28}  {target:>5}  {mark}', flush=True)
 
 
@@ -429,10 +429,10 @@ def normal(primitive: Any) -> Any:
 
 def check_same(ours: Subject, theirs: Subject) -> None:
     """Check that both sides return the same primitives."""
-    seen = []
+    primitives = []
     for s in (ours, theirs):
         with own_registry(s.side.registry):
-            seen.append(
+            primitives.append(
                 [
                     normal(obj.obj_to_primitive(version, manifest))
                     for obj, version, manifest in (
@@ -446,7 +446,7 @@ def check_same(ours: Subject, theirs: Subject) -> None:
                     )
                 ]
             )
-    assert seen[0] == seen[1]
+    assert primitives[0] == primitives[1]
 
 
 def history_length(rounds: int) -> None:
@@ -484,7 +484,7 @@ def history_length(rounds: int) -> None:
     spread = max(medians.values()) / min(medians.values()) - 1
     line(
         'downgrade, history of 1/10/100',
-        '/'.join(f'{taken:.2f}' for taken in medians.values())
+        '/'.join(f'{median:.2f}' for median in medians.values())
         + f' {spread:6.0%}',
         '10%',
         spread <= 0.1,

@@ -41,7 +41,7 @@ NUMBER = 50
 ROWS = 100
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """Status and body of a response."""
 
     status: int
@@ -69,8 +69,8 @@ class Recorded:
         """Return a response, decoded from its recorded bytes."""
         text = self._texts.get(type(request))
         if text is None:
-            answer = self._engine.call(context, request, shown)
-            text = serializer.to_bytes(answer, None)
+            response = self._engine.call(context, request, shown)
+            text = serializer.to_bytes(response, None)
             self._texts[type(request)] = text
         return serializer.from_bytes(text)
 
@@ -84,12 +84,12 @@ def main() -> int:
     print(f'{"request":18} {"bytes":>6} {"ours us":>8} {"WebOb us":>9} ratio')
     for case in cases:
         environ = _environ(case, chosen.version)
-        answer = _ask(ours, environ)
-        assert answer.status == case.status, answer
-        mine, other = _least([ours, _peer(answer)], environ, chosen.rounds)
+        response = _send(ours, environ)
+        assert response.status == case.status, response
+        own, peer = _least([ours, _peer(response)], environ, chosen.rounds)
         print(
-            f'{case.name:18} {len(answer.body):6} {mine * 1e6:8.1f}'
-            f' {other * 1e6:9.1f} {mine / other:5.1f}x',
+            f'{case.name:18} {len(response.body):6} {own * 1e6:8.1f}'
+            f' {peer * 1e6:9.1f} {own / peer:5.1f}x',
             flush=True,
         )
     return 0
@@ -100,13 +100,13 @@ def _prepare(backend: conftest.Backend, ours: Any, version: str) -> list[Case]:
     new = {'name': 'web', 'profile_id': 'small', 'desired_capacity': 2}
     post = Case('POST cluster', 'POST', '/v1/clusters', {'cluster': new}, 202)
     for _number in range(ROWS):
-        made = _ask(ours, _environ(post, version))
-    identity = json.loads(made.body)['cluster']['id']
+        created = _send(ours, _environ(post, version))
+    identity = json.loads(created.body)['cluster']['id']
     backend.engine = Recorded(backend.engine)
-    one = f'/v1/clusters/{identity}'
+    cluster_path = f'/v1/clusters/{identity}'
     return [
         Case('GET /', 'GET', '/', None, 300),
-        Case('GET one cluster', 'GET', one, None, 200),
+        Case('GET one cluster', 'GET', cluster_path, None, 200),
         Case(f'GET {ROWS} clusters', 'GET', '/v1/clusters', None, 200),
         post,
         Case('POST, refused', 'POST', '/v1/clusters', {'cluster': {}}, 400),
@@ -125,22 +125,22 @@ def _environ(case: Case, version: str) -> dict[str, Any]:
     return {**request.environ, 'REMOTE_ADDR': '127.0.0.1', 'body': content}
 
 
-def _ask(application: Any, environ: dict[str, Any]) -> Answer:
+def _send(application: Any, environ: dict[str, Any]) -> Response:
     """Send a copy of a request, which the application may modify."""
-    said: list[str] = []
+    statuses: list[str] = []
     parts = application(
         {**environ, 'wsgi.input': io.BytesIO(environ['body'])},
-        lambda status, headers, error=None: said.append(status),
+        lambda status, headers, error=None: statuses.append(status),
     )
     body = b''.join(parts)
     if close := getattr(parts, 'close', None):
         close()
-    return Answer(int(said[0][:3]), body)
+    return Response(int(statuses[0][:3]), body)
 
 
-def _peer(answer: Answer) -> Any:
+def _peer(response: Response) -> Any:
     """Return a minimal application that always returns a response."""
-    content = json.loads(answer.body)
+    content = json.loads(response.body)
 
     @webob.dec.wsgify
     def application(request: webob.Request) -> webob.Response:
@@ -148,7 +148,7 @@ def _peer(answer: Answer) -> Any:
             json.loads(request.body)
         return webob.Response(
             json.dumps(content).encode(),
-            answer.status,
+            response.status,
             content_type='application/json',
         )
 
@@ -164,7 +164,7 @@ def _least(
         for number, application in enumerate(applications):
             began = time.process_time()
             for _ in range(NUMBER):
-                _ask(application, environ)
+                _send(application, environ)
             spent = (time.process_time() - began) / NUMBER
             best[number] = min(best[number], spent)
     return best

@@ -307,11 +307,11 @@ def cases() -> list[Case]:
         ),
         *(
             Case(
-                f'refuse {what}',
+                f'refuse {mistake}',
                 refused(ours(create, 7, raw, {}), errors.ValidationError),
                 refused(peer_create(raw), ValueError),
             )
-            for what, raw in (
+            for mistake, raw in (
                 ('text for a number', no_number),
                 ('a list for an object', no_object),
             )

@@ -91,45 +91,49 @@ def service(
             )
         )
         group = ProcessGroup(state, str(config))
-        told = f'--config-file={config}'
+        config_option = f'--config-file={config}'
         subprocess.run(
-            (programs / 'senlin-manage', told, 'db_sync'),
+            (programs / 'senlin-manage', config_option, 'db_sync'),
             env=group.environment(),
             stdout=subprocess.DEVNULL,
             check=True,
         )
         _trust(database)
         processes = [
-            psutil.Process(group.start(one, str(programs / one), told).pid)
-            for one in ('senlin-engine', 'senlin-conductor', 'senlin-api')
+            psutil.Process(
+                group.start(
+                    program, str(programs / program), config_option
+                ).pid
+            )
+            for program in ('senlin-engine', 'senlin-conductor', 'senlin-api')
         ]
         try:
-            found = service_process.Service(
+            peer = service_process.Service(
                 processes, port, 'mysql', 'rabbit', _IDENTITY
             )
-            found.begin()
-            yield found
+            peer.begin()
+            yield peer
         finally:
             group.close()
 
 
 def _programs() -> pathlib.Path:
     """Return the directory of Senlin's programs; install it if needed."""
-    done = subprocess.run(
+    result = subprocess.run(
         (ROOT / 'tools' / 'senlin', sys.executable),
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
-    return pathlib.Path(done.stdout.strip())
+    return pathlib.Path(result.stdout.strip())
 
 
 def _pipeline(programs: pathlib.Path) -> str:
     """Return Senlin's API pipeline without the Keystone filters."""
-    told = (programs.parent / 'etc' / 'senlin' / 'api-paste.ini').read_text()
-    for one in ('authtoken', 'trust'):
-        told = told.replace(f' {one} ', ' ', 1)
-    return told
+    paste = (programs.parent / 'etc' / 'senlin' / 'api-paste.ini').read_text()
+    for filter_name in ('authtoken', 'trust'):
+        paste = paste.replace(f' {filter_name} ', ' ', 1)
+    return paste
 
 
 def _trust(database: str) -> None:

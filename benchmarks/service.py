@@ -112,20 +112,23 @@ def main() -> int:
         services = [service for service in (ours, theirs) if service]
         cases = list(zip(*map(_prepare, services), strict=True))
         table = Rst(chosen) if chosen.rst else Text(chosen)
-        for same in cases:
+        for peers in cases:
             for concurrency in chosen.concurrency:
                 rounds = [
-                    [one.sample(concurrency, chosen.seconds) for one in same]
+                    [
+                        case.sample(concurrency, chosen.seconds)
+                        for case in peers
+                    ]
                     for _round in range(chosen.rounds)
                 ]
-                table.add(same[0].name, concurrency, rounds)
+                table.add(peers[0].name, concurrency, rounds)
     return 0
 
 
 def _prepare(service: service_process.Service) -> list[Case]:
     """Create test data in a service and return the test cases."""
-    made = service.ask('POST', '/v1/profiles', service_process.PROFILE)
-    profile = made['profile']['id']
+    created = service.call('POST', '/v1/profiles', service_process.PROFILE)
+    profile = created['profile']['id']
 
     def cluster(name: str) -> dict[str, object]:
         return {
@@ -137,18 +140,20 @@ def _prepare(service: service_process.Service) -> list[Case]:
         }
 
     for number in range(100):
-        service.ask('POST', '/v1/clusters', cluster(f'listed-{number}'))
+        service.call('POST', '/v1/clusters', cluster(f'listed-{number}'))
     service.settle()
     names = itertools.count()
     root = service.request('GET', '/')
-    one = service.request('GET', '/v1/clusters/listed-50')
-    many = service.request('GET', '/v1/clusters?limit=100')
-    new = service.request('POST', '/v1/profiles', service_process.PROFILE)
+    get_cluster = service.request('GET', '/v1/clusters/listed-50')
+    list_clusters = service.request('GET', '/v1/clusters?limit=100')
+    create_profile = service.request(
+        'POST', '/v1/profiles', service_process.PROFILE
+    )
     return [
         Case('GET /', lambda _: root, 300, service),
-        Case('GET one cluster', lambda _: one, 200, service),
-        Case('GET 100 clusters', lambda _: many, 200, service),
-        Case('POST profile', lambda _: new, 201, service),
+        Case('GET one cluster', lambda _: get_cluster, 200, service),
+        Case('GET 100 clusters', lambda _: list_clusters, 200, service),
+        Case('POST profile', lambda _: create_profile, 201, service),
         Case(
             'POST cluster',
             lambda _: service.request(
@@ -190,10 +195,10 @@ class Text:
             + (f' {ours.rate / once:11.1f}x' if once and not theirs else ''),
             flush=True,
         )
-        for one in theirs:
+        for median in theirs:
             faster, leaner = _ratios(rounds)
             print(
-                f'  {senlin_process.NAME:15}     {_line(one)}  '
+                f'  {senlin_process.NAME:15}     {_line(median)}  '
                 f' {faster:.1f}x the requests, 1/{leaner:.1f} of the CPU',
                 flush=True,
             )
@@ -223,8 +228,12 @@ class Rst:
         """Print a row; see :meth:`Text.add`."""
         row = [name, str(concurrency)]
         medians = [_median(samples) for samples in zip(*rounds, strict=True)]
-        for one in medians:
-            row += [f'{one.rate:.0f}', f'{one.p50:.1f}', f'{one.cpu:.2f}']
+        for median in medians:
+            row += [
+                f'{median.rate:.0f}',
+                f'{median.p50:.1f}',
+                f'{median.cpu:.2f}',
+            ]
         if len(medians) > 1:
             row += [f'{ratio:.1f}x' for ratio in _ratios(rounds)]
         print(f'   {", ".join(row)}', flush=True)

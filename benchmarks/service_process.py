@@ -62,16 +62,16 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 
     :param description: help text; only its first line is used
     """
-    made = argparse.ArgumentParser(
+    result = argparse.ArgumentParser(
         description=(description or '').split('\n')[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    made.add_argument(
+    result.add_argument(
         '--database',
         choices=['sqlite', 'postgresql', 'mysql'],
         default='sqlite',
     )
-    return made
+    return result
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
@@ -79,19 +79,19 @@ def options(description: str | None) -> argparse.ArgumentParser:
 
     :param description: help text; only its first line is used
     """
-    made = parser(description)
-    made.add_argument(
+    result = parser(description)
+    result.add_argument(
         '--transport', choices=['embedded', 'rabbit'], default='embedded'
     )
-    made.add_argument('--workers', type=int, default=1, help='of the API')
-    made.add_argument('--engines', type=int, default=1)
-    made.add_argument(
+    result.add_argument('--workers', type=int, default=1, help='of the API')
+    result.add_argument('--engines', type=int, default=1)
+    result.add_argument(
         '--peer', choices=['senlin'], help='measure it in the same run'
     )
-    made.add_argument(
+    result.add_argument(
         '--rst', action='store_true', help='print a table for documentation'
     )
-    return made
+    return result
 
 
 class Service:
@@ -129,7 +129,7 @@ class Service:
         content = None if body is None else json.dumps(body).encode()
         return load_generator.request(verb, path, self._headers, content)
 
-    def ask(
+    def call(
         self, verb: str, path: str, body: Any = None, timeout: float = TIMEOUT
     ) -> Any:
         """Send one request and return the decoded body of the response.
@@ -143,8 +143,8 @@ class Service:
             data=None if body is None else json.dumps(body).encode(),
             headers={'Content-Type': 'application/json', **self._headers},
         )
-        with urllib.request.urlopen(request, timeout=timeout) as answer:
-            return json.loads(answer.read() or b'null')
+        with urllib.request.urlopen(request, timeout=timeout) as response:
+            return json.loads(response.read() or b'null')
 
     def begin(self) -> None:
         """Wait until the API and the engines have started.
@@ -155,7 +155,7 @@ class Service:
         while time.monotonic() < until:
             try:
                 # A request sent before a server listens may get no response.
-                self.ask('GET', '/v1/build-info', timeout=5)
+                self.call('GET', '/v1/build-info', timeout=5)
             except OSError:
                 time.sleep(0.05)
             else:
@@ -166,7 +166,7 @@ class Service:
         """Wait until all requested clusters have been created."""
         for status in ('INIT', 'CREATING'):
             path = f'/v1/clusters?limit=1&status={status}'
-            while self.ask('GET', path)['clusters']:
+            while self.call('GET', path)['clusters']:
                 time.sleep(0.1)
 
     def wait(self, action: str) -> None:
@@ -177,11 +177,11 @@ class Service:
         """
         until = time.monotonic() + TIMEOUT
         while time.monotonic() < until:
-            found = self.ask('GET', f'/v1/actions/{action}')['action']
-            if found['status'] == 'SUCCEEDED':
+            row = self.call('GET', f'/v1/actions/{action}')['action']
+            if row['status'] == 'SUCCEEDED':
                 return
-            if found['status'] in ('FAILED', 'CANCELLED'):
-                raise RuntimeError(found['status_reason'])
+            if row['status'] in ('FAILED', 'CANCELLED'):
+                raise RuntimeError(row['status_reason'])
             time.sleep(0.01)
         raise RuntimeError(f'action {action} takes too long')
 
@@ -191,20 +191,23 @@ class Service:
         For database and broker, this includes all such processes of the
         machine.
         """
-        found = {}
+        seconds = {}
         ours = {
             child.pid: child
-            for one in self._processes
-            for child in (one, *one.children(True))
+            for parent in self._processes
+            for child in (parent, *parent.children(True))
         }
-        for one in psutil.process_iter(['name', 'pid', 'cpu_times']):
-            part = self._servers.get(one.info['name'])
-            if one.info['pid'] in ours:
-                part = _part(ours[one.info['pid']].cmdline())
-            if part and one.info['cpu_times']:
-                times = one.info['cpu_times']
-                found[one.info['pid']] = (part, times.user + times.system)
-        return found
+        for process in psutil.process_iter(['name', 'pid', 'cpu_times']):
+            part = self._servers.get(process.info['name'])
+            if process.info['pid'] in ours:
+                part = _part(ours[process.info['pid']].cmdline())
+            if part and process.info['cpu_times']:
+                times = process.info['cpu_times']
+                seconds[process.info['pid']] = (
+                    part,
+                    times.user + times.system,
+                )
+        return seconds
 
 
 def spent(
@@ -266,9 +269,11 @@ def service(chosen: argparse.Namespace) -> Iterator[Service]:
             stdout=subprocess.DEVNULL,
         )
         try:
-            found = Service([process], port, chosen.database, chosen.transport)
-            found.begin()
-            yield found
+            running = Service(
+                [process], port, chosen.database, chosen.transport
+            )
+            running.begin()
+            yield running
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(60)

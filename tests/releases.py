@@ -29,6 +29,6 @@ def lock_with_releases(limits: Mapping[str, Version]) -> Lock:
         lock,
         releases=tuple(limits),
         schemas=tuple(
-            found for schema in lock.schemas if (found := frozen(schema))
+            released for schema in lock.schemas if (released := frozen(schema))
         ),
     )

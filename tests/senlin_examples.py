@@ -54,16 +54,16 @@ def specs() -> dict[str, dict[str, Any]]:
     Skips the test without a download, or fails it in CI.
     """
     folder = downloads.require('senlin-examples', DOWNLOAD_TIMEOUT)
-    found = {}
+    specs_by_path = {}
     for path in sorted(folder.rglob('*')):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name not in OTHER_FILES:
-            found[name] = _with_template(
+            specs_by_path[name] = _with_template(
                 yaml.safe_load(path.read_text()), path.parent
             )
-    assert REJECTED.keys() < found.keys()
-    assert len(found) == ACCEPTED + len(REJECTED)
-    return found
+    assert REJECTED.keys() < specs_by_path.keys()
+    assert len(specs_by_path) == ACCEPTED + len(REJECTED)
+    return specs_by_path
 
 
 def kind(name: str) -> str:

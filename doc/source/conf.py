@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sphinx configuration, and four directives.
+"""Sphinx configuration and directives of the documentation.
 
-``.. microversions::`` lists what each microversion of the clustering API
-brought, from the code that serves it; ``.. lock-rules::`` the rules of the
-schema lock; ``.. api-reference::`` is the table of ``api_reference.yaml``;
-``.. profile-type::`` is the schema of a type of profiles.
+- ``microversions``: the history of the clustering API, read from its code
+- ``lock-rules``: the rules of the schema lock
+- ``api-reference``: the table of ``api_reference.yaml``
+- ``profile-type``: properties and operations of a profile type
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ class Microversions(SphinxDirective):
     """Insert the history of the API and the changes of each microversion."""
 
     def run(self) -> list[nodes.Node]:
-        """Return the list."""
+        """Return the nodes of the history."""
         page = history_check.page(contract.contract())
         return self.parse_text_to_nodes(page)
 
 
 class LockRules(SphinxDirective):
-    """The rules of the schema lock, grouped by scope."""
+    """Insert the rules of the schema lock, grouped by scope."""
 
     TITLES = {
         'edit': 'One released version:',
@@ -75,7 +75,7 @@ class LockRules(SphinxDirective):
     }
 
     def run(self) -> list[nodes.Node]:
-        """Return the lists."""
+        """Return a definition list for each scope."""
         lines = []
         for scope, title in self.TITLES.items():
             lines += [title, '']
@@ -86,29 +86,32 @@ class LockRules(SphinxDirective):
 
 
 class ApiReference(SphinxDirective):
-    """Every operation of Senlin's API reference, once each."""
+    """Insert a table of the operations of Senlin's API reference."""
 
     def run(self) -> list[nodes.Node]:
-        """Return the table."""
+        """Return the table; each operation has one row."""
         path = pathlib.Path(__file__).with_name('api_reference.yaml')
         self.env.note_dependency(str(path))
         lines = ['.. list-table::', '   :header-rows: 1', '']
-        seen: set[str] = set()
+        names: set[str] = set()
         rows = [
-            ('Operation', 'Call', 'Since', 'Answer', 'Errors', 'What differs')
+            ('Operation', 'Call', 'Since', 'Status', 'Errors', 'Differences')
         ]
-        for one in yaml.safe_load(path.read_text())['operations']:
-            if one['operation'] in seen or 'refused' in one:
+        for entry in yaml.safe_load(path.read_text())['operations']:
+            name = entry['operation']
+            if name in names or 'refused' in entry:
                 continue
-            seen.add(one['operation'])
-            call = f'``{one["call"]}``' + (
-                f' ``{one["does"]}``' if 'does' in one else ''
-            )
-            since, differs = one.get('since', '1.0'), one.get('differs', '')
-            status = str(one['status'])
-            fails = ', '.join(map(str, one['fails']))
+            names.add(name)
+            action = f' ``{entry["does"]}``' if 'does' in entry else ''
             rows.append(
-                (one['operation'], call, since, status, fails, differs)
+                (
+                    name,
+                    f'``{entry["call"]}``{action}',
+                    entry.get('since', '1.0'),
+                    str(entry['status']),
+                    ', '.join(map(str, entry['fails'])),
+                    entry.get('differs', ''),
+                )
             )
         for row in rows:
             lines += [
@@ -119,49 +122,47 @@ class ApiReference(SphinxDirective):
 
 
 class ProfileType(SphinxDirective):
-    """The properties and the operations of a profile type."""
+    """Insert the properties and operations of a profile type."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Return two lists."""
-        kind = base.Registry.load().get(self.arguments[0])
+        """Return a list of properties and a list of operations."""
+        profile_type = base.Registry.load().get(self.arguments[0])
         lines = [
-            'Properties; what is *updatable* can be changed in place:',
+            'Properties (you can change *updatable* ones in place):',
             '',
         ]
-        lines += self._listed(kind.properties, '')
+        lines += self._property_lines(profile_type.properties, '')
         lines += ['Operations:', '']
-        for name, operation in kind.operations.items():
+        for name, operation in profile_type.operations.items():
             lines += [f'``{name}``', f'    {operation.description}', '']
-            lines += self._listed(operation.parameters, '', '    ')
+            lines += self._property_lines(operation.parameters, '', '    ')
         return self.parse_text_to_nodes('\n'.join(lines))
 
-    def _listed(
+    def _property_lines(
         self, properties: spec_schema.Schema, path: str, indent: str = ''
     ) -> list[str]:
         lines = []
         for name, prop in properties.items():
-            words = [prop.type]
-            words += ['required'] if prop.required else []
-            words += ['updatable'] if prop.updatable else []
+            traits = [f'*{prop.type}*']
+            traits += ['required'] if prop.required else []
+            traits += ['updatable'] if prop.updatable else []
             if prop.default not in (None, '', {}):
-                words.append(f'by default ``{json.dumps(prop.default)}``')
+                traits.append(f'by default ``{json.dumps(prop.default)}``')
             lines += [
-                f'{indent}``{path}{name}`` (*{words[0]}*'
-                + ''.join(f', {word}' for word in words[1:])
-                + ')',
+                f'{indent}``{path}{name}`` ({", ".join(traits)})',
                 f'{indent}    {prop.description}',
                 '',
             ]
             keys = prop.keys or (prop.items and prop.items.keys) or {}
             step = '[].' if prop.items else '.'
-            lines += self._listed(keys, f'{path}{name}{step}', indent)
+            lines += self._property_lines(keys, f'{path}{name}{step}', indent)
         return lines
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the directive."""
+    """Register the directives."""
     app.add_directive('microversions', Microversions)
     app.add_directive('lock-rules', LockRules)
     app.add_directive('api-reference', ApiReference)

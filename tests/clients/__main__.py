@@ -257,12 +257,12 @@ def _run_all(
         pending = {pool.submit(work, run) for run in ready}
         try:
             while pending:
-                done, pending = concurrent.futures.wait(
+                finished, pending = concurrent.futures.wait(
                     pending,
                     PROGRESS,
                     return_when=concurrent.futures.FIRST_COMPLETED,
                 )
-                for future in done:
+                for future in finished:
                     future.result()
                 _say_progress(ready)
         except BaseException:

@@ -51,14 +51,16 @@ def install(suite: Suite) -> pathlib.Path:
 
     :raises RuntimeError: with the end of pip's output
     """
-    there = cache() / '{}-py{}.{}'.format(suite.name, *sys.version_info[:2])
-    there.mkdir(parents=True, exist_ok=True)
-    stamp = there / 'installed'
+    directory = cache() / '{}-py{}.{}'.format(
+        suite.name, *sys.version_info[:2]
+    )
+    directory.mkdir(parents=True, exist_ok=True)
+    stamp = directory / 'installed'
     packages = json.dumps([suite.packages, suite.alone])
-    with (there / 'lock').open('w') as lock:
+    with (directory / 'lock').open('w') as lock:
         # Two runs may install the suite at the same time.
         fcntl.flock(lock, fcntl.LOCK_EX)
-        environment = there / 'venv'
+        environment = directory / 'venv'
         if stamp.exists() and stamp.read_text() == packages:
             return environment
         stamp.unlink(missing_ok=True)
@@ -73,7 +75,7 @@ def install(suite: Suite) -> pathlib.Path:
 
 
 def _pip(environment: pathlib.Path, *words: str) -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         (
             *(sys.executable, '-m', 'pip', '--disable-pip-version-check'),
             *('--quiet', '--python', environment / 'bin' / 'python'),
@@ -85,8 +87,8 @@ def _pip(environment: pathlib.Path, *words: str) -> None:
         timeout=INSTALLATION,
         check=False,
     )
-    if done.returncode:
-        raise RuntimeError(f'pip failed: {done.stderr[-2000:]}')
+    if result.returncode:
+        raise RuntimeError(f'pip failed: {result.stderr[-2000:]}')
 
 
 def site_packages(environment: pathlib.Path) -> pathlib.Path:

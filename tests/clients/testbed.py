@@ -127,8 +127,8 @@ class Testbed:
             'clouds.yaml': {'clouds': clouds, **extra},
             'accounts.yaml': [
                 account.tempest()
-                for some in accounts.values()
-                for account in some
+                for accounts_of_role in accounts.values()
+                for account in accounts_of_role
             ],
         }
         for name, content in files.items():

@@ -229,8 +229,8 @@ def base_environment(requirements: Sequence[str]) -> pathlib.Path:
 
     The first call installs them; later ones reuse the environment.
     """
-    wanted = [*requirements, *BUILD_REQUIREMENTS]
-    identity = '\n'.join([sys.version, sys.base_prefix, *wanted])
+    packages = [*requirements, *BUILD_REQUIREMENTS]
+    identity = '\n'.join([sys.version, sys.base_prefix, *packages])
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     cache = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
     directory = pathlib.Path(cache) / 'vobjects' / 'examples' / digest
@@ -239,7 +239,7 @@ def base_environment(requirements: Sequence[str]) -> pathlib.Path:
         if not (directory / _READY).exists():
             shutil.rmtree(directory, ignore_errors=True)
             venv.create(directory, with_pip=False)
-            _pip(directory, 'install', *wanted)
+            _pip(directory, 'install', *packages)
             (directory / _READY).touch()
     return directory
 

@@ -361,7 +361,7 @@ def test_new_value_when_the_client_is_old_is_rejected(
     assert upgraded.new.get(path, '1.2')['network_driver'] == 'calico'
 
 
-def test_update_of_an_old_client_keeps_what_it_does_not_see(
+def test_update_of_an_old_client_keeps_newer_fields(
     upgraded: Upgraded,
 ) -> None:
     path = upgraded.new.template('1.2', network_driver='calico', hidden=True)

@@ -234,8 +234,8 @@ def test_errors_of_fastapi_and_bad_input_are_error_documents(
     missing = requests.get(f'{deployment.url}/v1/secrets', timeout=TIMEOUT)
     assert error_of(missing)[0] == 400
     assert 'X-Project-Id' in missing.text
-    put = deployment.send('PUT', '/v1/secrets', body={})
-    assert put.headers['Allow']
+    response_of_put = deployment.send('PUT', '/v1/secrets', body={})
+    assert response_of_put.headers['Allow']
 
 
 def test_lock_of_each_release_is_current(installed: Installed) -> None:
@@ -323,10 +323,10 @@ def test_old_engine_when_alive_caps_the_maximum_and_is_the_reason(
     ).json()
     consumers = f'{second}/consumers'
     assert deployment.show(consumers, '1.1') == {'consumers': [created]}
-    one = f'{consumers}/{created.pop("consumer_id")}'
+    consumer_path = f'{consumers}/{created.pop("consumer_id")}'
     assert created == consumer
-    assert deployment.send('DELETE', one, '1.1').status_code == 204
-    again = deployment.send('DELETE', one, '1.1')
+    assert deployment.send('DELETE', consumer_path, '1.1').status_code == 204
+    again = deployment.send('DELETE', consumer_path, '1.1')
     assert error_of(again)[:2] == (404, 'key-manager.consumer-not-found')
 
     deployment.start_engine('1.0.0', 'rolled-back')

@@ -22,7 +22,7 @@ VERSIONS = list(HISTORY)
 OLDEST = VERSIONS[0]
 
 
-def test_operations_are_as_the_reference_says(
+def test_operations_conform_to_the_reference(
     service: Deployment, rest: RestClient
 ) -> None:
     scenario = Scenario(rest, server=service.create_unmanaged_server())

@@ -287,7 +287,7 @@ def test_query_when_invalid_is_rejected_everywhere(
 @pytest.mark.parametrize(
     'name', [name for name, r in BY_NAME.items() if r.params.webhook]
 )
-def test_query_of_a_webhook_says_how_the_body_is_read(
+def test_query_of_a_webhook_selects_how_the_body_is_read(
     rest: RestClient, name: str
 ) -> None:
     route = BY_NAME[name]

@@ -28,7 +28,7 @@ MOST_MORE = 10
 
 def run(*command: object, **options: Any) -> str:
     """Run a command in a folder without the source, and return its output."""
-    done = subprocess.run(
+    result = subprocess.run(
         [str(word) for word in command],
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -37,8 +37,10 @@ def run(*command: object, **options: Any) -> str:
         timeout=600,
         **options,
     )
-    assert done.returncode == 0, f'{command}\n{done.stdout}\n{done.stderr}'
-    return done.stdout
+    assert result.returncode == 0, (
+        f'{command}\n{result.stdout}\n{result.stderr}'
+    )
+    return result.stdout
 
 
 class Environment:

@@ -198,7 +198,7 @@ def test_retired_version_announces_its_successor(client: Client) -> None:
 
 def read(*arguments: str) -> tuple[int, str]:
     """Run a contract command of boxes.py; return exit code and output."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, HERE / 'boxes.py', *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -206,7 +206,7 @@ def read(*arguments: str) -> tuple[int, str]:
         timeout=TIMEOUT,
         check=False,
     )
-    return done.returncode, done.stdout
+    return result.returncode, result.stdout
 
 
 def test_contract_is_read_from_decorators() -> None:

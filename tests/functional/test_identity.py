@@ -155,7 +155,7 @@ def test_openstack_command_works_with_user_and_password(
     with connect(identity, 'web-member', 'web') as cloud:
         profile = cloud.clustering.create_profile(name=name, spec=SPEC)
         cloud.clustering.create_cluster(name=name, profile_id=profile.id)
-    done = subprocess.run(
+    result = subprocess.run(
         [
             pathlib.Path(sys.executable).with_name('openstack'),
             *('cluster', 'list', '--format', 'json'),
@@ -177,8 +177,8 @@ def test_openstack_command_works_with_user_and_password(
         timeout=TIMEOUT,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert name in [profile['name'] for profile in json.loads(done.stdout)]
+    assert result.returncode == 0, result.stderr
+    assert name in [profile['name'] for profile in json.loads(result.stdout)]
 
 
 def test_unauthenticated_client_gets_versions_and_the_keystone_url(
@@ -366,9 +366,9 @@ def test_webhook_acts_for_its_owner_while_the_owner_has_a_role(
     assert requests.post(url, timeout=TIMEOUT).status_code in (202, 409)
 
     # Database, responses and logs contain neither trust nor token.
-    (kept,) = _credentials_of(service, receiver['id'])
+    (credential,) = _credentials_of(service, receiver['id'])
     token = str(rest._session.headers['X-Auth-Token'])
-    for text in (kept.sealed, json.dumps(receiver), *_logs(service)):
+    for text in (credential.sealed, json.dumps(receiver), *_logs(service)):
         assert trust['id'] not in text
         assert token not in text
     # Another member may delete it, which deletes the trust.

@@ -171,7 +171,7 @@ def refuse_specs(
         assert reason in rest.expect_error(status, 'POST', path, validate)
 
 
-def test_spec_when_it_does_not_fit_its_type_is_rejected(
+def test_spec_when_invalid_for_its_type_is_rejected(
     rest: RestClient,
 ) -> None:
     refuse_specs(rest, 400, BAD_SPECS)
@@ -191,8 +191,8 @@ def test_spec_when_its_type_is_unknown_is_not_found(rest: RestClient) -> None:
 
 
 def test_marker_when_unknown_is_rejected(rest: RestClient) -> None:
-    for what in ('profiles', 'clusters', 'nodes', 'actions'):
-        path = f'/v1/{what}?marker={MISSING_ID}'
+    for collection in ('profiles', 'clusters', 'nodes', 'actions'):
+        path = f'/v1/{collection}?marker={MISSING_ID}'
         assert MISSING_ID in rest.expect_error(400, 'GET', path)
 
 

@@ -234,10 +234,10 @@ def test_server_of_another_projects_node_is_not_adopted(
 ) -> None:
     owner, other = tenants
     node = owner.rest.get(f'/v1/nodes/{owner.ids["nodes"]}')
-    given = {'identity': node['physical_id'], 'type': 'os.nova.server-1.0'}
+    body = {'identity': node['physical_id'], 'type': 'os.nova.server-1.0'}
     for path in ('adopt', 'adopt-preview'):
         detail = other.rest.expect_error(
-            400, 'POST', f'/v1/nodes/{path}', given
+            400, 'POST', f'/v1/nodes/{path}', body
         )
         assert not owner.has(detail)
     assert owner.rest.get(f'/v1/nodes/{owner.ids["nodes"]}') == node

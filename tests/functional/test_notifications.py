@@ -167,19 +167,19 @@ def test_node_is_recovered_after_a_notification_about_its_server(
         nova.notify('instance.create.end', server)
         nova.notify('instance.power_off.end', server)
 
-        def recovered() -> bool:
+        def is_recovered() -> bool:
             return bool(cloud.servers[server]['status'] == 'ACTIVE')
 
-        wait_for('the node is recovered', recovered)
+        wait_for('the node is recovered', is_recovered)
 
-        def done() -> bool:
+        def is_idle() -> bool:
             rows = service.rows('SELECT id FROM lifecycle_events')
             running = service.rows(
                 "SELECT id FROM actions WHERE status IN ('READY', 'RUNNING')"
             )
             return not rows and not running
 
-        wait_for('all notifications are processed', done)
+        wait_for('all notifications are processed', is_idle)
         reasons = {
             row.target: row.status_reason
             for row in service.rows(

@@ -58,7 +58,7 @@ def deployment(
         yield running
 
 
-def existing(deployment: Deployment) -> dict[str, list[str]]:
+def create_resources(deployment: Deployment) -> dict[str, list[str]]:
     """Create a resource of each kind; return kind -> identities.
 
     Deletions have resources of their own (``clusters!``).
@@ -77,34 +77,36 @@ def existing(deployment: Deployment) -> dict[str, list[str]]:
         }
 
 
-def restrict_identities(document: Any, known: dict[str, list[str]]) -> None:
+def restrict_identities(
+    document: Any, resources: dict[str, list[str]]
+) -> None:
     """Restrict identities in a document, so that most of them exist."""
     for path, methods in document['paths'].items():
         for method, operation in methods.items():
             kind = path.split('/')[2] if path.count('/') > 1 else ''
             mark = '!' if method == 'delete' else ''
-            identities = known.get(kind + mark)
+            existing = resources.get(kind + mark)
             for parameter in operation['parameters']:
-                if parameter.get('name') == 'identity' and identities:
-                    parameter['schema'] = {'enum': [*identities, 'none']}
-            _restrict(operation.get('requestBody'), known)
+                if parameter.get('name') == 'identity' and existing:
+                    parameter['schema'] = {'enum': [*existing, 'none']}
+            _restrict(operation.get('requestBody'), resources)
 
 
-def _restrict(schema: Any, known: dict[str, list[str]]) -> None:
+def _restrict(schema: Any, identities: dict[str, list[str]]) -> None:
     if isinstance(schema, list):
         for item in schema:
-            _restrict(item, known)
+            _restrict(item, identities)
     if not isinstance(schema, dict):
         return
     properties = schema.get('properties', {})
     if 'profile_id' in properties:
-        properties['profile_id'] = {'enum': [*known['profiles'], 'none']}
+        properties['profile_id'] = {'enum': [*identities['profiles'], 'none']}
     if 'cluster_id' in properties:
-        properties['cluster_id'] = {'enum': [*known['clusters'], None]}
+        properties['cluster_id'] = {'enum': [*identities['clusters'], None]}
     if 'spec' in properties:
         properties['spec'] = {'enum': [SPEC, {}]}
     for value in schema.values():
-        _restrict(value, known)
+        _restrict(value, identities)
 
 
 @pytest.mark.parametrize('version', VERSIONS)
@@ -112,11 +114,11 @@ def test_service_conforms_to_its_openapi_document(
     deployment: Deployment, tmp_path: pathlib.Path, version: str
 ) -> None:
     document = openapi.document(contract(), Version.parse(version))
-    restrict_identities(document, existing(deployment))
+    restrict_identities(document, create_resources(deployment))
     path = tmp_path / 'openapi.json'
     path.write_text(json.dumps(document))
 
-    done = subprocess.run(
+    result = subprocess.run(
         [
             *(sys.executable, '-m', 'schemathesis.cli', '--no-color'),
             *('run', str(path), '--url', deployment.url),
@@ -134,6 +136,8 @@ def test_service_conforms_to_its_openapi_document(
         check=False,
     )
 
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert result.returncode == 0, (
+        result.stdout[-6000:] + result.stderr[-2000:]
+    )
     operations = sum(len(methods) for methods in document['paths'].values())
-    assert f'Tested: {operations}' in done.stdout, done.stdout[-3000:]
+    assert f'Tested: {operations}' in result.stdout, result.stdout[-3000:]

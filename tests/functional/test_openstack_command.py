@@ -262,15 +262,17 @@ def _node(osc: OpenStackCommand, profile: str) -> None:
 
 def _adoption(osc: OpenStackCommand, service: Deployment) -> None:
     server = service.create_unmanaged_server()
-    given = ('--identity', server, '--type', 'os.nova.server-1.0')
-    osc('node', 'adopt', *given, '--preview', contains='m1.small')
+    server_options = ('--identity', server, '--type', 'os.nova.server-1.0')
+    osc('node', 'adopt', *server_options, '--preview', contains='m1.small')
     name = unique('osc')
-    adopted = osc.show('node', 'adopt', *given, '--name', name)
+    adopted = osc.show('node', 'adopt', *server_options, '--name', name)
     assert (adopted['status'], adopted['physical_id']) == ('ACTIVE', server)
     osc.run_actions('node', 'delete', name, '--force', '--force-delete')
     osc('profile', 'delete', adopted['profile_id'], '--force')
-    wrong = ('--identity', 'nothing', '--type', 'x-1.0')
-    osc('node', 'adopt', *wrong, code=1, contains='could not be found')
+    unknown_server = ('--identity', 'nothing', '--type', 'x-1.0')
+    osc(
+        'node', 'adopt', *unknown_server, code=1, contains='could not be found'
+    )
 
 
 def _members(osc: OpenStackCommand, profile: str, cluster: str) -> None:
@@ -335,17 +337,17 @@ def _policies(osc: OpenStackCommand, cluster: str) -> None:
     osc.run_actions('policy', 'detach', cluster, '--policy', name)
     osc('policy', 'delete', name, '--force', contains='Policy deleted')
     wrong = osc.write_file('wrong.yaml', {**SCALING, 'type': 'nothing'})
-    gone = (cluster, '--policy', name)
+    binding = (cluster, '--policy', name)
     for code, text, *words in (
         (1, 'Policy not found', 'show', name),
         (1, 'Policy not found', 'update', name, '--name', 'x'),
         (1, 'could not be found', 'delete', name, '--force'),
         (1, NO_POLICY_TYPE, 'validate', '--spec-file', wrong),
         (1, NO_POLICY_TYPE, 'create', 'x', '--spec-file', wrong),
-        (0, 'could not be found', 'attach', *gone),
-        (0, 'could not be found', 'detach', *gone),
-        (0, 'could not be found', 'binding', 'update', *gone, *ENABLED),
-        (1, 'could not be found', 'binding', 'show', *gone),
+        (0, 'could not be found', 'attach', *binding),
+        (0, 'could not be found', 'detach', *binding),
+        (0, 'could not be found', 'binding', 'update', *binding, *ENABLED),
+        (1, 'could not be found', 'binding', 'show', *binding),
         (1, 'could not be found', 'binding', 'list', 'nothing'),
     ):
         osc('policy', *words, code=code, contains=text)
@@ -353,9 +355,9 @@ def _policies(osc: OpenStackCommand, cluster: str) -> None:
 
 def _receivers(osc: OpenStackCommand, cluster: str) -> None:
     first, name = unique('osc'), unique('renamed')
-    given = ('--cluster', cluster, '--action', 'CLUSTER_SCALE_OUT')
+    target = ('--cluster', cluster, '--action', 'CLUSTER_SCALE_OUT')
     created = osc.show(
-        'receiver', 'create', first, *given, '--params', 'count=1'
+        'receiver', 'create', first, *target, '--params', 'count=1'
     )
     assert 'alarm_url' in json.loads(created['channel'])
     osc('receiver', 'update', first, '--name', name, '--params', 'count=2')

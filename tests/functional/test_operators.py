@@ -124,14 +124,18 @@ def exceed_quota(
 
     def create(_: int) -> str:
         with deployment.rest() as rest:
-            answer = rest.request('POST', '/v1/clusters', {'cluster': content})
-        if answer.status_code == 202:
+            response = rest.request(
+                'POST', '/v1/clusters', {'cluster': content}
+            )
+        if response.status_code == 202:
             return ''
-        assert answer.status_code == 403, answer.text
-        return str(answer.json()['error']['message'])
+        assert response.status_code == 403, response.text
+        return str(response.json()['error']['message'])
 
     with concurrent.futures.ThreadPoolExecutor(8) as threads:
-        return [why for why in threads.map(create, range(8)) if why]
+        return [
+            message for message in threads.map(create, range(8)) if message
+        ]
 
 
 @pytest.fixture(
@@ -212,10 +216,12 @@ def test_readiness_health_logs_and_metrics(
         for series in metrics_at(f'{deployment.url}/metrics')
     )
 
-    refused = exceed_quota(deployment, profile)
-    assert len(refused) == 6
-    for why in refused:
-        assert why.startswith('Quota exceeded for resources. The project')
+    rejections = exceed_quota(deployment, profile)
+    assert len(rejections) == 6
+    for rejection in rejections:
+        assert rejection.startswith(
+            'Quota exceeded for resources. The project'
+        )
     wait_for('all actions have ended', lambda: not unfinished(deployment))
 
     wait_for(

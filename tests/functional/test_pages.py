@@ -61,7 +61,7 @@ def commands(console: str) -> Iterator[tuple[str, list[str]]]:
 
 def run(command: str, directory: pathlib.Path) -> str:
     words = shlex.split(command)
-    done = subprocess.run(
+    result = subprocess.run(
         [*PROGRAMS[words[0]], *words[1:]],
         cwd=directory,
         env={**os.environ, 'PYTHONDONTWRITEBYTECODE': '1'},
@@ -70,13 +70,13 @@ def run(command: str, directory: pathlib.Path) -> str:
         timeout=200,
         check=False,
     )
-    assert done.returncode in (0, 1), done.stderr
-    assert 'Traceback' not in done.stderr, done.stderr
-    return done.stdout + done.stderr
+    assert result.returncode in (0, 1), result.stderr
+    assert 'Traceback' not in result.stderr, result.stderr
+    return result.stdout + result.stderr
 
 
 @pytest.mark.parametrize('name', PAGES)
-def test_commands_of_a_page_print_what_it_shows(
+def test_commands_of_a_page_print_the_documented_output(
     name: str, tmp_path: pathlib.Path
 ) -> None:
     count = 0

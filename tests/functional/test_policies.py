@@ -128,14 +128,14 @@ def wait_until_recovered(
 ) -> None:
     """Wait until the health policy has recovered a node."""
 
-    def looks() -> bool:
+    def is_recovered() -> bool:
         actions = rest.get(f'/v1/actions?target={node}&action=NODE_RECOVER')
-        done = [
+        recoveries = [
             action for action in actions if action['status'] == 'SUCCEEDED'
         ]
-        return len(done) >= times
+        return len(recoveries) >= times
 
-    wait_for(f'node {node} was recovered', looks)
+    wait_for(f'node {node} was recovered', is_recovered)
 
 
 @pytest.mark.parametrize('platform', PLATFORMS[:2])
@@ -164,7 +164,7 @@ def test_batches_and_health_checks_continue_when_their_engine_is_killed(
         polled = create_monitored(
             rest, profile, {'type': 'NODE_STATUS_POLLING'}, 'REBOOT'
         )
-        heard = create_monitored(
+        event_driven = create_monitored(
             rest, profile, {'type': 'LIFECYCLE_EVENTS'}, 'REBUILD'
         )
         options = {
@@ -205,8 +205,8 @@ def test_batches_and_health_checks_continue_when_their_engine_is_killed(
             lambda: deployment.engine_ids() == {second.id},
         )
 
-        done = rest.wait_for_success(action)
-        plan = done['data']['update']['plan']
+        ended = rest.wait_for_success(action)
+        plan = ended['data']['update']['plan']
         assert [len(batch) for batch in plan] == [2, 2, 1]
         flavors = [
             json.loads(row.properties)['flavor']
@@ -216,7 +216,7 @@ def test_batches_and_health_checks_continue_when_their_engine_is_killed(
 
         stop(rest, sick)
         wait_until_recovered(rest, sick, times=2)
-        stopped = first_node(rest, heard)['id']
+        stopped = first_node(rest, event_driven)['id']
         stop(rest, stopped)
         wait_until_recovered(rest, stopped)
         before = first_node(rest, polled_by_url)
@@ -225,7 +225,7 @@ def test_batches_and_health_checks_continue_when_their_engine_is_killed(
         health.unhealthy.clear()
         after = rest.get(f'/v1/nodes/{before["id"]}')
         assert after['physical_id'] != before['physical_id']
-        for cluster in (polled, heard, polled_by_url, updated):
+        for cluster in (polled, event_driven, polled_by_url, updated):
             wait_for(
                 'the cluster can be deleted',
                 lambda cluster=cluster: (

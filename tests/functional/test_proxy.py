@@ -233,14 +233,14 @@ def test_rolling_restart_of_apis_fails_no_request(apis: Apis) -> None:
 
 
 def test_killed_api_fails_no_read(apis: Apis) -> None:
-    done = threading.Event()
+    stop = threading.Event()
     statuses: list[int] = []
     failures: list[str] = []
 
     def read() -> None:
         try:
             with RestClient(apis.proxy.url) as rest:
-                while not done.is_set():
+                while not stop.is_set():
                     response = rest.request('GET', '/v1/clusters?limit=1')
                     statuses.append(response.status_code)
         except Exception as error:  # noqa: BLE001 - reported below
@@ -259,7 +259,7 @@ def test_killed_api_fails_no_read(apis: Apis) -> None:
         apis.start('api1')
         apis.proxy.wait_for('api1', 'UP')
     finally:
-        done.set()
+        stop.set()
         for reader in readers:
             reader.join()
     assert not failures

@@ -272,7 +272,7 @@ def test_several_version_lines_are_one_list(service: Deployment) -> None:
     assert_document(status, headers, body)
 
 
-def test_head_is_answered_like_get_without_a_body(
+def test_response_to_head_is_that_of_get_without_body(
     service: Deployment, rest: RestClient
 ) -> None:
     for path in (b'/', b'/v1', b'/v1/clusters', b'/v1/clusters/nobody'):

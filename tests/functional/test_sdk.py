@@ -94,7 +94,7 @@ class Sdk:
             resource, 'ACTIVE', ['ERROR'], interval=0.1, wait=TIMEOUT
         )
 
-    def done(self, answer: Any) -> Any:
+    def wait_for_action(self, answer: Any) -> Any:
         """Return the action of an answer when it has succeeded."""
         # Resources are dicts as well.
         started = getattr(answer, 'id', None) or answer['action']
@@ -233,9 +233,11 @@ def _cluster(sdk: Sdk, profile: Any) -> Any:
     assert renamed.id == created.id
     assert (renamed.metadata, renamed.timeout) == ({'a': 'b'}, 600)
     assert [cluster.id for cluster in sdk.clusters(name=name)] == [created.id]
-    sdk.done(sdk.check_cluster(renamed.id))
-    sdk.done(sdk.recover_cluster(renamed.id))
-    sdk.done(sdk.recover_cluster(renamed.id, check=True, check_capacity=True))
+    sdk.wait_for_action(sdk.check_cluster(renamed.id))
+    sdk.wait_for_action(sdk.recover_cluster(renamed.id))
+    sdk.wait_for_action(
+        sdk.recover_cluster(renamed.id, check=True, check_capacity=True)
+    )
     values = sdk.since(
         '1.2', 'collect_cluster_attrs', renamed.id, 'details.flavor'
     )
@@ -248,7 +250,7 @@ def _cluster(sdk: Sdk, profile: Any) -> Any:
         filters={'role': ''},
     )
     if answer:
-        sdk.done(answer)
+        sdk.wait_for_action(answer)
     return sdk.get_cluster(renamed.id)
 
 
@@ -264,7 +266,7 @@ def _sizes(sdk: Sdk, cluster: Any) -> None:
         ),
     ):
         answer = getattr(sdk, method)(cluster.name, *arguments, **values)
-        action = sdk.done(answer)
+        action = sdk.wait_for_action(answer)
         assert action.target_id == cluster.id
         assert len(sdk.get_cluster(cluster).node_ids) == size, method
     refused = refusal(
@@ -308,31 +310,31 @@ def _node(sdk: Sdk, profile: Any, service: Deployment) -> None:
     assert sdk.find_node(created.name).id == created.id
     shown = sdk.get_node(created.id, details=True)
     assert shown.details['id'] == shown.physical_id
-    sdk.done(sdk.check_node(created))
-    sdk.done(sdk.recover_node(created, check=True))
+    sdk.wait_for_action(sdk.check_node(created))
+    sdk.wait_for_action(sdk.recover_node(created, check=True))
     answer = sdk.since(
         '1.4', 'perform_operation_on_node', created.id, 'reboot'
     )
     if answer:
-        sdk.done(answer)
-    gone = sdk.delete_node(created, ignore_missing=False)
+        sdk.wait_for_action(answer)
+    deletion = sdk.delete_node(created, ignore_missing=False)
     sdk.wait_for_delete(created, interval=0.1, wait=TIMEOUT)
-    sdk.done(gone)
+    sdk.wait_for_action(deletion)
     _adoption(sdk, service)
 
 
 def _adoption(sdk: Sdk, service: Deployment) -> None:
     server = service.create_unmanaged_server()
-    given = {'identity': server, 'type': 'os.nova.server-1.0'}
-    shown = sdk.since('1.7', 'adopt_node', preview=True, **given)
-    node = sdk.since('1.7', 'adopt_node', name=unique('sdk'), **given)
+    reference = {'identity': server, 'type': 'os.nova.server-1.0'}
+    shown = sdk.since('1.7', 'adopt_node', preview=True, **reference)
+    node = sdk.since('1.7', 'adopt_node', name=unique('sdk'), **reference)
     if node is None:
         return
     # The documented key, and the key that Senlin sends.
     assert shown['node_preview'] == shown['node_profile']
     assert shown['node_preview']['properties']['flavor'] == 'm1.small'
     assert (node.status, node.physical_id) == ('ACTIVE', server)
-    sdk.done(sdk.delete_node(node, force_delete=True))
+    sdk.wait_for_action(sdk.delete_node(node, force_delete=True))
     assert sdk.find_node(node.id) is None
     sdk.delete_profile(node.profile_id, ignore_missing=False)
 
@@ -343,23 +345,23 @@ def _members(sdk: Sdk, profile: Any, cluster: Any) -> None:
         for _ in range(3)
     ]
     first, second, third = (sdk.active(node).id for node in begun)
-    sdk.done(sdk.add_nodes_to_cluster(cluster, [first, second]))
+    sdk.wait_for_action(sdk.add_nodes_to_cluster(cluster, [first, second]))
     answer = sdk.since(
         '1.3', 'replace_nodes_in_cluster', cluster, {second: third}
     )
     if answer:
-        sdk.done(answer)
+        sdk.wait_for_action(answer)
     left = second if answer else third
     members = {node.id for node in sdk.nodes(cluster_id=cluster.id)}
     assert members & {first, second, third} == {first, second, third} - {left}
-    sdk.done(
+    sdk.wait_for_action(
         sdk.remove_nodes_from_cluster(
             cluster, [first], destroy_after_deletion=True
         )
     )
     assert sdk.find_node(first) is None
     if sdk.find_node(left):
-        sdk.done(sdk.delete_node(left, force_delete=True))
+        sdk.wait_for_action(sdk.delete_node(left, force_delete=True))
 
 
 def _policies(sdk: Sdk, cluster: Any) -> None:
@@ -371,16 +373,20 @@ def _policies(sdk: Sdk, cluster: Any) -> None:
     assert sdk.find_policy(name).id == sdk.get_policy(name).id == created.id
     assert [policy.id for policy in sdk.policies(name=name)] == [created.id]
 
-    sdk.done(sdk.attach_policy_to_cluster(cluster, created.id, enabled=False))
+    sdk.wait_for_action(
+        sdk.attach_policy_to_cluster(cluster, created.id, enabled=False)
+    )
     (bound,) = sdk.cluster_policies(cluster, policy_name=name)
     assert (bound.policy_id, bound.is_enabled) == (created.id, False)
     assert [*sdk.cluster_policies(cluster, is_enabled=True)] == []
-    sdk.done(sdk.update_cluster_policy(cluster, created.id, enabled=True))
+    sdk.wait_for_action(
+        sdk.update_cluster_policy(cluster, created.id, enabled=True)
+    )
     shown = sdk.get_cluster_policy(created.id, cluster.id)
     assert (shown.policy_name, shown.is_enabled) == (name, True)
     with pytest.raises(exceptions.ConflictException, match='still attached'):
         sdk.delete_policy(created, ignore_missing=False)
-    sdk.done(sdk.detach_policy_from_cluster(cluster, created.id))
+    sdk.wait_for_action(sdk.detach_policy_from_cluster(cluster, created.id))
     sdk.delete_policy(created, ignore_missing=False)
     assert sdk.find_policy(created.id) is None
 
@@ -406,7 +412,7 @@ def _receivers(sdk: Sdk, cluster: Any) -> None:
     # Like an alarm service: without a token.
     answer = requests.post(created.channel['alarm_url'], timeout=TIMEOUT)
     assert answer.status_code == 202, answer.text
-    assert sdk.done(answer.json()).action == 'CLUSTER_SCALE_OUT'
+    assert sdk.wait_for_action(answer.json()).action == 'CLUSTER_SCALE_OUT'
     sdk.delete_receiver(created, ignore_missing=False)
     assert sdk.find_receiver(created.id) is None
 
@@ -434,13 +440,13 @@ def _history(sdk: Sdk, cluster: Any) -> None:
 
 
 def _end(sdk: Sdk, profile: Any, cluster: Any) -> None:
-    sdk.done(sdk.delete_cluster(cluster.id, ignore_missing=False))
+    sdk.wait_for_action(sdk.delete_cluster(cluster.id, ignore_missing=False))
     with pytest.raises(exceptions.NotFoundException, match=cluster.id):
         sdk.get_cluster(cluster.id)
     other = sdk.create_cluster(
         name=unique('sdk'), profile_id=profile.id, desired_capacity=2
     )
     # The creation has just started.
-    sdk.done(sdk.delete_cluster(other.id, force_delete=True))
+    sdk.wait_for_action(sdk.delete_cluster(other.id, force_delete=True))
     assert sdk.find_cluster(other.id) is None
     sdk.delete_profile(profile, ignore_missing=False)

@@ -150,11 +150,13 @@ def _assert_secrets_are_hidden(
         rest._session.headers['X-Auth-Token'] for rest in clients.values()
     ]
     secret += [t['id'] for user in USERS for t in identity.trusts_of(user)]
-    kept = [row.sealed for row in service.rows('SELECT * FROM project_trusts')]
-    assert len(kept) == len(USERS)
+    sealed = [
+        row.sealed for row in service.rows('SELECT * FROM project_trusts')
+    ]
+    assert len(sealed) == len(USERS)
     logs = [
         path.read_text(errors='replace')
         for _name, path in service.group.logs()
     ]
-    for text in (*kept, *logs):
+    for text in (*sealed, *logs):
         assert not [token for token in secret if str(token) in text]

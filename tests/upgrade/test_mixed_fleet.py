@@ -94,7 +94,7 @@ class TestBesideAnOldEngine:
             response = rest.at(version).expect(200, 'GET', '/v1/clusters')
             assert response.headers[HEADER] == 'clustering 1.7'
 
-    def test_request_above_is_refused_naming_type_version_and_engine(
+    def test_request_above_the_maximum_is_rejected_naming_the_engine(
         self, rest: RestClient, beside: Engine
     ) -> None:
         for version in ('1.8', '1.13', '1.14'):
@@ -116,7 +116,7 @@ class TestBesideAnOldEngine:
                 assert named in error['detail']
 
     @pytest.mark.parametrize('version', [None, '1.0', 'latest'])
-    def test_field_given_early_is_refused_and_nothing_is_dropped(
+    def test_field_sent_too_early_is_rejected_instead_of_dropped(
         self,
         rest: RestClient,
         beside: Engine,

@@ -194,7 +194,7 @@ def test_body_when_too_large_is_413_in_chunks_and_at_once(
         client.check_response(response)
 
 
-def test_body_when_there_is_none_is_400(server: Server) -> None:
+def test_body_when_missing_is_400(server: Server) -> None:
     response = server.send(b'POST /v1/profiles HTTP/1.1')
     assert response.status == 400
     client.check_response(response)
@@ -208,18 +208,18 @@ def test_body_when_there_is_none_is_400(server: Server) -> None:
         b'Content-Length: 3\r\nContent-Length: 4\r\n',
     ],
 )
-def test_length_when_it_is_none_is_400(server: Server, headers: bytes) -> None:
+def test_length_when_malformed_is_400(server: Server, headers: bytes) -> None:
     response = server.send(b'POST /v1/profiles HTTP/1.1', headers)
     assert response.status == 400
 
 
 @pytest.mark.parametrize('path', [b'/v1/clusters', b'/', b'/v1/nope'])
-def test_head_when_asked_has_no_body(server: Server, path: bytes) -> None:
+def test_head_when_sent_has_no_body(server: Server, path: bytes) -> None:
     response = server.send(b'HEAD %s HTTP/1.1' % path)
-    got = server.send(b'GET %s HTTP/1.1' % path)
+    get = server.send(b'GET %s HTTP/1.1' % path)
     assert response.content == b''
-    assert response.status == got.status
-    assert response.headers['content-length'] == got.headers['content-length']
+    assert response.status == get.status
+    assert response.headers['content-length'] == get.headers['content-length']
     client.check_response(response, 'HEAD')
 
 
@@ -248,7 +248,7 @@ def test_path_when_encoded_arrives_as_bytes(
     client.check_response(response)
 
 
-def test_links_when_made_have_scheme_and_host_of_the_request(
+def test_links_have_scheme_and_host_of_the_request(
     server: Server,
 ) -> None:
     response = server.send(b'GET /v1 HTTP/1.1')
@@ -268,7 +268,7 @@ def test_links_when_made_have_scheme_and_host_of_the_request(
         (b'/v1/profiles', 413, JSON),
     ],
 )
-def test_connection_when_a_late_body_is_refused_is_kept(
+def test_connection_when_a_late_body_is_rejected_stays_open(
     server: Server, path: bytes, status: int, headers: bytes
 ) -> None:
     body = b'x' * (200_000 if status == 413 else 8)
@@ -354,7 +354,7 @@ def test_body_when_chunked_and_cut_off_is_not_processed(
         (b'Content_Length: 3\r\nContent-Length: 0\r\n', b'', 400, 'body'),
     ],
 )
-def test_body_when_framed_oddly_is_refused(
+def test_body_when_framing_is_malformed_is_rejected(
     server: Server, headers: bytes, content: bytes, status: int, expected: str
 ) -> None:
     response = server.send(
@@ -512,13 +512,13 @@ def test_worker_when_it_cannot_leave_is_ended() -> None:
     assert ended.returncode == -signal.SIGALRM
 
 
-def test_port_when_somebody_listens_is_refused(server: Server) -> None:
+def test_port_when_in_use_is_rejected(server: Server) -> None:
     configuration = conftest.make_conf(port=server.port)
     with pytest.raises(OSError, match=f'port {server.port}'):
         serving.serve(configuration, served.load)
 
 
-def test_host_when_not_loopback_is_refused(tmp_path: pathlib.Path) -> None:
+def test_host_when_not_loopback_is_rejected(tmp_path: pathlib.Path) -> None:
     file = tmp_path / 'vobjects.conf'
     file.write_text('[api]\nhost = 192.0.2.1\n')
     with pytest.raises(exceptions.VobjectsError, match='loopback'):
@@ -544,7 +544,7 @@ def test_host_when_only_this_machine_reaches_it_is_loopback(
     assert conf.is_loopback(host) == loopback
 
 
-def test_help_when_asked_for_is_printed(
+def test_help_when_requested_is_printed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit) as ended:

@@ -23,7 +23,7 @@ from oslo_versionedobjects import base as ovo_base  # isort: skip - after ours
 MODULES = ('test_objects', 'test_fields', 'test_fixture', 'test_exception')
 
 
-def compile_everything() -> None:
+def compile_all() -> None:
     """Replace the methods of VersionedObject."""
     ovo_methods.install(ovo_base.VersionedObject, replace=True)
 
@@ -32,7 +32,7 @@ def main() -> int:
     """Run and print."""
     warnings.simplefilter('ignore', DeprecationWarning)
     if 'plain' not in sys.argv[1:]:
-        compile_everything()
+        compile_all()
     tests = unittest.defaultTestLoader.loadTestsFromNames(
         [f'oslo_versionedobjects.tests.{module}' for module in MODULES]
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 
 def run(*arguments: str) -> dict[str, Any]:
-    done = subprocess.run(
+    process = subprocess.run(
         [
             sys.executable,
             '-m',
@@ -22,7 +22,7 @@ def run(*arguments: str) -> dict[str, Any]:
         text=True,
         timeout=1000,
     )
-    result: dict[str, Any] = json.loads(done.stdout)
+    result: dict[str, Any] = json.loads(process.stdout)
     return result
 
 

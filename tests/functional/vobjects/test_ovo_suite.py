@@ -19,7 +19,7 @@ EXCLUDED = {
 
 
 def run(*arguments: str) -> dict[str, Any]:
-    done = subprocess.run(
+    process = subprocess.run(
         [
             sys.executable,
             '-m',
@@ -31,7 +31,7 @@ def run(*arguments: str) -> dict[str, Any]:
         text=True,
         timeout=1000,
     )
-    result: dict[str, Any] = json.loads(done.stdout)
+    result: dict[str, Any] = json.loads(process.stdout)
     return result
 
 

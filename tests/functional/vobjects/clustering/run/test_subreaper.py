@@ -71,11 +71,11 @@ def test_supervisor_when_it_and_the_keeper_are_killed_then_command_ends(
     os.kill(inner, signal.SIGKILL)
 
 
-def test_session_when_asked_for_our_own_then_we_are_in_it():
+def test_session_of_this_process_contains_it():
     assert os.getpid() in subreaper.session(os.getsid(0))
 
 
-def run_kept(*command, parent=None):
+def run_with_keeper(*command, parent=None):
     return subprocess.run(
         [
             *(sys.executable, '-I', '-S', subreaper.__file__),
@@ -96,37 +96,39 @@ def run_kept(*command, parent=None):
         ('import os; os.kill(os.getpid(), 9)', 128 + 9),
     ],
 )
-def test_keep_when_command_ends_then_ends_the_same_way(code, expected):
-    assert run_kept(sys.executable, '-c', code).returncode == expected
+def test_keep_when_command_ends_exits_with_its_status(code, expected):
+    assert run_with_keeper(sys.executable, '-c', code).returncode == expected
 
 
-def test_keep_when_program_is_missing_then_says_so():
-    done = run_kept('/no/such/program')
-    assert done.returncode == 127
-    assert done.stderr.startswith('cannot run /no/such/program: No such file')
+def test_keep_when_program_is_missing_exits_127():
+    result = run_with_keeper('/no/such/program')
+    assert result.returncode == 127
+    assert result.stderr.startswith(
+        'cannot run /no/such/program: No such file'
+    )
 
 
-def test_keep_when_parent_is_gone_already_then_runs_nothing(tmp_path):
+def test_keep_when_parent_has_ended_runs_nothing(tmp_path):
     mark = tmp_path / 'mark'
-    assert run_kept('touch', str(mark), parent=2**22).returncode == 0
+    assert run_with_keeper('touch', str(mark), parent=2**22).returncode == 0
     assert not mark.exists()
 
 
-def test_keep_when_command_runs_then_signals_are_as_usual():
+def test_keep_when_command_runs_blocks_no_signal():
     code = (
         'import signal; assert not signal.pthread_sigmask(0, []);'
         'print(open("/proc/self/status").read())'
     )
-    done = run_kept(sys.executable, '-c', code)
-    assert done.returncode == 0, done.stderr
-    assert 'SigBlk:\t0000000000000000' in done.stdout
+    result = run_with_keeper(sys.executable, '-c', code)
+    assert result.returncode == 0, result.stderr
+    assert 'SigBlk:\t0000000000000000' in result.stdout
 
 
-def test_keep_when_descriptors_are_open_then_command_has_none_of_them(
+def test_keep_when_descriptors_are_open_closes_them_for_the_command(
     tmp_path,
 ):
     with (tmp_path / 'lock').open('w') as lock:
-        done = subprocess.run(
+        result = subprocess.run(
             [
                 *(sys.executable, '-I', '-S', subreaper.__file__),
                 *(str(os.getpid()), '1', 'ls', '-l', '/proc/self/fd'),
@@ -137,4 +139,4 @@ def test_keep_when_descriptors_are_open_then_command_has_none_of_them(
             check=True,
             start_new_session=True,
         )
-    assert str(tmp_path) not in done.stdout
+    assert str(tmp_path) not in result.stdout

@@ -60,7 +60,7 @@ class Watched:
 
     def __init__(self, directory: pathlib.Path) -> None:
         self.directory = directory
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.children: list[supervisor.Child] = []
 
     def child(self, name, code, **options):
@@ -86,7 +86,7 @@ class Watched:
     def run(self, then=lambda: None, timing=QUICK):
         """Run; `then` is called in a thread once all are ready."""
         watch = supervisor.Supervisor(
-            self.children, self.said.append, timing=timing
+            self.children, self.messages.append, timing=timing
         )
         failures = []
 
@@ -133,7 +133,7 @@ def test_run_when_stopped_then_children_end_in_reverse_order(watched):
         )
     assert watched.run() == 0
     assert order.read_text() == 'late early '
-    assert watched.said == ['stopping']
+    assert watched.messages == ['stopping']
 
 
 def test_run_when_child_crashes_then_it_is_started_again(watched):
@@ -144,8 +144,11 @@ def test_run_when_child_crashes_then_it_is_started_again(watched):
         wait_until(lambda: len(watched.pids('well')) == 2)
 
     assert watched.run(kill_it) == 0
-    assert 'well was ended by SIGKILL; next start in 0.05 s' in watched.said[0]
-    assert watched.said[1] == 'well is started again'
+    assert (
+        'well was ended by SIGKILL; next start in 0.05 s'
+        in watched.messages[0]
+    )
+    assert watched.messages[1] == 'well is started again'
     assert watched.log('well').endswith('ended well\n')
     assert not any(is_alive(pid) for pid in watched.pids('well'))
 
@@ -174,7 +177,7 @@ def test_run_when_child_goes_on_crashing_then_delays_grow(watched):
 
 
 def ends_of(watched):
-    return [text for text in watched.said if 'next start in' in text]
+    return [text for text in watched.messages if 'next start in' in text]
 
 
 def test_run_when_child_was_up_for_long_then_crashes_are_forgotten(watched):
@@ -200,7 +203,7 @@ def test_run_when_child_cannot_start_then_fails_and_stops_the_rest(watched):
     watched.child('well', WELL)
     watched.child('crasher', CRASHER, ready=lambda: False)
     assert watched.run() == 1
-    assert 'crasher ended 3 times during the start' in watched.said[-1]
+    assert 'crasher ended 3 times during the start' in watched.messages[-1]
     assert not any(is_alive(pid) for pid in watched.pids('well'))
 
 
@@ -216,7 +219,7 @@ def test_stop_when_children_end_at_the_same_time_then_the_rest_ends_in_order(
             ready=lambda name=name: bool(watched.pids(name)),
         )
     watch = supervisor.Supervisor(
-        watched.children, watched.said.append, timing=QUICK
+        watched.children, watched.messages.append, timing=QUICK
     )
 
     def end_both_and_stop():
@@ -234,7 +237,7 @@ def test_stop_when_children_end_at_the_same_time_then_the_rest_ends_in_order(
         watch.stop()
 
     assert watch.run(end_both_and_stop) == 0
-    assert watched.said == ['stopping']
+    assert watched.messages == ['stopping']
     assert watched.log('well').endswith('ended well\n')
 
 
@@ -249,7 +252,7 @@ def test_run_when_child_ends_with_2_then_not_started_again(watched):
         ready=lambda: False,
     )
     assert watched.run() == 2
-    assert watched.said == ['picky: picky: [engine] workers is bad']
+    assert watched.messages == ['picky: picky: [engine] workers is bad']
     assert len(watched.pids('picky')) == 1
     assert not any(is_alive(pid) for pid in watched.pids('well'))
 
@@ -273,14 +276,14 @@ def test_run_when_program_is_missing_then_fails_with_its_name(watched):
         )
     )
     assert watched.run() == 1
-    assert 'cannot run /no/such/program: No such file' in watched.said[0]
+    assert 'cannot run /no/such/program: No such file' in watched.messages[0]
 
 
 def test_run_when_child_is_never_ready_then_fails(watched):
     watched.child('well', WELL, ready=lambda: False)
     timing = supervisor.Timing(grace=1, ready_within=0.3)
     assert watched.run(timing=timing) == 1
-    assert 'not ready after 0.3 s: well; see' in watched.said[-1]
+    assert 'not ready after 0.3 s: well; see' in watched.messages[-1]
     assert not any(is_alive(pid) for pid in watched.pids('well'))
 
 
@@ -301,11 +304,11 @@ def test_run_when_child_leaves_processes_then_they_are_killed(watched):
     assert not any(is_alive(pid) for pid in watched.pids('leaver'))
 
 
-def test_stop_when_asked_twice_then_kills_at_once(watched):
+def test_stop_when_called_twice_kills_at_once(watched):
     watched.child('deaf', DEAF, ready=lambda: len(watched.pids('deaf')) == 2)
     patient = supervisor.Timing(grace=600)
     watch = supervisor.Supervisor(
-        watched.children, watched.said.append, timing=patient
+        watched.children, watched.messages.append, timing=patient
     )
 
     def insist():

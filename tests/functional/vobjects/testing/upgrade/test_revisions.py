@@ -52,7 +52,7 @@ def test_commit_before_when_history_does_not_reach_back_raises(
     assert 'shallow' not in str(raised.value)
 
 
-def test_environment_when_clone_is_shallow_says_so(
+def test_environment_when_clone_is_shallow_raises(
     repository: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
     commit = git(repository, 'rev-parse', 'HEAD~2')
