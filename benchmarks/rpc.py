@@ -185,7 +185,7 @@ def open_transport(url: str, exchange: str) -> Any:
     conf([])
     bus = transport.open_transport(conf, exchange, (), url)
     if url.startswith('rabbit:'):
-        # Let the reply queues expire a minute after the run.
+        # Reply queues expire a minute after the run.
         conf.set_override(
             'rabbit_transient_queues_ttl', 60, 'oslo_messaging_rabbit'
         )

@@ -31,7 +31,7 @@ _PHASE_MESSAGES = {
 }
 
 
-def _add_nothing(command: argparse.ArgumentParser) -> None:
+def _add_no_arguments(command: argparse.ArgumentParser) -> None:
     """Add no arguments."""
 
 
@@ -46,7 +46,9 @@ class _Command(NamedTuple):
     run: Callable[[database.Database, cfg.ConfigOpts, argparse.Namespace], int]
     summary: str
     more: str = ''
-    add_arguments: Callable[[argparse.ArgumentParser], None] = _add_nothing
+    add_arguments: Callable[[argparse.ArgumentParser], None] = (
+        _add_no_arguments
+    )
     creates: bool = False
 
 
@@ -94,8 +96,8 @@ def _expand(
     before = migrations.current(target)
     migrations.expand(target)
     after = migrations.current(target)
-    done = 'is' if before == after else f'went from {before or "none"} to'
-    _print(f'the database {done} {after}')
+    outcome = 'is' if before == after else f'went from {before or "none"} to'
+    _print(f'the database {outcome} {after}')
     return 0
 
 

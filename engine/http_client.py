@@ -77,33 +77,33 @@ def check(conf: cfg.ConfigOpts, group: str) -> None:
 
 
 def check_url(
-    networks: Sequence[str], url: str, what: str, seconds: float
+    networks: Sequence[str], url: str, target: str, seconds: float
 ) -> None:
     """Reject a URL whose host is in a forbidden network.
 
     :param networks: in CIDR notation; see :func:`check`
-    :param what: name of the target for messages, such as ``the webhook``
+    :param target: name of the target for messages, such as ``the webhook``
     :param seconds: maximum duration of the name resolution
     :raises OutgoingError: the host is forbidden or unknown
     """
     host = urllib.parse.urlsplit(url).hostname or ''
-    _addresses(networks, host, what, seconds)
+    _addresses(networks, host, target, seconds)
 
 
 def session(
-    networks: Sequence[str], what: str, *, limit: int
+    networks: Sequence[str], target: str, *, limit: int
 ) -> requests.Session:
     """Return a session that does not connect to forbidden networks.
 
     The timeout of a request limits its total duration.
 
-    :param what: name of the target for messages
+    :param target: name of the target for messages
     :param limit: maximum bytes of a response; the rest is cut off
     """
     new_session = _Session()
     # By default, requests sends credentials from the engine's .netrc.
     new_session.auth = no_credentials
-    adapter = Adapter(networks, what, limit=limit)
+    adapter = Adapter(networks, target, limit=limit)
     for scheme in ('http://', 'https://'):
         new_session.mount(scheme, adapter)
     return new_session
@@ -145,7 +145,7 @@ def _effective_addresses(address: Address) -> Iterator[Address]:
 
 
 def _addresses(
-    networks: Sequence[str], host: str, what: str, seconds: float
+    networks: Sequence[str], host: str, target: str, seconds: float
 ) -> list[str]:
     """Return the addresses of a host.
 
@@ -155,17 +155,17 @@ def _addresses(
         infos = call_with_timeout(
             seconds,
             lambda: socket.getaddrinfo(host, None, type=socket.SOCK_STREAM),
-            what,
+            target,
         )
     except (OSError, UnicodeError):
-        raise OutgoingError(f'the host of {what} is unknown') from None
+        raise OutgoingError(f'the host of {target} is unknown') from None
     forbidden = [ipaddress.ip_network(network) for network in networks]
     addresses = [str(address[0]) for *_, address in infos]
     for address in addresses:
         ip = ipaddress.ip_address(address.partition('%')[0])
         for meaning in _effective_addresses(ip):
             if any(meaning in network for network in forbidden):
-                raise OutgoingError(f'{what} is in a forbidden network')
+                raise OutgoingError(f'{target} is in a forbidden network')
     return addresses
 
 
@@ -175,7 +175,7 @@ class Adapter(adapters.HTTPAdapter):
     Its requests raise :class:`OutgoingError` for a forbidden address, and when
     the timeout expires. A proxy resolves the name again by itself.
 
-    :param what: name of the target for messages
+    :param target: name of the target for messages
     :param limit: maximum bytes of a response to keep
     :param drain: whether to read and discard the rest of longer responses
     :param timeout: default timeout in seconds
@@ -184,7 +184,7 @@ class Adapter(adapters.HTTPAdapter):
     def __init__(
         self,
         networks: Sequence[str],
-        what: str,
+        target: str,
         *,
         limit: int,
         drain: bool = False,
@@ -192,7 +192,7 @@ class Adapter(adapters.HTTPAdapter):
     ) -> None:
         self._timeout = timeout
         self._networks = networks
-        self._what = what
+        self._target_name = target
         self._limit = limit
         self._drain = drain
         self._deadline = 0.0
@@ -226,7 +226,7 @@ class Adapter(adapters.HTTPAdapter):
         self._deadline = time.monotonic() + timeout
         url = request.url or ''
         if utils.select_proxy(url, proxies):
-            check_url(self._networks, url, self._what, timeout)
+            check_url(self._networks, url, self._target_name, timeout)
         # A small compressed response can be large.
         request.headers['Accept-Encoding'] = 'identity'
         timer = threading.Timer(self._seconds(), self._expire)
@@ -273,7 +273,7 @@ class Adapter(adapters.HTTPAdapter):
     def _refuse_late(self, seconds: float) -> None:
         if self._expired.is_set():
             raise OutgoingError(
-                f'{self._what} did not answer within {seconds} seconds'
+                f'{self._target_name} did not answer within {seconds} seconds'
             )
 
     def _body(self, raw: Any) -> bytes:
@@ -326,7 +326,7 @@ class Adapter(adapters.HTTPAdapter):
         """Connect to an address of the host and return the socket."""
         error = OSError('no address')
         for address in _addresses(
-            networks, new_connection.host, self._what, self._seconds()
+            networks, new_connection.host, self._target_name, self._seconds()
         ):
             try:
                 connected = create_connection(
@@ -352,12 +352,12 @@ def _shut_down(sock: socket.socket) -> None:
 
 
 def call_with_timeout(
-    seconds: float, call: Callable[[], Result], what: str
+    seconds: float, call: Callable[[], Result], description: str
 ) -> Result:
     """Call a function in a thread and wait for its result for a limited time.
 
     :param seconds: maximum duration
-    :param what: name of the target for messages
+    :param description: name of the target for messages
     :raises OutgoingError: the call took too long, or too many are under way
     """
     if not _CALL_SLOTS.acquire(blocking=False):
@@ -379,5 +379,7 @@ def call_with_timeout(
     for error in list(errors):
         raise error
     if not results:
-        raise OutgoingError(f'{what} did not answer within {seconds} seconds')
+        raise OutgoingError(
+            f'{description} did not answer within {seconds} seconds'
+        )
     return results[0]

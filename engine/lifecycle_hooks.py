@@ -63,11 +63,11 @@ def _call_webhook(
     conf: cfg.ConfigOpts, url: str, message: Mapping[str, Any]
 ) -> None:
     seconds = conf.hooks.webhook_timeout
-    what = 'the webhook'
+    target = 'the webhook'
 
     try:
         with http_client.session(
-            conf.hooks.forbidden_networks, what, limit=0
+            conf.hooks.forbidden_networks, target, limit=0
         ) as session:
             status = session.post(
                 url, json=message, timeout=seconds, allow_redirects=False

@@ -51,13 +51,13 @@ class Registry(Generic[Kind]):
         :raises Exception: any error that a plug-in raises while loading
         """
 
-        def refuse(manager: Any, entry_point: Any, error: Any) -> None:
+        def raise_error(manager: Any, entry_point: Any, error: Any) -> None:
             raise error
 
         manager: extension.ExtensionManager[Any] = extension.ExtensionManager(
             cls.NAMESPACE,
             invoke_on_load=True,
-            on_load_failure_callback=refuse,
+            on_load_failure_callback=raise_error,
         )
         return cls({found.name: cast(Kind, found.obj) for found in manager})
 

@@ -88,7 +88,7 @@ class CertificateAuthority:
         )
 
 
-#: What an authority may do with its key; Python 3.13 requires it.
+#: Key usages of an authority; Python 3.13 requires the extension.
 _SIGNS = x509.KeyUsage(
     digital_signature=True,
     content_commitment=False,

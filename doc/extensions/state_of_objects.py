@@ -3,8 +3,8 @@
 
 ``.. state-of-versioned-objects::`` renders two files next to the document:
 ``state_of_versioned_objects.yaml``, which ``tools/state-of-versioned-objects``
-writes, and ``versioned_object_reviews.yaml``, the findings that a developer
-has confirmed or refuted in the code.
+writes, and ``versioned_object_reviews.yaml``, the findings with the
+result of a review of the code.
 """
 
 from __future__ import annotations

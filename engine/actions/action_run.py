@@ -120,8 +120,8 @@ class ActionRun:
             LOG.info('The action was taken away')
         except Exception as error:  # noqa: BLE001 - it is logged
             # The search for claims without a worker gives it back.
-            what = f'Could not end {self.action.action} {self.action.id}'
-            database.log_failure(LOG, error, what)
+            message = f'Could not end {self.action.action} {self.action.id}'
+            database.log_failure(LOG, error, message)
 
     def _perform(self) -> None:
         try:

@@ -126,11 +126,11 @@ def _checked_if_requested(stage: Stage) -> Stage:
     """Return a stage that runs if the cluster's policies agree."""
 
     def check_and_run(run: ActionRun) -> None:
-        is_asked = (
+        is_requested = (
             run.action.cause == consts.CAUSE_REQUEST
             and run.action.cluster_id is not None
         )
-        if not is_asked:
+        if not is_requested:
             stage(run)
             return
         cloud_info = policy_checks.collect_cloud_info(run)

@@ -228,11 +228,11 @@ def lock_cluster(
     """
     cluster = clusters.lock(session, run.action.target)
     if cluster is None:
-        raise _gone(run)
+        raise _deleted_error(run)
     return cluster
 
 
-def _gone(run: action_run.ActionRun) -> errors.ResourceNotFound:
+def _deleted_error(run: action_run.ActionRun) -> errors.ResourceNotFound:
     return errors.ResourceNotFound(f'The cluster {run.action.target} is gone.')
 
 

@@ -56,7 +56,7 @@ def create(run: action_run.ActionRun) -> None:
         return
     update = node_policies.add_node(run, view.id, physical_id)
 
-    def done(session: orm.Session) -> None:
+    def finish(session: orm.Session) -> None:
         node = get_node(run, session)
         node.physical_id = physical_id
         node.data = node_policies.apply_changes(node.data, update.changes)
@@ -66,7 +66,7 @@ def create(run: action_run.ActionRun) -> None:
         _conclude(run, session, update, 'Node created successfully.')
 
     try:
-        run.write(done)
+        run.write(finish)
     except actions.ClaimLostError:
         _delete_object_if_orphaned(run, view, profile)
         raise
@@ -91,7 +91,7 @@ def update(run: action_run.ActionRun) -> None:
             fail(run, str(error))
             return
 
-    def done(session: orm.Session) -> None:
+    def finish(session: orm.Session) -> None:
         node = get_node(run, session)
         if new_id is not None:
             node.profile_id = new_id
@@ -103,7 +103,7 @@ def update(run: action_run.ActionRun) -> None:
         evaluate_own_cluster(run, session, node.cluster_id)
         policy_checks.check_after(run, session, 'Node updated successfully.')
 
-    run.write(done)
+    run.write(finish)
 
 
 def delete(run: action_run.ActionRun) -> None:
@@ -144,7 +144,7 @@ def delete(run: action_run.ActionRun) -> None:
         fail(run, str(error))
         return
 
-    def done(session: orm.Session) -> None:
+    def finish(session: orm.Session) -> None:
         node = nodes.get(session, view.id)
         if node is not None:
             cluster_id = node.cluster_id
@@ -156,7 +156,7 @@ def delete(run: action_run.ActionRun) -> None:
             evaluate_own_cluster(run, session, cluster_id, counts=counts)
         policy_checks.check_after(run, session, 'Node deleted successfully.')
 
-    run.write(done)
+    run.write(finish)
 
 
 def _delete_object(
@@ -221,13 +221,13 @@ def check(run: action_run.ActionRun) -> None:
         fail(run, str(error))
         return
 
-    def done(session: orm.Session) -> None:
+    def finish(session: orm.Session) -> None:
         node = get_node(run, session)
         _set_health(node, failure)
         evaluate_own_cluster(run, session, node.cluster_id)
         policy_checks.check_after(run, session, 'Node check completed.')
 
-    run.write(done)
+    run.write(finish)
 
 
 def recover(run: action_run.ActionRun) -> None:
@@ -270,19 +270,19 @@ def recover(run: action_run.ActionRun) -> None:
         return
     update = node_policies.add_node(run, view.id, physical_id)
 
-    def done(session: orm.Session) -> None:
+    def finish(session: orm.Session) -> None:
         node = get_node(run, session)
         node.data = node_policies.apply_changes(node.data, update.changes)
         if node.physical_id != physical_id:
             node.data = {**node.data, 'recovery': operation}
             node.physical_id = physical_id
-        status, why = update.status(reason)
-        nodes.set_status(node, status, why)
+        status, status_reason = update.status(reason)
+        nodes.set_status(node, status, status_reason)
         evaluate_own_cluster(run, session, node.cluster_id)
         _conclude(run, session, update, 'Node recovered successfully.')
 
     try:
-        run.write(done)
+        run.write(finish)
     except actions.ClaimLostError:
         _delete_object_if_orphaned(run, view, profile)
         raise

@@ -39,7 +39,7 @@ def operate(run: action_run.ActionRun) -> None:
         node_actions.fail(run, str(error))
         return
 
-    def done(session: orm.Session) -> None:
+    def finish(session: orm.Session) -> None:
         node = node_actions.get_node(run, session)
         nodes.set_status(
             node, 'ACTIVE', f"Operation '{request.operation}' succeeded"
@@ -49,7 +49,7 @@ def operate(run: action_run.ActionRun) -> None:
             session, f"Node operation '{request.operation}' succeeded."
         )
 
-    run.write(done)
+    run.write(finish)
 
 
 # CLUSTER_OPERATION

@@ -75,7 +75,7 @@ def attach(run: action_run.ActionRun) -> None:
         run.write(lambda session: run.fail(session, reason))
         return
 
-    def done(session: orm.Session) -> None:
+    def finish(session: orm.Session) -> None:
         cluster_actions.lock_cluster(run, session)
         node_policies.save_changes(session, changes)
         session.add(attachment.binding)
@@ -84,7 +84,7 @@ def attach(run: action_run.ActionRun) -> None:
         run.succeed(session, 'Policy attached.')
 
     try:
-        run.write(done)
+        run.write(finish)
     except actions.ClaimLostError:
         if _is_over(run):
             # The members may be those of the next attachment, whose load
@@ -250,11 +250,11 @@ def detach(run: action_run.ActionRun) -> None:
         run.write(lambda session: run.fail(session, reason))
         return
 
-    def done(session: orm.Session) -> None:
+    def finish(session: orm.Session) -> None:
         _delete_binding(session, attachment, changes)
         run.succeed(session, 'Policy detached.')
 
-    run.write(done)
+    run.write(finish)
 
 
 def _load_existing(
@@ -322,7 +322,7 @@ def update(run: action_run.ActionRun) -> None:
         except node_policies.ERRORS as error:
             failure = str(error)
 
-    def done(session: orm.Session) -> None:
+    def finish(session: orm.Session) -> None:
         node_policies.save_changes(session, changes)
         if failure:
             run.fail(session, failure)
@@ -336,7 +336,7 @@ def update(run: action_run.ActionRun) -> None:
         )
         run.succeed(session, 'Policy updated.')
 
-    run.write(done)
+    run.write(finish)
 
 
 def undo_update_stage(action: models.Action) -> str | None:

@@ -23,7 +23,7 @@ from engine.db import models, nodes
 from vobjects.clustering.requests import nodes as requests
 
 #: Key in an action's data: the number of batches begun.
-DONE = 'batches'
+BATCHES_BEGUN = 'batches'
 
 
 def update(run: action_run.ActionRun, session: orm.Session) -> None:
@@ -49,7 +49,7 @@ def update(run: action_run.ActionRun, session: orm.Session) -> None:
 
 def batch(run: action_run.ActionRun, session: orm.Session) -> None:
     """Update the nodes of the next batch."""
-    done = run.action.data.get(DONE, 0)
+    begun = run.action.data.get(BATCHES_BEGUN, 0)
     children = [
         run.child(
             'NODE_UPDATE',
@@ -58,16 +58,16 @@ def batch(run: action_run.ActionRun, session: orm.Session) -> None:
                 identity=node.id, profile_id=run.request.profile_id
             ),
         )
-        for node in _batch(run, session, done)
+        for node in _batch(run, session, begun)
     ]
-    run.action.data = {**run.action.data, DONE: done + 1}
+    run.action.data = {**run.action.data, BATCHES_BEGUN: begun + 1}
     cluster_actions.wait(run, session, children, go_on)
 
 
 def go_on(run: action_run.ActionRun, session: orm.Session) -> None:
     """Pause before the next batch, if any."""
     decisions = policy_checks.decisions(run, 'update')
-    left = len(decisions.get('plan') or ()) - run.action.data[DONE]
+    left = len(decisions.get('plan') or ()) - run.action.data[BATCHES_BEGUN]
     if left <= 0 or run.failures(session):
         updated(run, session)
         return

@@ -394,7 +394,7 @@ def request_undo(
     reason: str,
     data: Mapping[str, Any],
 ) -> bool:
-    """Let an unfinished action continue with the stage that reverts it.
+    """Request the stage that reverts an unfinished action.
 
     A worker that runs the action keeps its claim until its next transaction,
     so that the two stages never run at the same time. The action keeps its

@@ -112,18 +112,19 @@ UNREACHABLE_ERRORS = (
 )
 
 
-def log_failure(log: logging.Logger, error: Exception, what: str) -> None:
+def log_failure(log: logging.Logger, error: Exception, message: str) -> None:
     """Log, in an ``except`` block, the failure of a task that is retried.
 
     :class:`Reachability` logs an unreachable database once, so that the loops
     that need it do not. Other errors are logged with a traceback.
 
-    :param what: the beginning of the line, such as ``Could not look for work``
+    :param message: the beginning of the line, such as ``Could not look for
+        work``
     """
     if isinstance(error, exceptions.Unreachable):
-        log.debug('%s: %s', what, error)
+        log.debug('%s: %s', message, error)
     else:
-        log.exception(what)
+        log.exception(message)
 
 
 def at_commit(session: orm.Session, call: Callable[[], object]) -> None:

@@ -123,7 +123,9 @@ class Listing:
         values: dict[str, Any] = {
             'project': project,
             'limit': page.limit,
-            **{f'in_{name}': [*some] for name, some in filters.items()},
+            **{
+                f'in_{name}': [*accepted] for name, accepted in filters.items()
+            },
         }
         if page.marker is None:
             return _read(connection.execute(self._page(shape, None), values))

@@ -30,9 +30,9 @@ IDS: Any = sqlalchemy.bindparam('ids', expanding=True)
 
 def portions(values: Collection[str]) -> Iterator[list[str]]:
     """Yield the values in lists short enough for one statement."""
-    everything = list(values)
-    for start in range(0, len(everything), PORTION):
-        yield everything[start : start + PORTION]
+    all_values = list(values)
+    for start in range(0, len(all_values), PORTION):
+        yield all_values[start : start + PORTION]
 
 
 def pairs(

@@ -108,7 +108,7 @@ class Recorder:
         if level < self._lowest or (_is_derived(action) and not self._derived):
             return
         model = _model(action)
-        name, why = _state(session, model, action.target) or (
+        name, state_reason = _state(session, model, action.target) or (
             _former_name(session, action),
             None,
         )
@@ -126,7 +126,7 @@ class Recorder:
             cluster_id=action.cluster_id,
             action=action.action,
             status=phase,
-            status_reason=reason if phase != START else why or reason,
+            status_reason=reason if phase != START else state_reason or reason,
             meta_data=meta_data,
             user=action.user,
             project=action.project,
@@ -215,8 +215,8 @@ def _state(
     if row is not None and row not in session.deleted:
         return row.name, row.status_reason
     query = _STATES[model]
-    found = session.execute(query, {'target': target}).first()
-    return None if found is None else (found[0], found[1])
+    row_ = session.execute(query, {'target': target}).first()
+    return None if row_ is None else (row_[0], row_[1])
 
 
 def _former_name(session: orm.Session, action: models.Action) -> str:

@@ -51,16 +51,16 @@ class MemberHandlers(clusters.ClusterActionHandlers):
         self._check_count(request.nodes)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
-            found, missing = _find_nodes(session, context, request.nodes)
+            rows, missing = _find_nodes(session, context, request.nodes)
             _raise_problems(
                 {
-                    **_join_problems(session, cluster, found),
+                    **_join_problems(session, cluster, rows),
                     'Nodes not found: {}.': missing,
                 }
             )
             present = nodes.count_of_cluster(session, cluster.id)
-            self.bounds(cluster).check_size(present + len(found))
-            request.nodes = [node.id for node in found.values()]
+            self.bounds(cluster).check_size(present + len(rows))
+            request.nodes = [node.id for node in rows.values()]
 
         return self.queue_action(context, 'CLUSTER_ADD_NODES', request, check)
 
@@ -72,9 +72,9 @@ class MemberHandlers(clusters.ClusterActionHandlers):
         self._check_count(request.nodes)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
-            found, missing = _find_nodes(session, context, request.nodes)
+            rows, missing = _find_nodes(session, context, request.nodes)
             host_ids = [
-                n.id for n in found.values() if n.dependents.get('nodes')
+                n.id for n in rows.values() if n.dependents.get('nodes')
             ]
             if host_ids:
                 raise errors.ResourceInUse(
@@ -87,14 +87,14 @@ class MemberHandlers(clusters.ClusterActionHandlers):
                     'Nodes not found: {}.': missing,
                     'Nodes not members of specified cluster: {}.': [
                         node.id
-                        for node in found.values()
+                        for node in rows.values()
                         if node.cluster_id != cluster.id
                     ],
                 }
             )
             present = nodes.count_of_cluster(session, cluster.id)
-            self.bounds(cluster).check_size(present - len(found))
-            request.nodes = [node.id for node in found.values()]
+            self.bounds(cluster).check_size(present - len(rows))
+            request.nodes = [node.id for node in rows.values()]
 
         return self.queue_action(context, 'CLUSTER_DEL_NODES', request, check)
 
@@ -168,24 +168,24 @@ def _find_nodes(
 
     :raises vobjects.clustering.errors.BadRequest: two identify the same node
     """
-    found: dict[str, models.Node] = {}
+    rows: dict[str, models.Node] = {}
     missing = []
     for identity in identities:
         try:
-            found[identity] = find.find(
+            rows[identity] = find.find(
                 session, models.Node, identity, context.project_id
             )
         except (errors.ResourceNotFound, errors.MultipleChoices):
             missing.append(identity)
-    if len({node.id for node in found.values()}) < len(found):
+    if len({node.id for node in rows.values()}) < len(rows):
         raise errors.BadRequest('nodes: must name each node once')
-    return found, missing
+    return rows, missing
 
 
 def _join_problems(
     session: orm.Session,
     cluster: models.Cluster,
-    found: Mapping[str, models.Node],
+    rows: Mapping[str, models.Node],
     messages: tuple[str, str] = _ADD_MESSAGES,
 ) -> dict[str, list[str]]:
     """Return the reasons that keep nodes from joining, with the nodes.
@@ -197,10 +197,10 @@ def _join_problems(
     other_type, owned_by_cluster = messages
     types = {
         node.profile_id: _type_of(session, node.profile_id)
-        for node in found.values()
+        for node in rows.values()
     }
     cluster_type = _type_of(session, cluster.profile_id)
-    members = found.values()
+    members = rows.values()
     return {
         other_type: [
             node.id

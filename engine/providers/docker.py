@@ -158,8 +158,8 @@ class Containers:
 
     def find(self, host: str, key: str) -> base.Container | None:
         """Return the container that was created for ``key``, if any."""
-        what = f'look for the container of node {key}'
-        with self._client(host, what) as client:
+        description = f'look for the container of node {key}'
+        with self._client(host, description) as client:
             container_id = _find(client, key)
             if container_id is None:
                 return None
@@ -199,8 +199,8 @@ class Containers:
         parameters: Mapping[str, Any],
     ) -> base.Container:
         """Run an operation on a container."""
-        what = f'{operation} container {container_id}'
-        with self._client(host, what) as client:
+        description = f'{operation} container {container_id}'
+        with self._client(host, description) as client:
             status = _container(client.inspect_container(container_id)).status
             if operation == 'restart':
                 wait = parameters.get('wait_time')
@@ -214,10 +214,11 @@ class Containers:
             return _container(client.inspect_container(container_id))
 
     @contextlib.contextmanager
-    def _client(self, host: str, what: str) -> Iterator[Any]:
+    def _client(self, host: str, description: str) -> Iterator[Any]:
         """Yield a client of a host, and convert its errors.
 
-        :param what: the operation for messages, such as 'show container ...'
+        :param description: the operation for messages, such as 'show
+            container ...'
         :raises engine.providers.base.ProviderError: with the host's status
             code and message
         """
@@ -225,8 +226,8 @@ class Containers:
             docker: Any = importlib.import_module('docker')
         except ImportError:
             raise base.ProviderError(
-                f'could not {what}: the engine lacks the package docker:'
-                " pip install 'vobjects-clustering[docker]'"
+                f'could not {description}: the engine lacks the package'
+                " docker: pip install 'vobjects-clustering[docker]'"
             ) from None
         # While an image is pulled, the daemon stops unless its messages are
         # read. For that request alone, the library sets no timeout.
@@ -248,14 +249,17 @@ class Containers:
                 with contextlib.closing(client):
                     yield client
         except http_client.OutgoingError as error:
-            raise base.ProviderError(f'could not {what}: {error}') from None
+            raise base.ProviderError(
+                f'could not {description}: {error}'
+            ) from None
         except docker.errors.NotFound as error:
             raise base.ContainerNotFound(
-                f'could not {what}: 404: {_explanation(error)}'
+                f'could not {description}: 404: {_explanation(error)}'
             ) from None
         except docker.errors.APIError as error:
             raise base.ProviderError(
-                f'could not {what}: {error.status_code}: {_explanation(error)}'
+                f'could not {description}: {error.status_code}:'
+                f' {_explanation(error)}'
             ) from None
         except (
             docker.errors.DockerException,
@@ -264,28 +268,28 @@ class Containers:
             # The library wraps exceptions of its first request.
             if isinstance(error.__cause__, http_client.OutgoingError):
                 raise base.ProviderError(
-                    f'could not {what}: {error.__cause__}'
+                    f'could not {description}: {error.__cause__}'
                 ) from None
             LOG.warning(
-                'Could not %s on %s: %s', what, host, str(error)[:1000]
+                'Could not %s on %s: %s', description, host, str(error)[:1000]
             )
             distrust = _tls_failure(error)
             if distrust:
                 raise base.ProviderError(
-                    f'could not {what}: no TLS with the Docker daemon of its'
-                    f' host: {distrust}'
+                    f'could not {description}: no TLS with the Docker daemon'
+                    f' of its host: {distrust}'
                 ) from None
             raise base.ProviderError(
-                f'could not {what}: the Docker daemon of its host does not'
-                f' answer ({exceptions.cut(type(error).__name__)})'
+                f'could not {description}: the Docker daemon of its host does'
+                f' not answer ({exceptions.cut(type(error).__name__)})'
             ) from None
         except _BAD_SHAPE as error:
             LOG.warning(
-                'Could not %s on %s: %s', what, host, str(error)[:1000]
+                'Could not %s on %s: %s', description, host, str(error)[:1000]
             )
             raise base.ProviderError(
-                f'could not {what}: its host does not answer like a Docker'
-                ' daemon'
+                f'could not {description}: its host does not answer like a'
+                ' Docker daemon'
             ) from None
 
     def _create(

@@ -55,7 +55,7 @@ class Environment:
         return next(self.directory.glob('lib/python*/site-packages'))
 
     def install(self) -> None:
-        """Install the release, once, and this library as it is now.
+        """Install the release once, and the current state of this library.
 
         :raises CommandFailed: the installation fails
         """

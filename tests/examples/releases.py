@@ -5,7 +5,7 @@ The directory of an example is its first release. Each patch in its directory
 ``releases`` makes the next one, and is named after its version. Nothing here
 reads the history of git.
 
-Each release gets an environment of its own with two wheels: that of the
+Each release gets a separate environment with two wheels: that of the
 library and that of the release. The distributions that both depend on are
 installed once, in a base environment that all releases share; it is cached by
 its requirements. An environment contains nothing of the running one, so that
@@ -35,7 +35,7 @@ EXAMPLES = ROOT / 'examples'
 #: Timeout of a command in seconds.
 TIMEOUT = 600
 
-#: What a wheel of the library is built from.
+#: Files from which a wheel of the library is built.
 LIBRARY_FILES = ('pyproject.toml', 'README.md', 'LICENSE')
 
 #: Builds the wheels, in the base environment.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Three releases of the cluster infrastructure service, side by side.
 
-Each release runs from an environment of its own, as real processes on both
+Each release runs from a separate environment, as real processes on both
 transports.
 """
 
@@ -35,7 +35,7 @@ LOCK = 'cluster_infra/vobjects.lock'
 LEGACY_HEADER = 'X-Cluster-Infra-API-Version'
 SERVICE_TYPE = 'container-infrastructure-management'
 
-#: What the ledger needs to know about the service.
+#: Service declaration of the ledger.
 SERVICE = Service(
     name='cluster-infra',
     types=(),
@@ -52,7 +52,7 @@ Json = dict[str, Any]
 def installed(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, releases.Installation]:
-    """The three releases, each in an environment of its own."""
+    """The three releases, each in a separate environment."""
     return releases.install(EXAMPLE, tmp_path_factory.mktemp('releases'))
 
 
@@ -109,7 +109,7 @@ class Api:
         return f'/v1/clusters/{self.create("/v1/clusters", version, body)}'
 
     def listed(self, path: str, version: str) -> Json:
-        """Return a resource as it is in the list of all."""
+        """Return the entry of a resource in the list of its collection."""
         collection, _, resource_id = path.rpartition('/')
         page = self.get(f'{collection}?limit=1000', version)
         (items,) = page.values()
@@ -615,7 +615,7 @@ class Fleet(upgrade.Fleet):
         self.deployment.ledger.hold(SERVICE.topic)
 
     def mixed(self) -> None:
-        """Store one more template, whose URL no other template has."""
+        """Store one more template with a unique URL."""
         name = f't{len(self.templates)}'
         body = {**TEMPLATE, 'name': name, 'network_driver': 'flannel'}
         self.templates[name] = self.retry('POST', body)['uuid']

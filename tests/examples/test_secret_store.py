@@ -72,7 +72,7 @@ class Deployment:
     def _start(
         self, kind: str, release: str, name: str, ready: str, order: int = 0
     ) -> tuple[Process, str]:
-        """Start a process; return it and what it logs when it is ready."""
+        """Start a process; return it and the log line of its start."""
         program = self.installed[release].program(f'secret-store-{kind}')
         log = self.group.directory / f'{name}.log'
         offset = log.stat().st_size if log.exists() else 0

@@ -91,7 +91,7 @@ def temporary(transport: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def temporary_with_user() -> Iterator[str]:
-    """Yield the URL of a temporary virtual host with a user of its own."""
+    """Yield the URL of a temporary virtual host with a new user."""
     require()
     if VARIABLE in os.environ:
         pytest.skip(f'{VARIABLE} is set: cannot create users')

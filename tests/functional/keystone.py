@@ -87,7 +87,7 @@ class Keystone:
         self._ids: dict[tuple[str, str], str] = {}
 
     def plugin(self, user: str, project: str | None) -> Any:
-        """Return an auth plugin for a user, whose password is its name."""
+        """Return an auth plugin for a user; the password is the name."""
         scope = (
             {}
             if project is None

@@ -14,7 +14,7 @@ import pytest
 EXAMPLES = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
 
 #: Sends requests to a service and converts an object for old engines, in a
-#: process of its own, because both services register the same types.
+#: separate process, because both services register the same types.
 SCRIPT = """
 import importlib, json, sys
 import webob

@@ -86,7 +86,7 @@ def bus() -> Iterator[str]:
 def service(
     cloud: fake.Cloud, bus: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Deployment]:
-    """The service, whose own transport is not Nova's."""
+    """The service, with another transport than Nova's."""
     settings = {
         'engine': {'provider': 'openstack'},
         'health_manager': {'events_interval': 0.2},

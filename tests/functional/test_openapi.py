@@ -61,7 +61,7 @@ def deployment(
 def create_resources(deployment: Deployment) -> dict[str, list[str]]:
     """Create a resource of each kind; return kind -> identities.
 
-    Deletions have resources of their own (``clusters!``).
+    Deletions use separate resources (``clusters!``).
     """
     with deployment.rest() as rest:
         profile = rest.create_profile()

@@ -98,7 +98,7 @@ def metrics_at(url: str) -> dict[str, float]:
 
 
 def metrics_of(engine: Process) -> dict[str, float]:
-    """Return the metrics of an engine, whose URL is in its log."""
+    """Return the metrics of an engine; its log has their URL."""
     (url,) = [
         line['args'][0]
         for line in lines(engine)

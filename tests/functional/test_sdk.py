@@ -66,7 +66,7 @@ class Sdk:
         return method
 
     def knows(self, version: str) -> bool:
-        """Return whether the microversion is at least this one."""
+        """Return whether the microversion is this one or a later one."""
         return self._version >= Version.parse(version)
 
     def since(

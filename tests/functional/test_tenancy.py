@@ -103,7 +103,7 @@ def test_nodes_are_in_the_project_of_their_user(
         nodes = rest.get(f'/v1/nodes?cluster_id={clusters[project]}')
         owners = {cloud.servers[n['physical_id']]['tenant_id'] for n in nodes}
         assert owners == {ids[project]}
-    # The service used no token of its own project.
+    # The service used no token of the service project.
     assert {project for _line, project in cloud.scopes} == set(ids.values())
     ours = identity.id_of('users', keystone.SERVICE_USER)
     for user, project in USERS.items():

@@ -156,7 +156,7 @@ def state_directory() -> Iterator[pathlib.Path]:
 
 @contextlib.contextmanager
 def running(*options: str) -> Iterator[Up]:
-    """Run `vobjects up` with a state directory of its own."""
+    """Run `vobjects up` with a new state directory."""
     with state_directory() as directory:
         up = Up(directory, *options)
         try:

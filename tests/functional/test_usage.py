@@ -40,7 +40,7 @@ def retiring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
 def get(
     service: Deployment, version: str, agent: str, path: str = '/v1/clusters'
 ) -> requests.Response:
-    # A connection of its own, which either process may accept.
+    # A new connection, which either process may accept.
     return requests.get(
         service.url + path,
         headers={HEADER: f'clustering {version}', 'User-Agent': agent},

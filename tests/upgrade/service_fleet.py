@@ -32,7 +32,7 @@ OLD = 'old'
 #: The code under test.
 NEW = 'new'
 
-#: An older revision of the code, in an environment of its own.
+#: An older revision of the code, in a separate environment.
 REAL = 'real'
 
 #: [fleet] heartbeat_interval in seconds.
@@ -144,7 +144,7 @@ class ServiceFleet(upgrade.Fleet):
         return {
             'no request fails': self.workload.assert_no_failures,
             'all processes run': self._deployment.group.assert_alive,
-            'the maximum is what all engines serve': self._check_maximum,
+            'the maximum is that of all engines': self._check_maximum,
         }
 
     def _check_maximum(self) -> None:
@@ -152,7 +152,7 @@ class ServiceFleet(upgrade.Fleet):
         apis = {self._releases[name] for name in self._up() & APIS}
         engines = {self._releases[name] for name in self._up() - APIS}
         if apis != {NEW} or REAL in engines:
-            return  # that release has a maximum of its own
+            return  # that release has another maximum
         maximum = '1.7' if OLD in engines else NEWEST
         with RestClient(self._balancer.url) as rest:
             mixed_fleet.wait_for_maximum(rest, maximum)

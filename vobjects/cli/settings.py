@@ -47,13 +47,13 @@ def missing(conf: cfg.ConfigOpts, option: str, example: str) -> NotConfigured:
     :param option: name of the option, such as ``[database] connection``
     :param example: an example value
     """
-    read = ', '.join(files(conf))
-    if read:
-        why = f'in {read}'
+    names = ', '.join(files(conf))
+    if names:
+        place = f'in {names}'
     else:
-        why = f'and there is no configuration file (looked in {places()})'
+        place = f'and there is no configuration file (looked in {places()})'
     return NotConfigured(
-        f'{option} is not set {why}; set it, for example {example}, or name'
+        f'{option} is not set {place}; set it, for example {example}, or name'
         ' another file with --config-file'
     )
 

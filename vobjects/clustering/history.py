@@ -48,8 +48,8 @@ HISTORY: dict[str, tuple[str, ...]] = {
     ),
     '1.8': ('Added force to cluster delete and node delete.',),
     '1.9': (
-        'Added letting nodes go that a lifecycle hook was told of:'
-        ' complete_lifecycle.',
+        'Added complete_lifecycle: delete a node that waits for a lifecycle'
+        ' hook.',
     ),
     '1.10': (
         'The parameters of a webhook are in the body; before, in the query'

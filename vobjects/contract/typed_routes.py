@@ -107,13 +107,13 @@ def _shape_function(
     if route.request.introduced() is not None:
         statuses.add(policy.method_missing_status)
     failures = dict.fromkeys(sorted(statuses), standard_schemas.ERROR)
-    nothing = type_schemas.closed({})
+    no_query = type_schemas.closed({})
 
     def shape_at(version: Version) -> OperationShape | None:
         path = type_schemas.query(route.request, version, in_path)
         if path is None:
             return None
-        query: Schema | None = nothing
+        query: Schema | None = no_query
         body: Schema | None = None
         if route.method in _QUERY_METHODS:
             query = type_schemas.query(route.request, version, others)
@@ -123,7 +123,7 @@ def _shape_function(
             body = type_schemas.request_part(route.request, version, others)
         return OperationShape(
             path=path['properties'],
-            query=query or nothing,
+            query=query or no_query,
             body=body,
             responses={route.status: route.response(version), **failures},
         )

@@ -111,7 +111,10 @@ def check(
     )
     return Result(
         (
-            *(_accepted(one, lock.accepted, today) for one in findings),
+            *(
+                _accepted(finding, lock.accepted, today)
+                for finding in findings
+            ),
             *_outdated(lock, code, path),
             *_acceptances(lock, findings, today),
             *_unlisted(services),

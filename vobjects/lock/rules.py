@@ -59,12 +59,12 @@ class Rule:
     find_breaks: Callable[[SchemaChange], Breaks] = lambda change: {}
 
 
-def _old_reads_new(why: str) -> Breaks:
-    return {'forward': why, 'rollback': why} if why else {}
+def _old_reads_new(breakage: str) -> Breaks:
+    return {'forward': breakage, 'rollback': breakage} if breakage else {}
 
 
-def _new_reads_old(why: str) -> Breaks:
-    return {'backward': why, 'stored': why} if why else {}
+def _new_reads_old(breakage: str) -> Breaks:
+    return {'backward': breakage, 'stored': breakage} if breakage else {}
 
 
 def _unknown(change: SchemaChange, name: str) -> str:
@@ -143,16 +143,16 @@ def _not_nullable(change: SchemaChange) -> Breaks:
 def _default(change: SchemaChange) -> Breaks:
     old = change.before.default or 'unset'
     new = change.after.default or 'unset'
-    why = 'reads an omitted value as {}, but the sender means {}'
+    breakage = 'reads an omitted value as {}, but the sender means {}'
     return {
-        **_old_reads_new(why.format(old, new)),
-        **_new_reads_old(why.format(new, old)),
+        **_old_reads_new(breakage.format(old, new)),
+        **_new_reads_old(breakage.format(new, old)),
     }
 
 
 def _microversion(change: SchemaChange) -> Breaks:
-    why = 'finds different content at the same microversion'
-    return {'forward': why, 'backward': why}
+    breakage = 'finds different content at the same microversion'
+    return {'forward': breakage, 'backward': breakage}
 
 
 def _conversion(change: SchemaChange) -> Breaks:
@@ -166,18 +166,18 @@ def _conversion(change: SchemaChange) -> Breaks:
 
 
 def _kind(change: SchemaChange) -> Breaks:
-    why = 'rejects other lossy conversions than before'
-    return {'forward': why, 'backward': why}
+    breakage = 'rejects other lossy conversions than before'
+    return {'forward': breakage, 'backward': breakage}
 
 
 def _methods(change: SchemaChange) -> Breaks:
-    why = 'has remotable methods with different arguments'
-    return {'forward': why, 'backward': why}
+    breakage = 'has remotable methods with different arguments'
+    return {'forward': breakage, 'backward': breakage}
 
 
 def _namespace(change: SchemaChange) -> Breaks:
-    why = 'does not know the namespace'
-    return {**_old_reads_new(why), **_new_reads_old(why)}
+    breakage = 'does not know the namespace'
+    return {**_old_reads_new(breakage), **_new_reads_old(breakage)}
 
 
 def _type_removed(change: SchemaChange) -> Breaks:

@@ -183,7 +183,7 @@ async def read_body(
 
     :param receive: ``receive`` of the ASGI application; Starlette's request
         has it as ``request.receive``
-    :param max_bytes: maximum length of the body; what follows is not read
+    :param max_bytes: maximum length of the body; the rest is not read
     :param timeout: seconds in which the client has to send the body
     :raises vobjects.microversions.errors.BodyTooLarge: the body is longer
     :raises vobjects.microversions.errors.BodyTimeout: the body is not complete

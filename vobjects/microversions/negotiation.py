@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Negotiate the version of a request, and mark its response with it.
 
-:class:`Negotiation` is what the middlewares for WSGI and ASGI have in common.
-For each request it reads the maximum once, negotiates, and sets
+The middlewares for WSGI and ASGI share :class:`Negotiation`. For each request
+it reads the maximum once, negotiates, and sets
 ``version_policy.MICROVERSION`` and ``version_policy.MAXIMUM`` in the environ.
 It provides the headers of the response: ``OpenStack-API-Version``, the
 policy's other headers and ``Vary``. Without ``Vary``, caches would serve the
@@ -66,7 +66,7 @@ _EXPECTED = (errors.ApiError, *errors.FLEET_ERRORS)
 
 Headers = list[tuple[str, str]]
 
-#: A WSGI environ, or the part of one that discovery and negotiation read.
+#: A WSGI environ, or the part of it that discovery and negotiation read.
 Environ = MutableMapping[str, Any]
 
 

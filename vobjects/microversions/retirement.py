@@ -251,7 +251,7 @@ def _successor(name: str, last: Version, successor: str) -> str:
 
 
 def _date(
-    name: str, what: str, value: Date | None
+    name: str, option: str, value: Date | None
 ) -> datetime.datetime | None:
     if value is None:
         return None
@@ -261,20 +261,20 @@ def _date(
             moment = datetime.datetime.fromisoformat(moment)
         except ValueError:
             raise exceptions.DeclarationError(
-                f'retire {name}: {what}: {exceptions.cut(value)} is not a'
+                f'retire {name}: {option}: {exceptions.cut(value)} is not a'
                 ' date; write it as 2027-06-30 or 2027-06-30T12:00:00Z'
             ) from None
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=datetime.UTC)
     if moment.tzinfo is None:
         raise exceptions.DeclarationError(
-            f'retire {name}: {what}: {moment} has no time zone'
+            f'retire {name}: {option}: {moment} has no time zone'
         )
     try:
         return moment.astimezone(datetime.UTC)
     except OverflowError:
         raise exceptions.DeclarationError(
-            f'retire {name}: {what}: {moment} is outside the calendar'
+            f'retire {name}: {option}: {moment} is outside the calendar'
         ) from None
 
 

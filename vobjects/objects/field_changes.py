@@ -84,7 +84,7 @@ def removed(
         default, or null, from a build that has dropped the field
     :param dropped: the version in which the type itself drops the field; None:
         it keeps the field
-    :param on_drop: what happens to a value of an older sender when the type
+    :param on_drop: the handling of a value of an older sender when the type
         has dropped the field. ``'ignore'``: discard it; ``'refuse'``: raise
         LossyDowngrade, which clients receive as a 400
     """
@@ -119,7 +119,7 @@ def changed(
     :param up: converts an old primitive value (JSON, never None) to a new one
     :param down: converts a new primitive value (JSON, never None) to an old
         one; raises ValueError if the old type cannot hold the value
-    :param on_drop: what happens to a value that cannot be converted.
+    :param on_drop: the handling of a value that cannot be converted.
         ``'refuse'``: raise LossyDowngrade; ``'ignore'``: use ``instead``, or
         leave the field unset; if the new field is required, a request is
         refused. A Resource always ignores: without ``instead``,

@@ -461,8 +461,8 @@ class Case:
         repeated = self._content(self._to_json(self._downgrade(restored)))
         replaced = self._replaced(obj)
         sent = {n: data[n] for n in data.keys() - set(replaced.values())}
-        kept = {name: repeated[name] for name in sent if name in repeated}
-        difference = self._difference('returned', sent, kept)
+        unchanged = {name: repeated[name] for name in sent if name in repeated}
+        difference = self._difference('returned', sent, unchanged)
         if difference is not None:
             raise difference
         if BY_HAND in self.changes:

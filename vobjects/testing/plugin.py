@@ -97,7 +97,9 @@ def vobjects_invariants(request: pytest.FixtureRequest) -> Callable[..., None]:
     check_case: Check = request.param
 
     def check(exempt: Exempt = MappingProxyType({})) -> None:
-        without_reason = [name for name, why in exempt.items() if not why]
+        without_reason = [
+            name for name, reason in exempt.items() if not reason
+        ]
         if without_reason:
             raise pytest.UsageError(
                 f'vobjects_invariants: exempt {without_reason[0]!r} has no'

@@ -103,12 +103,12 @@ class Hosts:
 
     def problem(self, server_id: str) -> str:
         """Return why a server's hypervisor fails; empty if it is up."""
-        what = f'show server {server_id}'
-        with sdk_errors.converted(what, base.ServerNotFound):
+        description = f'show server {server_id}'
+        with sdk_errors.converted(description, base.ServerNotFound):
             name = _hypervisor(self._cloud, server_id)
         if not name and self._account is not self._cloud:
             # Here, 404 does not mean that the server was deleted.
-            with sdk_errors.converted(what):
+            with sdk_errors.converted(description):
                 name = _hypervisor(self._account, server_id)
         if not name:
             raise base.ProviderError(

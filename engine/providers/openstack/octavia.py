@@ -47,17 +47,17 @@ _MONITOR = (
 class Task:
     """A change of a load balancer with a deadline.
 
-    :ivar what: the description, for messages
+    :ivar description: the change, for messages
     :ivar end: the deadline, as a value of ``time.monotonic``
     """
 
-    what: str
+    description: str
     end: float
 
     @classmethod
-    def start(cls, what: str, timeout: float) -> Task:
+    def start(cls, description: str, timeout: float) -> Task:
         """Return a change with a timeout in seconds."""
-        return cls(what, time.monotonic() + timeout)
+        return cls(description, time.monotonic() + timeout)
 
     def remaining(self) -> float:
         """Return the remaining seconds."""
@@ -86,8 +86,8 @@ class LoadBalancers:
         self, name_or_id: str, pool_id: str, monitor_id: str | None
     ) -> load_balancing.Balancer:
         """Return a load balancer that was not created by this service."""
-        what = f'find the load balancer {name_or_id}'
-        with sdk_errors.converted(what):
+        description = f'find the load balancer {name_or_id}'
+        with sdk_errors.converted(description):
             balancer = self._find(name_or_id)
             pool = self._get(f'pools/{pool_id}')['pool']
         if {'id': balancer['id']} not in pool['loadbalancers']:
@@ -105,7 +105,7 @@ class LoadBalancers:
     ) -> load_balancing.Balancer:
         """Create the load balancer for ``key``, or its missing parts."""
         task = Task.start(f'create the load balancer {spec.name}', timeout)
-        with sdk_errors.converted(task.what):
+        with sdk_errors.converted(task.description):
             balancers = self._list(
                 'loadbalancers', description=_description(key)
             )
@@ -113,7 +113,7 @@ class LoadBalancers:
                 balancers[0] if balancers else self._add_balancer(key, spec)
             )
         try:
-            with sdk_errors.converted(task.what):
+            with sdk_errors.converted(task.description):
                 return self._ensure_parts(balancer['id'], spec, task)
         except base.ProviderError:
             self._clean_up(balancer['id'])
@@ -141,12 +141,12 @@ class LoadBalancers:
         timeout: float,
     ) -> str:
         """Add a server to the pool, and return the ID of the member."""
-        what = f'add server {server_id} to load balancer {balancer.id}'
-        task = Task.start(what, timeout)
+        description = f'add server {server_id} to load balancer {balancer.id}'
+        task = Task.start(description, timeout)
         subnet_details = self._subnet(subnet)
         server, address = self._address(server_id, subnet_details, subnet)
         path = f'pools/{balancer.pool_id}/members'
-        with sdk_errors.converted(what):
+        with sdk_errors.converted(description):
             for member in self._get(path)['members']:
                 if (member['address'], member['protocol_port']) == (
                     address,
@@ -173,8 +173,10 @@ class LoadBalancers:
         timeout: float,
     ) -> None:
         """Remove a member from the pool, if it exists."""
-        what = f'remove member {member_id} of load balancer {balancer.id}'
-        task = Task.start(what, timeout)
+        description = (
+            f'remove member {member_id} of load balancer {balancer.id}'
+        )
+        task = Task.start(description, timeout)
         path = f'pools/{balancer.pool_id}/members/{member_id}'
         try:
             self._retry_on_conflict(task, 'DELETE', path)
@@ -264,8 +266,8 @@ class LoadBalancers:
         self, server_id: str, subnet: Any, name: str
     ) -> tuple[dict[str, Any], str]:
         """Return a server, and its address in a subnet."""
-        what = f'show server {server_id}'
-        with sdk_errors.converted(what, base.ServerNotFound):
+        description = f'show server {server_id}'
+        with sdk_errors.converted(description, base.ServerNotFound):
             network = self._cloud.network.get_network(subnet.network_id)
             response = sdk_errors.checked(
                 self._cloud.compute.get(f'/servers/{server_id}')
@@ -328,7 +330,7 @@ class LoadBalancers:
         """Send a request until no other change conflicts with it."""
 
         def attempt() -> Any:
-            with sdk_errors.converted(task.what):
+            with sdk_errors.converted(task.description):
                 try:
                     return self._request(method, path, body)
                 except openstack.exceptions.ConflictException:
@@ -340,14 +342,15 @@ class LoadBalancers:
         """Return a load balancer once no change of it is in progress."""
 
         def poll() -> dict[str, Any] | None:
-            with sdk_errors.converted(task.what):
+            with sdk_errors.converted(task.description):
                 balancer: dict[str, Any] = self._get(f'loadbalancers/{id_}')[
                     'loadbalancer'
                 ]
             status = balancer['provisioning_status']
             if status == 'ERROR':
                 raise base.ProviderError(
-                    f'could not {task.what}: load balancer {id_} is in ERROR'
+                    f'could not {task.description}: load balancer {id_} is'
+                    ' in ERROR'
                 )
             return balancer if status == 'ACTIVE' else None
 
@@ -356,12 +359,12 @@ class LoadBalancers:
 
     def _wait_until_gone(self, id_: str, task: Task) -> None:
         def poll() -> bool | None:
-            with sdk_errors.converted(task.what):
+            with sdk_errors.converted(task.description):
                 balancer = self._get(f'loadbalancers/{id_}')['loadbalancer']
             status = balancer['provisioning_status']
             if status == 'ERROR':
                 raise base.ProviderError(
-                    f'could not {task.what}: it is in ERROR'
+                    f'could not {task.description}: it is in ERROR'
                 )
             return status == 'DELETED' or None
 
@@ -370,7 +373,7 @@ class LoadBalancers:
     def _wait_until(self, poll: Any, task: Task) -> Any:
         return sdk_errors.wait_until(
             poll,
-            task.what,
+            task.description,
             timeout=task.remaining(),
             interval=self._cloud.options.poll_interval,
         )

@@ -27,12 +27,12 @@ MAX_MESSAGE_LENGTH = 500
 
 @contextlib.contextmanager
 def converted(
-    what: str, missing: type[base.NotFound] = base.NotFound
+    description: str, missing: type[base.NotFound] = base.NotFound
 ) -> Iterator[None]:
     """Convert the errors of a block to ProviderError.
 
-    :param what: the operation for messages, such as 'create the server of node
-        ...'
+    :param description: the operation for messages, such as 'create the server
+        of node ...'
     :param missing: the exception for status code 404
     :raises engine.providers.base.ProviderError: with the cloud's status code
         and message, but without its URLs
@@ -41,38 +41,40 @@ def converted(
         with concurrency_limit.released():
             yield
     except openstack.exceptions.HttpException as error:
-        LOG.info('Could not %s: %s', what, error)
+        LOG.info('Could not %s: %s', description, error)
         kind = missing if error.status_code == 404 else base.ProviderError
         raise kind(
-            f'could not {what}: {_status(error)}: {_message(error)}'
+            f'could not {description}: {_status(error)}: {_message(error)}'
         ) from None
     except keystoneauth1.exceptions.HttpError as error:
-        LOG.info('Could not %s: %s', what, error)
+        LOG.info('Could not %s: %s', description, error)
         kind = missing if error.http_status == 404 else base.ProviderError
         raise kind(
-            f'could not {what}: {error.http_status}:'
+            f'could not {description}: {error.http_status}:'
             f' {str(error.message)[:MAX_MESSAGE_LENGTH]}'
         ) from None
     except (
         keystoneauth1.exceptions.ClientException,
         requests.RequestException,
     ) as error:
-        LOG.warning('Could not %s: %s', what, error)
+        LOG.warning('Could not %s: %s', description, error)
         raise base.ProviderError(
-            f'could not {what}: the cloud does not answer'
+            f'could not {description}: the cloud does not answer'
             f' ({type(error).__name__})'
         ) from None
     except openstack.exceptions.SDKException as error:
-        LOG.info('Could not %s: %s', what, error)
+        LOG.info('Could not %s: %s', description, error)
         raise base.ProviderError(
-            f'could not {what}: {exceptions.cut(str(error))}'
+            f'could not {description}: {exceptions.cut(str(error))}'
         ) from None
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        # Each cloud has extensions and versions of its own. A missing key must
-        # not keep the caller from deleting what it has created.
-        LOG.exception('Could not %s: unexpected response of the cloud', what)
+        # Responses vary between clouds. Convert the error of a missing key,
+        # so that the caller deletes the resources it has created.
+        LOG.exception(
+            'Could not %s: unexpected response of the cloud', description
+        )
         raise base.ProviderError(
-            f'could not {what}: unexpected response of the cloud'
+            f'could not {description}: unexpected response of the cloud'
             f' ({type(error).__name__}: {exceptions.cut(str(error))})'
         ) from None
 
@@ -88,14 +90,14 @@ def checked(response: Any) -> Any:
 
 def wait_until(
     poll: Callable[[], T | None],
-    what: str,
+    event: str,
     *,
     timeout: float,
     interval: float,
 ) -> T:
     """Call a function until it returns a value other than None.
 
-    :param what: the awaited event, for the message
+    :param event: the awaited event, for the message
     :param timeout: seconds to wait
     :param interval: seconds between two calls
     :raises engine.providers.base.ProviderError: the time is up
@@ -107,7 +109,9 @@ def wait_until(
         if result is not None:
             return result
         if is_last:
-            raise base.ProviderError(f'{what}: not within {timeout:g} seconds')
+            raise base.ProviderError(
+                f'{event}: not within {timeout:g} seconds'
+            )
         with concurrency_limit.released():
             time.sleep(min(interval, max(end - time.monotonic(), 0)))
 

@@ -52,14 +52,14 @@ class Servers:
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Server:
         """Create a server, or return the existing server of ``key``."""
-        what = f'create the server of node {key}'
+        description = f'create the server of node {key}'
         server = self.find(key)
         server_id = server.id if server else None
         try:
             if server_id is None:
-                with sdk_errors.converted(what):
+                with sdk_errors.converted(description):
                     server_id = self._request_server(key, name, properties)
-            return self._wait(server_id, 'ACTIVE', what)
+            return self._wait(server_id, 'ACTIVE', description)
         except base.ProviderError:
             self._clean_up(key, server_id)
             raise
@@ -140,9 +140,9 @@ class Servers:
         timeout: float | None = None,
     ) -> None:
         """Delete a server, if it exists."""
-        what = f'delete server {server_id}'
+        description = f'delete server {server_id}'
         try:
-            with sdk_errors.converted(what, base.ServerNotFound):
+            with sdk_errors.converted(description, base.ServerNotFound):
                 if force:
                     self._server_action(server_id, 'forceDelete', None)
                 else:
@@ -153,7 +153,7 @@ class Servers:
             return
         sdk_errors.wait_until(
             lambda: self._is_gone(server_id) or None,
-            what,
+            description,
             timeout=self._timeout() if timeout is None else timeout,
             interval=self._cloud.options.poll_interval,
         )
@@ -221,25 +221,25 @@ class Servers:
 
     def snapshot(self, server_id: str, name: str) -> str:
         """Create an image of a server, and return the image's ID."""
-        what = f'create an image of server {server_id}'
-        with sdk_errors.converted(what, base.ServerNotFound):
+        description = f'create an image of server {server_id}'
+        with sdk_errors.converted(description, base.ServerNotFound):
             response = self._server_action(
                 server_id, 'createImage', {'name': name}
             )
             image_id = str(response.json()['image_id'])
 
         def is_active() -> bool | None:
-            with sdk_errors.converted(what):
+            with sdk_errors.converted(description):
                 status = self._cloud.image.get_image(image_id).status
             if status in ('killed', 'deleted'):
                 raise base.ProviderError(
-                    f'could not {what}: the image is {status}'
+                    f'could not {description}: the image is {status}'
                 )
             return status == 'active' or None
 
         sdk_errors.wait_until(
             is_active,
-            what,
+            description,
             timeout=self._timeout(),
             interval=self._cloud.options.poll_interval,
         )
@@ -297,17 +297,17 @@ class Servers:
         self._confirm(server_id, f'resize server {server_id}')
 
     def _migrate(self, server_id: str) -> base.Server:
-        what = f'migrate server {server_id}'
-        with sdk_errors.converted(what, base.ServerNotFound):
+        description = f'migrate server {server_id}'
+        with sdk_errors.converted(description, base.ServerNotFound):
             if self._get(server_id)['status'] != 'VERIFY_RESIZE':
                 self._server_action(server_id, 'migrate', None)
-            return self._confirm(server_id, what)
+            return self._confirm(server_id, description)
 
-    def _confirm(self, server_id: str, what: str) -> base.Server:
+    def _confirm(self, server_id: str, description: str) -> base.Server:
         """Confirm the resize or migration of a server once it is ready."""
-        self._wait(server_id, 'VERIFY_RESIZE', what, or_stays=True)
+        self._wait(server_id, 'VERIFY_RESIZE', description, or_stays=True)
         self._server_action(server_id, 'confirmResize', None)
-        return self._wait(server_id, '', what)
+        return self._wait(server_id, '', description)
 
     def _set_metadata(
         self,
@@ -327,13 +327,13 @@ class Servers:
             )
 
     def _rebuild(self, server_id: str, image: str) -> base.Server:
-        what = f'rebuild server {server_id}'
-        with sdk_errors.converted(what, base.ServerNotFound):
+        description = f'rebuild server {server_id}'
+        with sdk_errors.converted(description, base.ServerNotFound):
             content = {
                 'imageRef': server_requests.image_id(self._cloud, image)
             }
             self._server_action(server_id, 'rebuild', content)
-            return self._wait(server_id, '', what)
+            return self._wait(server_id, '', description)
 
     def _operate(
         self,
@@ -342,15 +342,15 @@ class Servers:
         operation: Operation,
         parameters: Mapping[str, Any],
     ) -> base.Server:
-        what = f'{name.replace("_", " ")} server {server_id}'
+        description = f'{name.replace("_", " ")} server {server_id}'
         server = self._get(server_id)
         # An engine that died may have done this already.
         is_done = operation.is_lasting and server['status'] == operation.status
-        with sdk_errors.converted(what, base.ServerNotFound):
+        with sdk_errors.converted(description, base.ServerNotFound):
             if not is_done:
                 content = operation.content(parameters)
                 self._server_action(server_id, operation.action, content)
-            return self._wait(server_id, operation.status or '', what)
+            return self._wait(server_id, operation.status or '', description)
 
     # Requests to Nova
 
@@ -364,8 +364,8 @@ class Servers:
         )
 
     def _get(self, server_id: str) -> dict[str, Any]:
-        what = f'show server {server_id}'
-        with sdk_errors.converted(what, base.ServerNotFound):
+        description = f'show server {server_id}'
+        with sdk_errors.converted(description, base.ServerNotFound):
             response = sdk_errors.checked(
                 self._cloud.compute.get(
                     f'/servers/{server_id}', microversion=SHOW_MICROVERSION
@@ -388,7 +388,12 @@ class Servers:
         return False
 
     def _wait(
-        self, server_id: str, status: str, what: str, *, or_stays: bool = False
+        self,
+        server_id: str,
+        status: str,
+        description: str,
+        *,
+        or_stays: bool = False,
     ) -> base.Server:
         """Wait until a server has no task.
 
@@ -402,18 +407,20 @@ class Servers:
             if server.get(_TASK):
                 return None
             if server['status'] == 'ERROR':
-                raise base.ProviderError(f'could not {what}: {_fault(server)}')
+                raise base.ProviderError(
+                    f'could not {description}: {_fault(server)}'
+                )
             if not status or server['status'] == status:
                 return _server(server)
             if or_stays:
                 raise base.ProviderError(
-                    f'could not {what}: Nova left it {server["status"]}'
+                    f'could not {description}: Nova left it {server["status"]}'
                 )
             return None
 
         return sdk_errors.wait_until(
             poll,
-            what,
+            description,
             timeout=self._timeout(),
             interval=self._cloud.options.poll_interval,
         )

@@ -53,18 +53,18 @@ class Stacks:
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Stack:
         """Create a stack, or return the existing stack of ``key``."""
-        what = f'create the stack of node {key}'
+        description = f'create the stack of node {key}'
         stack = self.find(key)
         if stack is None:
             body = {'stack_name': name, **_request_body(properties)}
-            with sdk_errors.converted(what):
+            with sdk_errors.converted(description):
                 response = sdk_errors.checked(
                     self._cloud.orchestration.post('/stacks', json=body)
                 )
                 stack_id = response.json()['stack']['id']
         else:
             stack_id = stack.id
-        return self._wait(stack_id, what, self._timeout(properties))
+        return self._wait(stack_id, description, self._timeout(properties))
 
     def find(self, key: str) -> base.Stack | None:
         """Return the stack that was created for ``key``, if any."""
@@ -87,56 +87,61 @@ class Stacks:
         self, stack_id: str, properties: Mapping[str, Any]
     ) -> base.Stack:
         """Update the properties of a stack."""
-        what, timeout = f'update stack {stack_id}', self._timeout(properties)
+        description, timeout = (
+            f'update stack {stack_id}',
+            self._timeout(properties),
+        )
         # Heat runs one operation at a time; an engine that died may have
         # started another one.
-        stack = self._wait_until_idle(stack_id, what, timeout)
-        with sdk_errors.converted(what, base.StackNotFound):
+        stack = self._wait_until_idle(stack_id, description, timeout)
+        with sdk_errors.converted(description, base.StackNotFound):
             sdk_errors.checked(
                 self._cloud.orchestration.put(
                     _path(stack), json=_request_body(properties)
                 )
             )
         self._pause()
-        return self._wait(stack_id, what, timeout)
+        return self._wait(stack_id, description, timeout)
 
     def delete(self, stack_id: str) -> None:
         """Delete a stack, if it exists."""
-        what = f'delete stack {stack_id}'
+        description = f'delete stack {stack_id}'
         try:
             stack = self._get(stack_id)
-            with sdk_errors.converted(what, base.StackNotFound):
+            with sdk_errors.converted(description, base.StackNotFound):
                 sdk_errors.checked(
                     self._cloud.orchestration.delete(_path(stack))
                 )
             self._pause()
             remaining_stack = self._wait_until_idle(
-                stack_id, what, self._timeout({})
+                stack_id, description, self._timeout({})
             )
         except base.StackNotFound:
             return
         raise base.ProviderError(
-            f'could not {what}: {remaining_stack["stack_status"]}:'
+            f'could not {description}: {remaining_stack["stack_status"]}:'
             f' {remaining_stack["stack_status_reason"]}'
         )
 
     def check(self, stack_id: str) -> base.Stack:
         """Run Heat's check of a stack's resources."""
-        what = f'check stack {stack_id}'
-        stack = self._wait_until_idle(stack_id, what, self._timeout({}))
-        with sdk_errors.converted(what, base.StackNotFound):
+        description = f'check stack {stack_id}'
+        stack = self._wait_until_idle(stack_id, description, self._timeout({}))
+        with sdk_errors.converted(description, base.StackNotFound):
             sdk_errors.checked(
                 self._cloud.orchestration.post(
                     f'{_path(stack)}/actions', json={'check': None}
                 )
             )
         self._pause()
-        return _stack(self._wait_until_idle(stack_id, what, self._timeout({})))
+        return _stack(
+            self._wait_until_idle(stack_id, description, self._timeout({}))
+        )
 
     def abandon(self, stack_id: str) -> None:
         """Delete a stack, but keep its resources."""
-        what = f'abandon stack {stack_id}'
-        with sdk_errors.converted(what, base.StackNotFound):
+        description = f'abandon stack {stack_id}'
+        with sdk_errors.converted(description, base.StackNotFound):
             path = _path(self._get(stack_id))
             sdk_errors.checked(
                 self._cloud.orchestration.delete(f'{path}/abandon')
@@ -145,8 +150,8 @@ class Stacks:
     def profile_properties(self, stack_id: str) -> Mapping[str, Any]:
         """Return the profile properties that describe a stack."""
         stack = self._get(stack_id)
-        what = f'describe stack {stack_id}'
-        with sdk_errors.converted(what, base.StackNotFound):
+        description = f'describe stack {stack_id}'
+        with sdk_errors.converted(description, base.StackNotFound):
             parts = {
                 part: sdk_errors.checked(
                     self._cloud.orchestration.get(f'{_path(stack)}/{part}')
@@ -161,8 +166,8 @@ class Stacks:
         }
 
     def _get(self, stack_id: str) -> dict[str, Any]:
-        what = f'show stack {stack_id}'
-        with sdk_errors.converted(what, base.StackNotFound):
+        description = f'show stack {stack_id}'
+        with sdk_errors.converted(description, base.StackNotFound):
             response = sdk_errors.checked(
                 self._cloud.orchestration.get(f'/stacks/{stack_id}')
             )
@@ -172,7 +177,7 @@ class Stacks:
         return stack
 
     def _wait_until_idle(
-        self, stack_id: str, what: str, timeout: float
+        self, stack_id: str, description: str, timeout: float
     ) -> dict[str, Any]:
         """Return a stack once no operation on it is in progress."""
 
@@ -183,22 +188,24 @@ class Stacks:
 
         return sdk_errors.wait_until(
             poll,
-            what,
+            description,
             timeout=timeout,
             interval=self._cloud.options.poll_interval,
         )
 
-    def _wait(self, stack_id: str, what: str, timeout: float) -> base.Stack:
+    def _wait(
+        self, stack_id: str, description: str, timeout: float
+    ) -> base.Stack:
         """Wait for an operation to succeed, and return the stack.
 
         :raises engine.providers.base.ProviderError: with Heat's reason
         """
-        stack = _stack(self._wait_until_idle(stack_id, what, timeout))
+        stack = _stack(self._wait_until_idle(stack_id, description, timeout))
         # After a rollback, the status is COMPLETE as well.
         is_done = stack.status.endswith('_COMPLETE')
         if not is_done or stack.status.startswith('ROLLBACK'):
             raise base.ProviderError(
-                f'could not {what}: {stack.status}: {stack.reason}'
+                f'could not {description}: {stack.status}: {stack.reason}'
             )
         return stack
 

@@ -31,15 +31,15 @@ class LoadBalancers:
         """Check that the cloud can create a load balancer."""
         options = self._cloud.options
         subnets = [f'{name}-subnet' for name in options.networks]
-        for what, name, known in (
+        for kind, name, names in (
             ('subnet', spec.pool.get('subnet'), subnets),
             ('subnet', spec.vip.get('subnet'), subnets),
             ('network', spec.vip.get('network'), options.networks),
             ('availability zone', spec.availability_zone, options.zones),
             ('flavor', spec.flavor_id, options.load_balancer_flavors),
         ):
-            if name and name not in known:
-                raise base.ProviderError(f'there is no {what} {name}')
+            if name and name not in names:
+                raise base.ProviderError(f'there is no {kind} {name}')
 
     def get(
         self, name_or_id: str, pool_id: str, monitor_id: str | None
@@ -93,8 +93,8 @@ class LoadBalancers:
         self, balancer: load_balancing.Balancer, *, timeout: float
     ) -> None:
         """Delete a load balancer with its parts, if it exists."""
-        what = f'the load balancer {balancer.id}'
-        self._work(balancer.id, 'delete', what, timeout)
+        resource = f'the load balancer {balancer.id}'
+        self._work(balancer.id, 'delete', resource, timeout)
         part = models.SimulatedPart
 
         def remove(session: orm.Session) -> None:
@@ -118,11 +118,11 @@ class LoadBalancers:
         timeout: float,
     ) -> str:
         """Add a server to the pool, and return the ID of the member."""
-        what = f'the member of server {server_id}'
-        self._work(server_id, 'add', what, timeout)
+        resource = f'the member of server {server_id}'
+        self._work(server_id, 'add', resource, timeout)
 
         def insert(session: orm.Session) -> str:
-            self._check_there(session, balancer)
+            self._check_pool(session, balancer)
             if session.get(models.SimulatedServer, server_id) is None:
                 raise base.ServerNotFound(f'there is no server {server_id}')
             row = session.scalar(
@@ -156,8 +156,8 @@ class LoadBalancers:
         timeout: float,
     ) -> None:
         """Remove a member from the pool, if it exists."""
-        what = f'the member {member_id}'
-        self._work(member_id, 'remove', what, timeout)
+        resource = f'the member {member_id}'
+        self._work(member_id, 'remove', resource, timeout)
         self._cloud.database.write(
             lambda session: statements.change(
                 session,
@@ -169,13 +169,13 @@ class LoadBalancers:
         )
 
     def _work(
-        self, key: str, operation: str, what: str, timeout: float
+        self, key: str, operation: str, resource: str, timeout: float
     ) -> None:
         if self._cloud.options.latency > timeout:
             raise base.ProviderError(
-                f'{what} was not ready within {timeout:g} seconds'
+                f'{resource} was not ready within {timeout:g} seconds'
             )
-        self._cloud.work(key, operation, what)
+        self._cloud.work(key, operation, resource)
 
     def _of(
         self, session: orm.Session, key: str
@@ -187,7 +187,7 @@ class LoadBalancers:
             )
         )
 
-    def _check_there(
+    def _check_pool(
         self, session: orm.Session, balancer: load_balancing.Balancer
     ) -> None:
         # Lock the row, so that no member is added during a deletion.

@@ -129,8 +129,8 @@ def new_location(
     :raises engine.providers.base.ProviderError: there is no valid location
     """
     options = cloud.options
-    wanted = properties.get('availability_zone') or options.zones[0]
-    zone, _, host = wanted.partition(':')
+    zone_and_host = properties.get('availability_zone') or options.zones[0]
+    zone, _, host = zone_and_host.partition(':')
     if zone not in options.zones:
         raise base.ProviderError(f'there is no availability zone {zone}')
     hint = (properties.get('scheduler_hints') or {}).get('group')
@@ -141,9 +141,9 @@ def new_location(
         if group is None:
             raise base.ProviderError(f'there is no server group {hint}')
         allowed = allowed or _hosts_for(options, session, group)
-    found = _choose(cloud, key, allowed, restricted=bool(hint or host))
+    chosen_host = _choose(cloud, key, allowed, restricted=bool(hint or host))
     return Location(
-        cloud.region, zone, found, None if group is None else group.id
+        cloud.region, zone, chosen_host, None if group is None else group.id
     )
 
 
@@ -151,7 +151,7 @@ def _hosts_for(
     options: Any, session: orm.Session, group: models.SimulatedPart
 ) -> Sequence[str]:
     """Return the allowed hosts for a new server of a group."""
-    taken = set(
+    used = set(
         session.scalars(
             sqlalchemy.select(models.SimulatedServer.host).where(
                 models.SimulatedServer.group_id == group.id
@@ -165,11 +165,11 @@ def _hosts_for(
     ]
     policy = group.data['policy']
     if policy in ('affinity', 'soft-affinity'):
-        together = [name for name in usable if name in taken]
-        if together or (taken and policy == 'affinity'):
+        together = [name for name in usable if name in used]
+        if together or (used and policy == 'affinity'):
             return together
         return usable
-    apart = [name for name in usable if name not in taken]
+    apart = [name for name in usable if name not in used]
     return apart if apart or policy == 'anti-affinity' else usable
 
 

@@ -69,12 +69,12 @@ class ResourceTable:
             return self.find(key, convert) or self._database.write(insert)
         except oslo_db_exception.DBDuplicateEntry:
             # Another engine, which took over the node, was faster.
-            found = self.find(key, convert)
-            if found is None:
+            existing = self.find(key, convert)
+            if existing is None:
                 raise base.ProviderError(
                     f'the {self._noun} of {key} vanished while it was created'
                 ) from None
-            return found
+            return existing
 
     def find(self, key: str, convert: Callable[[Any], T]) -> T | None:
         """Return the row that was created for ``key``, if any."""
@@ -160,8 +160,8 @@ class ResourceTable:
         return row
 
     def _work(self, key: str, operation: str) -> None:
-        what = f'the {self._noun} of node {key}'
-        self._cloud.work(key, operation, what)
+        resource = f'the {self._noun} of node {key}'
+        self._cloud.work(key, operation, resource)
 
 
 def _key(row: models.SimulatedObject) -> str:

@@ -83,12 +83,12 @@ class SimulatedServers:
             return self.find(key) or self._database.write(insert)
         except oslo_db_exception.DBDuplicateEntry:
             # Another engine, which took over the node, was faster.
-            found = self.find(key)
-            if found is None:
+            existing = self.find(key)
+            if existing is None:
                 raise base.ProviderError(
                     f'server of {key} vanished while it was created'
                 ) from None
-            return found
+            return existing
 
     def find(self, key: str) -> base.Server | None:
         """Return the server that was created for ``key``, if any."""

@@ -26,13 +26,13 @@ class Simulation:
     region: str
 
     def work(
-        self, key: str, operation: str, what: str, *, seconds: float = 0.0
+        self, key: str, operation: str, resource: str, *, seconds: float = 0.0
     ) -> None:
         """Simulate the delay of an operation, and its random failure.
 
         The seed, the key and the operation determine whether it fails.
 
-        :param what: the resource for messages, such as 'the server of node
+        :param resource: the resource for messages, such as 'the server of node
             ...'
         :param seconds: the delay in addition to the latency
         :raises engine.providers.base.ProviderError: the operation fails
@@ -41,7 +41,7 @@ class Simulation:
             time.sleep(self.options.latency + seconds)
         if self.chance(key, operation) < self.options.failure_rate:
             raise base.ProviderError(
-                f'the simulated cloud failed to {operation} {what}'
+                f'the simulated cloud failed to {operation} {resource}'
             )
 
     def chance(self, *words: str) -> float:

@@ -55,7 +55,7 @@ class Secret(Base):
 
 
 def connect(url):
-    """Return a database whose tables have what this release needs."""
+    """Return a database with the tables and columns of this release."""
     timeout = {'timeout': 60} if url.startswith('sqlite') else {}
     database = sqlalchemy.create_engine(url, connect_args=timeout)
     # Two engines may add the same; the second one finds it the next time.

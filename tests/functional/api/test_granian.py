@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the API relies on of its WSGI server, on a real socket.
+"""Behaviour of the WSGI server that the API relies on.
 
 These are the facts that ``api.serving`` names; another server, or another
 release of this one, has to pass here first.
@@ -44,7 +44,7 @@ IDLE = 1500
 
 
 class Server:
-    """The API in a process of its own.
+    """The API in a separate process.
 
     :param workers: processes
     """
@@ -95,7 +95,7 @@ class Server:
     def send(
         self, line: bytes, headers: bytes = b'', *content: bytes
     ) -> client.Response:
-        """Send a request, byte for byte, on a connection of its own."""
+        """Send the bytes of a request on a new connection."""
         with socket.create_connection(('127.0.0.1', self.port)) as sock:
             sock.settimeout(TIMEOUT)
             sock.sendall(
@@ -289,7 +289,7 @@ def test_connection_when_a_late_body_is_rejected_stays_open(
             assert parsed(received).status == status
 
 
-#: Of what ends badly: a whole document comes first.
+#: Failing requests; a whole document comes first.
 BROKEN = {
     'size that is no number': b'%x\r\n%s\r\nZZ\r\n' % (len(PROFILE), PROFILE),
     'size that is too large': b'%x\r\n%s\r\n' % (len(PROFILE), PROFILE)
@@ -495,7 +495,7 @@ def test_workers_when_the_parent_is_killed_end(own_server: Server) -> None:
     until(lambda: not any(is_alive(pid) for pid in workers))
 
 
-#: A worker at its end, whose broker is away for good.
+#: A worker that stops while its broker is unreachable.
 _ENDLESS = """
 import time
 from api import serving, wsgi

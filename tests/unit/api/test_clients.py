@@ -241,7 +241,7 @@ def manager(served: Any) -> Iterator[Any]:
     """Return what a command knows of the shell around it."""
     url, backend = served
     backend.engine = fake_engine.FakeEngine()
-    # What python-senlinclient asks for when nothing else is said.
+    # The default version of python-senlinclient.
     with connected(url, plugin.CURRENT_API_VERSION) as clustering:
         yield argparse.Namespace(
             client_manager=argparse.Namespace(clustering=clustering)

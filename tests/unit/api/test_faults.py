@@ -55,7 +55,7 @@ def test_error_of_an_engine_when_raised_has_its_status_and_message(
     type_name: str,
     remote: bool,
 ) -> None:
-    if remote:  # as oslo.messaging makes it from what came over the bus
+    if remote:  # as oslo.messaging rebuilds a remote error
         shown = {'__str__': lambda self: 'no\nTraceback (most recent call'}
         error = type(f'{error.__name__}_Remote', (error,), shown)
     engine.error = error('The cluster c is so.')

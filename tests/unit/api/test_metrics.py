@@ -103,7 +103,7 @@ def test_metrics_when_configured_accept_other_clients(
     remote_client = {'REMOTE_ADDR': '192.0.2.7'}
 
     assert make_service(metrics='all').metrics(**remote_client)[0] == 200
-    # With auth_strategy = none everybody is one, if let in at all.
+    # With auth_strategy = none, each accepted caller is an admin.
     assert make_service(metrics='admin').metrics(**remote_client)[0] == 403
     remote = make_service(metrics='admin', none_beyond_loopback=True)
     assert remote.metrics(**remote_client)[0] == 200

@@ -241,7 +241,7 @@ class Harness:
         )
 
     def detect_death(self, engine: Engine) -> Engine:
-        """Let a new engine detect the death of an engine, and return it."""
+        """Start an engine that detects the death of another; return it."""
         self.expire_heartbeat(engine)
         observer = self.engine(name='observer')
         dead = observer.ledger.expire(PERIOD)

@@ -29,7 +29,7 @@ def home() -> Iterator[pathlib.Path]:
 
 @pytest.fixture
 def config(home: pathlib.Path) -> Iterator[str]:
-    """A configuration file; what commands do to logging is undone."""
+    """A configuration file; changes of the logging are undone."""
     root = logging.getLogger()
     handlers, level, hook = list(root.handlers), root.level, sys.excepthook
     path = home / 'engine.conf'

@@ -14,7 +14,7 @@ from engine.db import database, models
 from tests.unit.engine import conftest, engine_harness, request_helpers
 from vobjects.clustering.requests import clusters, nodes
 
-#: Something asked for -> what is there when it is done: nodes, servers.
+#: Request -> expected numbers of nodes and servers afterwards.
 Scenario = Callable[[engine_harness.Engine], None]
 
 

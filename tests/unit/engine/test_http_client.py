@@ -229,7 +229,7 @@ def test_response_by_a_proxy_times_out(
 
 
 class Served(http.server.BaseHTTPRequestHandler):
-    """Answers with the name it was called by."""
+    """Responds with the Host header of the request."""
 
     def do_GET(self) -> None:
         self.send_response(200)
@@ -237,7 +237,7 @@ class Served(http.server.BaseHTTPRequestHandler):
         self.wfile.write(self.headers['Host'].encode())
 
     def log_message(self, *arguments: Any) -> None:
-        """Keep it to ourselves."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -253,7 +253,7 @@ def port() -> Iterator[int]:
 
 @pytest.fixture
 def resolved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Have names lead to these addresses, each look-up to the next."""
+    """The addresses of a name; each look-up returns the next one."""
     answers: list[str] = []
     real = socket.getaddrinfo
 

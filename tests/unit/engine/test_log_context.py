@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a log says of an action."""
+"""Log lines of actions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vobjects.clustering.requests import actions, clusters
 
 @pytest.fixture
 def stream() -> Iterator[logging.StreamHandler[io.StringIO]]:
-    """Where the engine logs to."""
+    """The stream of the engine's log."""
     handler = logging.StreamHandler(io.StringIO())
     logger = logging.getLogger('engine')
     level = logger.level

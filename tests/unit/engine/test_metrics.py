@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an engine counts, and what its page says."""
+"""Metrics of an engine and their page."""
 
 from __future__ import annotations
 

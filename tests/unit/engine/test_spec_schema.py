@@ -43,7 +43,7 @@ CONVERTED: dict[str, list[tuple[Any, Any]]] = {
     ],
 }
 
-#: Type -> values that are rejected, and what is accepted instead.
+#: Type -> accepted values as in the message, and rejected values.
 REJECTED: dict[str, tuple[str, list[Any]]] = {
     'Boolean': ('true or false', ['', 'maybe', 2, 1.0, [], {}, ['true']]),
     'Integer': (

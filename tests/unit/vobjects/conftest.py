@@ -14,7 +14,7 @@ from vobjects.objects import manifest
 
 @pytest.fixture
 def registry() -> Iterator[None]:
-    """Give the test a registry of its own, as if nothing was imported."""
+    """Give the test an empty registry."""
     singleton = ovo_base.VersionedObjectRegistry()
     real = dict(singleton._obj_classes)
     singleton._obj_classes.clear()

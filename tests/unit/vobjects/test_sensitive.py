@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is hidden of a URL."""
+"""Hidden parts of a URL."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class Supervisor:
         self._keep_open = tuple(keep_open)
         # Plain values instead of an Event: a signal handler that sets an Event
         # on which the main thread waits may deadlock.
-        self._asked: float | None = None
+        self._stop_requested_at: float | None = None
         self._insisted = False
         self._rejected = False
 
@@ -132,9 +132,9 @@ class Supervisor:
         process group has received.
         """
         now = time.monotonic()
-        if self._asked is None:
-            self._asked = now
-        elif now - self._asked >= _INSISTS:
+        if self._stop_requested_at is None:
+            self._stop_requested_at = now
+        elif now - self._stop_requested_at >= _INSISTS:
             self._insisted = True
 
     def run(self, on_ready: Callable[[], None]) -> int:
@@ -154,7 +154,7 @@ class Supervisor:
     def _run(self, on_ready: Callable[[], None]) -> int:
         until = time.monotonic() + self._timing.ready_within
         announced = False
-        while self._asked is None:
+        while self._stop_requested_at is None:
             for run in self._runs:
                 self._look_after(run)
             if self._rejected:
@@ -277,13 +277,13 @@ def _ended(process: subprocess.Popen[bytes]) -> int | None:
 def _obituary(run: _Run, code: int, delay: float) -> str:
     number = -code if code < 0 else code - 128
     try:
-        how = f'was ended by {signal.Signals(number).name}'
+        end = f'was ended by {signal.Signals(number).name}'
     except ValueError:
-        how = f'ended with exit code {code}'
+        end = f'ended with exit code {code}'
     line = _last_line(run)
     tail = f':\n    {line}' if line else ''
     return (
-        f'{run.child.name} {how}; next start in {delay:g} s; log'
+        f'{run.child.name} {end}; next start in {delay:g} s; log'
         f' {run.child.log}{tail}'
     )
 

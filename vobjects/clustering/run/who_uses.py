@@ -95,9 +95,9 @@ def run(options: argparse.Namespace) -> int:
     counts: collections.Counter[Use] = collections.Counter()
     since: list[float] = []
     for url in urls:
-        found, began = _counted(url)
+        uses, began = _counted(url)
         since.append(began)
-        for use, number in found:
+        for use, number in uses:
             if first <= use[1] <= last:
                 counts[use] += number
     print_ = _print_json if options.json else _print_table
@@ -196,7 +196,7 @@ def _counted(url: str) -> tuple[list[tuple[Use, int]], float]:
     # Imported here, because only this command needs it.
     from prometheus_client import parser
 
-    found: list[tuple[Use, int]] = []
+    counts: list[tuple[Use, int]] = []
     since: float | None = None
     try:
         for family in parser.text_string_to_metric_families(_read(url)):
@@ -204,7 +204,7 @@ def _counted(url: str) -> tuple[list[tuple[Use, int]], float]:
                 if sample.name == _SINCE:
                     since = sample.value
                 elif sample.name == _SAMPLE:
-                    found.append((_use(sample.labels), int(sample.value)))
+                    counts.append((_use(sample.labels), int(sample.value)))
     except (IndexError, KeyError, ValueError) as error:
         raise exceptions.VobjectsError(
             f'{url}: what {_PATH} shows cannot be read: {error}'
@@ -213,7 +213,7 @@ def _counted(url: str) -> tuple[list[tuple[Use, int]], float]:
         raise exceptions.VobjectsError(
             f'{url}: {_PATH} shows the metrics of another service'
         )
-    return found, since
+    return counts, since
 
 
 def _use(labels: Mapping[str, str]) -> Use:

@@ -76,8 +76,8 @@ def _block(finding: Finding, location: SourceLocation | None) -> Iterator[str]:
         yield f'{margin} | {" " * (location.column - 1)}{"^" * max(width, 1)}'
     if finding.rule.scope != 'lock':
         for direction, name in DIRECTIONS.items():
-            why = finding.breaks.get(direction)
-            verdict = f'breaks: the reader {why}' if why else 'works'
+            breakage = finding.breaks.get(direction)
+            verdict = f'breaks: the reader {breakage}' if breakage else 'works'
             yield f'{margin} = {name + ":":<27}{verdict}'
     if finding.accepted:
         yield f'{margin} = accepted: {finding.accepted}'

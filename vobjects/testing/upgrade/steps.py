@@ -141,12 +141,12 @@ def possible_steps(
     config: PlanConfig, steps: Iterable[Step]
 ) -> tuple[Step, ...]:
     """Return the steps that are possible at their position."""
-    state, kept_steps = initial_state(config), []
+    state, possible = initial_state(config), []
     for step in steps:
         if is_possible(config, state, step):
-            kept_steps.append(step)
+            possible.append(step)
             state = state_after(state, step)
-    return tuple(kept_steps)
+    return tuple(possible)
 
 
 def effect(config: PlanConfig, state: State, step: Step) -> str:

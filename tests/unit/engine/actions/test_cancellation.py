@@ -170,7 +170,7 @@ def cancel(engine: engine_harness.Engine, action: str) -> None:
 
 
 def assert_sizes_agree(harness: engine_harness.Harness) -> None:
-    """Every cluster is meant to have the nodes that it has."""
+    """Assert that each cluster's desired capacity is its size."""
     for cluster in harness.rows(models.Cluster):
         members = [
             node

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that go after a grace period, or after somebody was told."""
+"""Deletion of nodes after a grace period or a lifecycle hook."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def complete(engine: engine_harness.Engine, token: str, **more: Any) -> None:
 
 
 def time_passes(harness: engine_harness.Harness) -> None:
-    """Let everything be due that waits for a time."""
+    """Make all actions due that wait for a time."""
 
     def body(session: Any) -> None:
         for action in session.query(models.Action):
@@ -266,7 +266,7 @@ def test_notification_is_repeated_when_engine_dies(
     hook.on_request = die
     request = clusters.ClusterScaleInRequest(identity='c')
     engine.call(request)
-    for _ in range(2):  # the parent; then a claim that nobody works on
+    for _ in range(2):  # the parent; then a claim without a worker
         job = engine.scheduler.claim()
         assert job is not None
         if job.action.action == 'CLUSTER_SCALE_IN':

@@ -25,7 +25,7 @@ def next_release(directory: pathlib.Path) -> schema_phase.Chains:
 def copied(
     chain: migrations.Chain, directory: pathlib.Path
 ) -> migrations.Chain:
-    """Return a chain of the same revisions, in a directory of its own."""
+    """Return a copy of the chain of revisions in a new directory."""
     ignored = shutil.ignore_patterns('__pycache__')
     shutil.copytree(chain.directory, directory, ignore=ignored)
     return migrations.Chain(directory, chain.table)

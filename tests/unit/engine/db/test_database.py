@@ -205,7 +205,7 @@ def test_server_ends_a_transaction_whose_process_is_frozen(
             assert str(shown).removesuffix('s') == str(database.IDLE_TIMEOUT)
 
 
-#: How a session asks for its number, and what another says to end it.
+#: Statements that return a session's number, and that end it.
 ENDINGS = {
     'postgresql': (
         'SELECT pg_backend_pid()',

@@ -12,7 +12,7 @@ DAY = 86400.0
 
 
 def left(target: database.Database, model: type[Any]) -> set[str]:
-    """Return the IDs of what is there."""
+    """Return the IDs of all rows."""
     with target.reader() as session:
         return {row.id for row in session.query(model)}
 

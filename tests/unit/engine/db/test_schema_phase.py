@@ -54,7 +54,7 @@ def conf(target: database.Database) -> cfg.ConfigOpts:
 
 @pytest.fixture
 def newer(tmp_path: pathlib.Path) -> schema_phase.Chains:
-    """What the next release expands and contracts."""
+    """The revisions of the next release."""
     return chains.next_release(tmp_path)
 
 

@@ -91,7 +91,7 @@ def test_write_waits_for_another_process_until_the_timeout(
     target = database.Database(configuration(f'sqlite:///{path}'))
     models.Base.metadata.create_all(target.engine)
     row = models.Profile(name='p', type='t', spec={})
-    # What is in the way for good is told after the time that a writer has.
+    # A lock that is never released is reported after the timeout.
     monkeypatch.setattr(database, 'WRITE_TIMEOUT', 0.1)
     with (
         locked(path),
@@ -100,7 +100,7 @@ def test_write_waits_for_another_process_until_the_timeout(
     ):
         pass
     assert database.is_busy(caught.value)
-    # What is in the way for a while is waited for.
+    # The writer waits for a lock that is released in time.
     monkeypatch.setattr(database, 'WRITE_TIMEOUT', PATIENCE)
     thread = threading.Thread(
         target=lambda: target.write(lambda session: session.add(row))

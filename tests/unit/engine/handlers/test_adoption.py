@@ -17,7 +17,7 @@ TYPE = 'os.nova.server-1.0'
 
 @pytest.fixture
 def server(harness: engine_harness.Harness) -> str:
-    """A server that nobody made through the service."""
+    """A server that the service did not create."""
     server_id: str = harness.cloud.servers.create(
         'by-hand', 'srv', {'flavor': 'm1.big', 'image': 'cirros'}
     ).id

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A resource shows what clients send when they create or update it."""
+"""Created and updated resources have the values of the requests."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clusters that are looked after, and sick nodes that are recovered."""
+"""Health checks of clusters and recovery of unhealthy nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOURS = datetime.timedelta(hours=2)
 
 
 def run_due_checks(engine: engine_harness.Engine) -> int:
-    """Have an engine look at all that is due; return how often it did."""
+    """Run all due checks; return their number."""
     health_manager = manager.Manager(engine.runtime, engine.member.id)
     checks = 0
     while health_manager.step():
@@ -41,7 +41,7 @@ def create_monitored_cluster(
 
 
 def make_all_due(harness: engine_harness.Harness) -> None:
-    """Have all that is due in the next hours be due now."""
+    """Make all checks due that are due in the next hours."""
 
     def body(session: Any) -> None:
         for row in session.query(models.HealthRegistration):
@@ -55,7 +55,7 @@ def make_all_due(harness: engine_harness.Harness) -> None:
 def break_first_server(
     harness: engine_harness.Harness, status: str = 'SHUTOFF'
 ) -> str:
-    """Have the first node's server fail; return the server's ID."""
+    """Set the status of the first node's server; return its ID."""
     node = min(harness.rows(models.Node), key=lambda row: row.index)
 
     def body(session: Any) -> None:

@@ -18,7 +18,7 @@ HEALTHY = 'status: (ok|fine)'
 
 
 class Node(http.server.BaseHTTPRequestHandler):
-    """What a node serves, by path."""
+    """The responses of a node, by path."""
 
     requested_paths: list[str]
 

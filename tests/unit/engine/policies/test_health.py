@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What health policies can say, and what clusters cannot have."""
+"""Specs of health policies, and their conflicts with clusters."""
 
 from __future__ import annotations
 

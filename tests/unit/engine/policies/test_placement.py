@@ -23,7 +23,7 @@ REGIONS = [{'name': 'RegionOne'}, {'name': 'RegionTwo', 'cap': 2}]
 
 
 def where(harness: engine_harness.Harness, column: str) -> dict[str, int]:
-    """Return how many servers are at each place."""
+    """Return the number of servers at each location."""
     servers = harness.rows(models.SimulatedServer)
     return dict(collections.Counter(getattr(s, column) for s in servers))
 
@@ -82,7 +82,7 @@ def test_zones_of_new_nodes_follow_the_weights(
 def test_removals_follow_zones_with_and_without_deletion_policy(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    resize(engine, 1)  # one that no policy has placed
+    resize(engine, 1)  # a node without placement
     create_policy(engine, 'zone_placement', zones=ZONES)
     attach(engine)
     resize(engine, 7)

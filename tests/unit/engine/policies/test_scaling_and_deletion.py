@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Policies that are attached, and what they make of actions."""
+"""Effects of attached policies on actions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every type of policy is there, with its schema."""
+"""Policy types and their schemas."""
 
 from __future__ import annotations
 

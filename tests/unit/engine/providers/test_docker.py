@@ -128,7 +128,7 @@ def test_used_name_is_reported(
 def test_host_that_does_not_answer_is_an_error(
     containers: docker.Containers,
 ) -> None:
-    # Port 1 of this machine: nobody listens there.
+    # No process listens on port 1 of this machine.
     with pytest.raises(base.ProviderError, match='does not answer'):
         containers.find('tcp://127.0.0.1:1', 'key')
 
@@ -147,7 +147,7 @@ def test_engine_without_the_library_names_the_extra(
 
 @dataclasses.dataclass
 class Secured:
-    """A daemon that speaks TLS with those that the authority knows."""
+    """A daemon that requires client certificates of an authority."""
 
     authority: certificates.CertificateAuthority
     client: tuple[str, str]

@@ -26,13 +26,13 @@ def zaqar() -> Iterator[fake.Zaqar]:
 def to_zaqar(
     zaqar: fake.Zaqar, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[database.Database], base.Queues]:
-    """What connects to it, as clouds.yaml says."""
+    """Return a function that connects to it with clouds.yaml."""
     clouds = {
         'here': {
             'auth_type': 'none',
             'auth': {'endpoint': zaqar.url},
             'messaging_endpoint_override': f'{zaqar.url}/v2',
-            # Its retries are not what is tested.
+            # No test covers the retries.
             'status_code_retries': 0,
         }
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Zaqar, as far as version 2 of its API documents what we ask of it."""
+"""The requests of the service in version 2 of Zaqar's API."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Message:
 
 
 class Zaqar:
-    """The state, and what answers.
+    """The state and the responses of the API.
 
     :ivar queues: name -> messages, oldest first
-    :ivar subscriptions: ID -> (queue, what was posted)
-    :ivar broken: whether everything is answered with 503
+    :ivar subscriptions: ID -> (queue, body of the request)
+    :ivar broken: whether all responses are 503
     """
 
     def __init__(self) -> None:

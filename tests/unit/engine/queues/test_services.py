@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is true of every queue service."""
+"""Behaviour of every queue service."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.unit.engine.conftest import url_of
 from tests.unit.engine.queues import fake
 from vobjects import exceptions
 
-# openstacksdk warns of what it will drop itself.
+# openstacksdk calls functions that it deprecates.
 pytestmark = [
     pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
     for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is encrypted, and who can read it."""
+"""Encryption of credentials, and rotation of keys."""
 
 from __future__ import annotations
 

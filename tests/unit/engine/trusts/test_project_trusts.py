@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose project engines act in, as a cloud that is served by HTTP sees it.
+"""Projects in which engines act, as a cloud served by HTTP sees them.
 
 The real Keystone is in the functional tests.
 """
@@ -103,7 +103,7 @@ def grow(engine: engine_harness.Engine, context: RequestContext) -> None:
 
 
 def later(harness: engine_harness.Harness) -> None:
-    """Have nobody asked for anything for hours."""
+    """Make the latest requests hours old."""
 
     def body(session: orm.Session) -> None:
         for row in session.query(models.ProjectTrust):
@@ -128,7 +128,7 @@ def test_nodes_are_created_in_the_project_of_the_caller(
     for trust in cloud.trusts.values():
         assert trust['roles'] == [{'name': 'member'}]
         assert trust['impersonation'] is True
-    # What is kept of it is of no use to who reads it.
+    # The stored trust is encrypted.
     for row in harness.rows(models.ProjectTrust):
         assert not [id_ for id_ in cloud.trusts if id_ in row.sealed]
 
@@ -142,7 +142,7 @@ def test_details_are_read_with_the_owners_trust(
     (node,) = harness.rows(models.Node)
     cloud.scopes.clear()
     request = nodes.NodeGetRequest(identity=node.id, show_details=True)
-    # Who reads needs no trust.
+    # Reading needs no trust.
     shown = engine.call(request, of('carol', 'web', 'reader', token=False))
     assert shown.details['id'] == node.physical_id
     assert {project for _line, project in cloud.scopes} == {'web'}
@@ -200,7 +200,7 @@ def test_rejected_trust_is_replaced_at_the_next_request(
     request_helpers.create_cluster(engine, 1, context=ALICE)
     trusts = dict(cloud.trusts)
     cloud.trusts.clear()
-    # Who has a token for a while yet is not heard of before it ends.
+    # The engine uses its cached token until it expires.
     cloud.token = 'other'
     check = clusters.ClusterCheckRequest(identity='c')
     engine.call(check, of('alice', 'web', token=False))
@@ -233,7 +233,7 @@ def test_trust_is_replaced_when_the_user_has_more_roles(
     (second,) = cloud.trusts.values()
     assert second['id'] != first
     assert second['roles'] == [{'name': 'member'}, {'name': 'balancer'}]
-    # One with fewer of them asks for nothing new.
+    # A request with fewer roles creates no trust.
     grow(engine, ALICE)
     assert list(cloud.trusts) == [second['id']]
 
@@ -332,7 +332,7 @@ def test_polling_uses_the_owners_trust(
     trusts = dict(cloud.trusts)
     cloud.trusts.clear()
     cloud.token = 'other'
-    # Who is not let in does not take a node for sick.
+    # An engine without access does not consider nodes unhealthy.
     assert look() == []
     assert 'is unknown: the service may not act for user' in caplog.text
     cloud.trusts.update(trusts)
@@ -340,7 +340,7 @@ def test_polling_uses_the_owners_trust(
     assert {project for _line, project in cloud.scopes} == {'ours'}
 
 
-#: Whom :func:`tests.unit.engine.engine_harness.request_context` is.
+#: User and project of a default request context.
 _CALLER = ('alice', 'ours')
 
 

@@ -142,7 +142,7 @@ def test_receiver_when_keystone_is_unavailable_is_rejected(
     with caplog.at_level(logging.CRITICAL + 1):
         with pytest.raises(errors.Unavailable, match='identity service'):
             trigger(other, receiver)
-        # It goes, and what it leaves is revoked when that can be done.
+        # It is deleted; its trust is revoked when Keystone answers.
         other.call(receivers.ReceiverDeleteRequest(identity=receiver.id))
         assert harness.rows(models.Receiver) == []
         with pytest.raises(keystone.KeystoneUnavailable):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `vobjects fleet` answers without asking anybody, and refuses."""
+"""Results of `vobjects fleet` that need no message bus."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finding a command, and what a wrong one is told."""
+"""Look-up of commands, and errors for unknown ones."""
 
 from __future__ import annotations
 

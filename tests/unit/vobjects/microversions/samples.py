@@ -60,7 +60,7 @@ def _mode(*values):
 class SampleModeRequest(Request):
     """An enum that gains a value and loses it, and a required field renamed.
 
-    Its conversions matter to nobody here.
+    No test here uses its conversions.
     """
 
     VERSION = '1.2'

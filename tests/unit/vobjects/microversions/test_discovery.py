@@ -268,7 +268,7 @@ def test_middleware_serves_documents_to_get_and_head_only(path):
 
     assert int(head.headers['content-length']) == len(get.body)
     assert (head.status, head.body) == (get.status, b'')
-    assert post.body == b'1.0'  # what the application answers
+    assert post.body == b'1.0'  # the application's response
 
 
 def test_middleware_links_to_the_public_url():

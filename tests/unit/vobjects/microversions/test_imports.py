@@ -21,7 +21,7 @@ FORBIDDEN = {
 #: It counts for Prometheus; see test_usage.
 COUNTS = 'vobjects.microversions.usage_metrics'
 
-# One interpreter for all: what none of them has loaded, no one of them loads.
+# One interpreter for all: each module loads only allowed modules.
 CODE = f"""
 import importlib, pkgutil, sys
 import vobjects.controllers, vobjects.microversions, vobjects.versions

@@ -74,7 +74,7 @@ def echo(environ, start_response):
 
 
 def unversioned(environ, start_response):
-    """Respond like a service without microversions; discovery is at ``/``."""
+    """Respond like a service without microversions; ``/`` is discovery."""
     link = {'rel': 'self', 'href': f'http://{environ["HTTP_HOST"]}/'}
     version = {'id': 'v1.0', 'status': 'CURRENT', 'links': [link]}
     is_root = environ['PATH_INFO'] in ('', '/')

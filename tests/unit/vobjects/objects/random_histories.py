@@ -3,7 +3,7 @@
 
 A :class:`TypeHistory` draws changes of fields. :func:`build` declares the
 classes of a build that knows only the first versions of that history, in a
-registry of its own: a real old build.
+separate registry: a real old build.
 """
 
 from __future__ import annotations

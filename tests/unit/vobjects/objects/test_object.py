@@ -334,7 +334,7 @@ def test_downgrade_then_upgrade_is_lossless_or_raises(
     labels = dict(objects.versions_in(through_json(primitive)))
     assert labels.items() <= manifest.items()
     again = Tree.obj_from_primitive(through_json(primitive))
-    # What may differ is what was allowed to: a hint, and fields that were
+    # Only allowed differences remain: a hint, and fields that were
     # unset or null and came back with their default.
     before, after = unchanged(tree), unchanged(again)
     if Version.parse(manifest['Tree']) < Version(1, 2):
@@ -379,7 +379,7 @@ def test_primitive_at_newest_version_equals_ovo(
 def test_message_has_no_traceback_when_the_error_is_remote(
     error: exceptions.VobjectsError, message: str
 ) -> None:
-    # As oslo.messaging rebuilds what came over the bus.
+    # As oslo.messaging rebuilds a remote error.
     shown = {'__str__': lambda self: f'{message}\nTraceback (most recent call'}
     remote: Any = type(f'{type(error).__name__}_Remote', (type(error),), shown)
     received = remote(*error.args)

@@ -94,7 +94,7 @@ def check_schemas(new: Build, old: Build) -> None:
 
 
 def check_downgrade(new: Build, old: Build, rng: random.Random) -> None:
-    """The old build reads, and writes again, what the new build sends."""
+    """The old build reads and writes the messages of the new build."""
     obj = new_object(new, rng)
     with new.active():
         try:

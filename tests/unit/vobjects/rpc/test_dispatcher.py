@@ -19,7 +19,7 @@ TIMEOUT = 60
 
 
 class Worker:
-    """Has quick methods, and one that calls a slow cloud."""
+    """An endpoint with quick methods and a slow one."""
 
     target = oslo_messaging.Target(version='1.2')
 

@@ -114,7 +114,7 @@ def test_sweep_with_an_old_view_asks_the_ledger() -> None:
     sweeper = Sweeper()
     sweeper.sweep_after(PERIOD)
     sweeper.clock.now += PERIOD * 0.9
-    # It has not reported since; its view alone shows nobody as dead.
+    # It has not reported since; its view shows no member as dead.
     sweeper.membership.silence = PERIOD * 0.9
     assert [m.id for m in sweeper.expiry.sweep()] == [QUIET.id]
 

@@ -114,7 +114,7 @@ def test_pinned_manifest_when_configured_is_that_of_the_release(
         pinned('0.0.0')
     with pytest.raises(exceptions.VobjectsError, match='Is a directory'):
         pinned(str(tmp_path))
-    # What stands in for an older build says no more than that build.
+    # An emulated older build announces only its own types.
     with emulate('0.0.9', OLD):
         for level in ('auto', '0.1.0'):
             limited = pinned(level)

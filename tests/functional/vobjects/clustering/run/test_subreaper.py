@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing is left behind, whoever dies first."""
+"""No process remains, in whatever order the processes die."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tests.functional.processes import is_alive, wait_for
 from vobjects.clustering.run import subreaper
 
-#: A supervisor with one child that starts a process of its own.
+#: A supervisor with a child and a grandchild.
 SUPERVISOR = """
 import pathlib, sys
 from vobjects.clustering.run import supervisor
@@ -67,7 +67,7 @@ def test_supervisor_when_it_and_the_keeper_are_killed_then_command_ends(
     os.kill(keeper_pid, signal.SIGKILL)
     process.wait()
     wait_until(lambda: not is_alive(command))
-    # Nobody was left who could have known of this one.
+    # No keeper was left that could have killed the grandchild.
     os.kill(inner, signal.SIGKILL)
 
 

@@ -23,7 +23,7 @@ QUICK = supervisor.Timing(
     ready_within=240,
 )
 
-#: Writes its process id, then runs until it is asked to end.
+#: Writes its process id, then runs until it gets a signal.
 WELL = """
 import os, signal, sys
 def end(*_):
@@ -35,7 +35,7 @@ while True:
     signal.pause()
 """
 
-#: Starts a process of its own, and neither heeds a request to end.
+#: Starts a process; both ignore SIGTERM.
 DEAF = """
 import os, signal, subprocess, sys
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -56,7 +56,7 @@ CRASHER = "import sys; sys.exit('out of order')"
 
 
 class Watched:
-    """A supervisor, what it says, and how to steer it from a test."""
+    """A supervisor that a test controls, with its messages."""
 
     def __init__(self, directory: pathlib.Path) -> None:
         self.directory = directory

@@ -60,7 +60,7 @@ def test_wrong_password_is_reported_by_the_first_request(
 
 def test_unreachable_cloud_is_reported_without_its_address() -> None:
     cloud = fake.Cloud()
-    # Port 1 of this machine: nobody listens there.
+    # No process listens on port 1 of this machine.
     cloud.url = 'http://127.0.0.1:1'
     provider = openstack.load(conftest.configured(cloud, retries=0))
     with pytest.raises(base.ProviderError) as caught:

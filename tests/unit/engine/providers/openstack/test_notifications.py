@@ -24,7 +24,7 @@ PUBLISHER = 'nova-compute:host-1'
 
 @pytest.fixture
 def conf(sqlite_database: database.Database) -> Iterator[cfg.ConfigOpts]:
-    """The configuration of a database: nothing is asked of a cloud."""
+    """The configuration of a database; no cloud is used."""
     yield configuration(url_of(sqlite_database))
     sqlite_database.write(delete_rows)
 

@@ -14,7 +14,7 @@ pytestmark = fake.IGNORE_SDK_WARNINGS
 
 
 def authorization(cloud: fake.Cloud, project: str) -> base.Authorization:
-    """Return the right to act in a project, by a trust that is there."""
+    """Return an authorization for a project, with a new trust."""
     cloud.trusts[project] = {'trustor_user_id': 'x', 'project_id': project}
     auth = v3.Password(
         f'{cloud.url}/identity/v3',
@@ -64,7 +64,7 @@ def test_providers_are_cached_up_to_a_limit(
     clouds(third_authorization)
     assert clouds(first_authorization) is first
     assert clouds(second_authorization) is not second
-    # One that is used yet works, too.
+    # A provider that is no longer cached still works.
     assert second.servers.find('key') is None
 
 

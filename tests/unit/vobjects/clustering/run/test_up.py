@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `vobjects up` refuses before it starts anything."""
+"""Options that `vobjects up` rejects before it starts processes."""
 
 from __future__ import annotations
 

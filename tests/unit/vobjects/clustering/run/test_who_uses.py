@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`vobjects api who-uses`, asked of what serves on a socket."""
+"""`vobjects api who-uses` against an API on a socket."""
 
 from __future__ import annotations
 

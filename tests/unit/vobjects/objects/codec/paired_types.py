@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pairs of types: of oslo.versionedobjects, and the same types compiled.
 
-Each side has a registry of its own (:func:`using`), so that names are equal.
+Each side has a separate registry (:func:`using`), so that names are equal.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def build_side(compiled: bool) -> Side:
 
     @register
     class Born(Leaf):
-        """Sets something of its own when it is made."""
+        """Sets a field in ``__init__``."""
 
         fields = {'size': ovo.IntegerField()}
 
@@ -421,7 +421,7 @@ def comparable(value: Any, owner: Any = None) -> Any:
     if type(value) is tuple:
         if len(value) == 3 and value[0] == 'error':
             return value
-        # The primitive of a set, in an order of its own.
+        # The primitive of a set has no defined order.
         return (
             'tuple',
             sorted((comparable(i, owner) for i in value), key=repr),

@@ -113,7 +113,7 @@ VALID_VALUES: dict[str, Any] = {
     'any': st.sampled_from([1, 'a', [None, 1.5], {'k': []}, True]),
     'late': st.none() | st.integers(),
 }
-#: What a field should not be given, but may be.
+#: Invalid values that a field may get.
 ODD_VALUES = st.one_of(
     st.none(),
     st.booleans(),
@@ -439,7 +439,7 @@ OPERATIONS: dict[str, Callable[[Any], Any]] = {
     'delete': lambda o: o.__delitem__(0),
     'pop': lambda o: o.pop(),
     'remove': lambda o: o.remove(o[1]),
-    'remove what is not there': lambda o: o.remove(1),
+    'remove a missing item': lambda o: o.remove(1),
     'index': lambda o: o.index(o[2]),
     'count': lambda o: o.count(1),
     'clear': lambda o: o.clear(),

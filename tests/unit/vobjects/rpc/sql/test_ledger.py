@@ -115,7 +115,7 @@ def sql_store(engine: sqlalchemy.Engine) -> Store:
 
 
 def memory_store() -> Store:
-    """A ledger in memory, whose clock runs ahead for one report."""
+    """A ledger in memory; its clock runs ahead for one report."""
     now = 0.0
     ledger = MemoryLedger(lambda: now)
 
