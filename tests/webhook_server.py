@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import contextlib
-import http.server
 import json
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from tests import http_server
 
 
 class WebhookServer:
@@ -31,8 +31,8 @@ def running() -> Iterator[WebhookServer]:
     """Run a server on a free port of this host."""
     webhooks = WebhookServer()
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+    class Handler(http_server.Handler):
+        def do_POST(self) -> None:  # noqa: N802
             length = int(self.headers['Content-Length'])
             body = json.loads(self.rfile.read(length))
             webhooks.bodies.append(body)
@@ -43,16 +43,6 @@ def running() -> Iterator[WebhookServer]:
             self.send_header('Content-Length', '0')
             self.end_headers()
 
-        def log_message(self, *arguments: Any) -> None:
-            """Log nothing."""
-
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-    webhooks.url = f'http://127.0.0.1:{server.server_port}/hook'
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with http_server.serving(Handler) as port:
+        webhooks.url = f'http://127.0.0.1:{port}/hook'
         yield webhooks
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

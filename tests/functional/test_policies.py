@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import http.server
 import json
 import pathlib
 import signal
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests import http_server
 from tests.functional.deployments import (
     PLATFORMS,
     Deployment,
@@ -67,8 +66,8 @@ class HealthServer:
 def health_server() -> Iterator[HealthServer]:
     health = HealthServer()
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Handler(http_server.Handler):
+        def do_GET(self) -> None:  # noqa: N802
             name = self.path.rpartition('/')[2]
             text = 'sick' if name in health.unhealthy else 'well'
             self.send_response(200)
@@ -76,19 +75,9 @@ def health_server() -> Iterator[HealthServer]:
             self.end_headers()
             self.wfile.write(text.encode())
 
-        def log_message(self, *arguments: Any) -> None:
-            """Say nothing."""
-
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-    health.url = f'http://127.0.0.1:{server.server_port}/{{nodename}}'
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with http_server.serving(Handler) as port:
+        health.url = f'http://127.0.0.1:{port}/{{nodename}}'
         yield health
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def create_monitored(

@@ -6,12 +6,12 @@ from __future__ import annotations
 import functools
 import http.server
 import pathlib
-import threading
 from collections.abc import Iterator
 
 import pytest
 from selenium.webdriver.common.keys import Keys
 
+from tests import http_server
 from tests.functional import browser as browsers
 from tests.functional.browser import Browser
 from tests.functional.deployments import Deployment, Platform, deployed
@@ -172,10 +172,8 @@ def elsewhere(tmp_path: pathlib.Path) -> Iterator[str]:
     serve = functools.partial(
         http.server.SimpleHTTPRequestHandler, directory=str(tmp_path)
     )
-    with http.server.ThreadingHTTPServer(('127.0.0.1', 0), serve) as server:
-        threading.Thread(target=server.serve_forever).start()
-        yield f'http://127.0.0.1:{server.server_port}/'
-        server.shutdown()
+    with http_server.serving(serve) as port:
+        yield f'http://127.0.0.1:{port}/'
 
 
 def test_pages_of_other_origins_change_nothing(

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import datetime
 import gzip
-import http.server
 import pathlib
 import socket
 import ssl
@@ -21,7 +20,7 @@ from oslo_config import cfg
 
 from engine import conf as engine_conf
 from engine import http_client, service
-from tests import memory_limit, raw_server
+from tests import http_server, memory_limit, raw_server
 from tests.unit.engine import engine_harness
 
 
@@ -188,8 +187,8 @@ def test_compressed_response_is_not_decompressed() -> None:
         raw_server.serving(reply) as port,
         http_client.session([], 'it', limit=100_000) as session,
     ):
-        answer = session.get(f'http://127.0.0.1:{port}/', timeout=60)
-    assert answer.content == bomb
+        response = session.get(f'http://127.0.0.1:{port}/', timeout=60)
+    assert response.content == bomb
 
 
 def test_credentials_of_netrc_are_not_sent(
@@ -228,27 +227,19 @@ def test_response_by_a_proxy_times_out(
         stop.set()
 
 
-class Served(http.server.BaseHTTPRequestHandler):
+class Served(http_server.Handler):
     """Responds with the Host header of the request."""
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         self.send_response(200)
         self.end_headers()
         self.wfile.write(self.headers['Host'].encode())
 
-    def log_message(self, *arguments: Any) -> None:
-        """Log nothing."""
-
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Served)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server.server_port
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with http_server.serving(Served) as port:
+        yield port
 
 
 @pytest.fixture
@@ -270,8 +261,8 @@ def test_name_is_resolved_once_for_check_and_connection(
 ) -> None:
     resolved += ['127.0.0.1', '192.0.2.1']
     with http_client.session(['192.0.2.0/24'], 'it', limit=1000) as session:
-        answer = session.get(f'http://rebound.example:{port}/', timeout=60)
-    assert answer.text == f'rebound.example:{port}'
+        response = session.get(f'http://rebound.example:{port}/', timeout=60)
+    assert response.text == f'rebound.example:{port}'
     assert resolved == ['192.0.2.1']
 
 
@@ -310,24 +301,17 @@ def test_certificate_is_checked_against_the_name(
     file = _certificate(tmp_path, name)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Served)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    server.handle_error = lambda *_: None
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    url = f'https://rebound.example:{server.server_port}/'
-    try:
-        with http_client.session([], 'it', limit=1000) as session:
-            if name == 'rebound.example':
-                answer = session.get(url, timeout=60, verify=str(file))
-                assert answer.status_code == 200
-            else:
-                with pytest.raises(requests.exceptions.SSLError):
-                    session.get(url, timeout=60, verify=str(file))
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with (
+        http_server.serving(Served, context) as port,
+        http_client.session([], 'it', limit=1000) as session,
+    ):
+        url = f'https://rebound.example:{port}/'
+        if name == 'rebound.example':
+            response = session.get(url, timeout=60, verify=str(file))
+            assert response.status_code == 200
+        else:
+            with pytest.raises(requests.exceptions.SSLError):
+                session.get(url, timeout=60, verify=str(file))
 
 
 def _certificate(directory: pathlib.Path, name: str) -> pathlib.Path:

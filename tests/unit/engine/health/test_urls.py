@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import http.server
 import threading
 import time
 from collections.abc import Iterator
@@ -13,16 +12,17 @@ from oslo_config import cfg
 from engine import conf as engine_conf
 from engine.health import urls
 from engine.policies import health
+from tests import http_server
 
 HEALTHY = 'status: (ok|fine)'
 
 
-class Node(http.server.BaseHTTPRequestHandler):
+class Node(http_server.Handler):
     """The responses of a node, by path."""
 
     requested_paths: list[str]
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802
         self.requested_paths.append(self.path)
         if self.path == '/slow':
             time.sleep(3)
@@ -43,20 +43,12 @@ class Node(http.server.BaseHTTPRequestHandler):
         except BrokenPipeError:
             return
 
-    def log_message(self, *arguments: Any) -> None:
-        """Keep it to ourselves."""
-
 
 @pytest.fixture
 def served() -> Iterator[str]:
     Node.requested_paths = []
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Node)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f'http://127.0.0.1:{server.server_port}'
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with http_server.serving(Node) as port:
+        yield f'http://127.0.0.1:{port}'
 
 
 @pytest.fixture

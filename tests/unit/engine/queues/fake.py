@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import http.server
 import json
 import re
-import threading
 import uuid
 from collections.abc import Iterator
 from typing import Any
+
+from tests import http_server
 
 QUEUE = r'/v2/queues/(?P<queue>[A-Za-z0-9_-]{1,64})'
 
@@ -155,7 +155,7 @@ def served() -> Iterator[Zaqar]:
     """Serve one on a port of this machine."""
     zaqar = Zaqar()
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(http_server.Handler):
         def answer(self) -> None:
             length = int(self.headers.get('Content-Length') or 0)
             raw = self.rfile.read(length)
@@ -176,18 +176,8 @@ def served() -> Iterator[Zaqar]:
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, *arguments: Any) -> None:
-            """Say nothing."""
-
     for method in ('GET', 'PUT', 'POST', 'DELETE'):
         setattr(Handler, f'do_{method}', Handler.answer)
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-    zaqar.url = f'http://127.0.0.1:{server.server_port}'
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with http_server.serving(Handler) as port:
+        zaqar.url = f'http://127.0.0.1:{port}'
         yield zaqar
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

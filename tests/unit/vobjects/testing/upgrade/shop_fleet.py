@@ -99,7 +99,7 @@ def loses_when_killed(shop: Shop, action: str, process: str) -> None:
 
 def sells_twice_after_rollback(shop: Shop, action: str, process: str) -> None:
     """Sell a redelivered order twice after a rollback."""
-    newer = [sales for sales in shop.sales if sales.endswith(' 2.0')]
+    newer = [sale for sale in shop.sales if sale.endswith(' 2.0')]
     old = '1.0' in (shop.up.get('one'), shop.up.get('two'))
     if action == 'redeliver' and newer and old:
         shop.sold += 1

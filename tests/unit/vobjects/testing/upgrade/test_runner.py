@@ -34,7 +34,7 @@ def test_run_calls_steps_in_order_between_hooks() -> None:
     report = upgrade.run(plan(*STEPS), open_fleet)
 
     assert report.failed is None
-    assert shops[0].done == [
+    assert shops[0].sales == [
         *('start one 1.0', 'start two 1.0', 'start api 1.0', 'before'),
         *('stop one', 'start one 2.0', 'mixed'),
         *('kill two', 'mixed'),

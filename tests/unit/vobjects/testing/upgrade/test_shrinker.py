@@ -74,7 +74,7 @@ def test_shrink_when_no_step_is_needed_returns_none() -> None:
 def test_shrink_ignores_different_failures() -> None:
     def either(shop: Shop, action: str, process: str) -> None:
         shop_fleet.loses_when_killed(shop, action, process)
-        if action == 'after' and 'kill one' not in shop.done:
+        if action == 'after' and 'kill one' not in shop.sales:
             raise OSError('another failure')
 
     plan = upgrade.draw(CONFIG, 3, 20)
