@@ -195,9 +195,9 @@ def test_updated_resource_shows_each_field_of_its_request(
         with contextlib.suppress(errors.BadRequest):
             engine.call(update(identity=resource_id, **{name: value}))
         engine.run_actions()
-        found = engine.call(get(identity=resource_id))
-        assert getattr(found, name) == value, (
+        read = engine.call(get(identity=resource_id))
+        assert getattr(read, name) == value, (
             f'{update.obj_name()}.{name} is lost: {resource.obj_name()} shows'
-            f' {getattr(found, name)!r} instead of {value!r}; apply'
+            f' {getattr(read, name)!r} instead of {value!r}; apply'
             f" request.get('{name}') in engine/handlers and engine/actions"
         )

@@ -65,7 +65,7 @@ def test_up_when_state_directory_cannot_be_created_exits_2(tmp_path):
     (tmp_path / 'file').touch()
     result = run_up('--state-dir', str(tmp_path / 'file' / 'below'))
     assert result.returncode == 2
-    assert result.stderr.startswith('vobjects up: the state directory')
+    assert result.stderr.startswith('vobjects up: the directory ')
     assert '--state-dir' in result.stderr
     assert 'Traceback' not in result.stderr
 
