@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from vobjects.cli import main
+from vobjects.testing import cross_release
 
 HEAD = """\
 from oslo_versionedobjects import base, fields
@@ -244,3 +245,154 @@ def test_matrix_when_environment_is_unusable_fails(
         assert problem in capsys.readouterr().err
     with pytest.raises(SystemExit, match='2'):
         main.main(['matrix', f'--old={good}'])
+
+
+SEVERITIES = """
+# Each type is declared by: name, version, fields, and what a sender drops.
+A, B = fields.StringField(), fields.StringField()
+OPTIONAL = fields.StringField(nullable=True)
+
+
+def word(*values, **options):
+    return fields.EnumField(valid_values=values, **options)
+
+
+def declare(name, version, declared, drop=''):
+    def obj_make_compatible(self, primitive, target_version):
+        for field in drop.split():
+            del primitive[field]
+
+    body = {'VERSION': version, 'fields': declared}
+    if drop:
+        body['obj_make_compatible'] = obj_make_compatible
+    register(type(name, (base.VersionedObject,), body))
+
+
+if RELEASE == 'old':
+    declare('Drops', '1.0', {'a': A, 'b': B})
+    declare('DropsOptional', '1.0', {'a': A, 'b': OPTIONAL})
+    declare('DropsBoth', '1.0', {'a': A, 'b': B})
+    declare('Adds', '1.0', {'a': A})
+    declare('AddsOptional', '1.0', {'a': A})
+    declare('Keeps', '1.0', {'a': A})
+    declare('KeepsOptional', '1.0', {'a': A})
+    declare('Removes', '1.0', {'a': A, 'b': B})
+    declare('RemovesOptional', '1.0', {'a': A, 'b': OPTIONAL})
+    declare('Crashes', '1.0', {'a': A})
+    declare('CrashesOptional', '1.0', {'a': OPTIONAL})
+    declare('Words', '1.0', {'a': word('x')})
+    declare('NewWords', '1.0', {'a': word('x')})
+    declare('NewWordsOptional', '1.0', {'a': word('x', nullable=True)})
+    declare('Renumbered', '1.0', {'a': A})
+else:
+    declare('Drops', '1.1', {'a': A, 'b': B}, 'b')
+    declare('DropsOptional', '1.1', {'a': A, 'b': OPTIONAL}, 'b')
+    declare('DropsBoth', '1.1', {'a': A, 'b': B, 'c': A}, 'b c')
+    declare('Adds', '1.1', {'a': A, 'b': B}, 'b')
+    declare('AddsOptional', '1.1', {'a': A, 'b': OPTIONAL}, 'b')
+    declare('Keeps', '1.1', {'a': A, 'b': B})
+    declare('KeepsOptional', '1.1', {'a': A, 'b': OPTIONAL})
+    declare('Removes', '1.1', {'a': A})
+    declare('RemovesOptional', '1.1', {'a': A})
+    declare('Crashes', '1.1', {'a': A}, 'nothing')
+    declare('CrashesOptional', '1.1', {'a': OPTIONAL}, 'nothing')
+    declare('Words', '1.0', {'a': word('y')})
+    declare('NewWords', '1.1', {'a': word('y')})
+    declare('NewWordsOptional', '1.1', {'a': word('y', nullable=True)})
+    declare('Renumbered', '2.0', {'b': B})
+"""
+
+ALWAYS = 'by each process that sends the type'
+OPTIONAL = 'only if a process sets an optional field'
+UNKNOWN = 'only with values that the receiver does not know'
+
+BOTH_HAVE = 'both releases have the field, but it does not arrive'
+OLDER_LACKS = 'the older release has no such field; the sender drops it'
+NEWER_REMOVED = (
+    'the newer release removed the field in a minor version, and ignores it'
+)
+CANNOT_CONVERT = 'the sender cannot convert the object to 1.0'
+NOT_ACCEPTED = 'the receiver does not accept this object as 1.0'
+
+
+def kept_by_sender(name: str) -> str:
+    return (
+        f'{name} 1.0 has no such field; the sender does not drop it, and the'
+        ' receiver ignores it'
+    )
+
+
+#: (type, direction) -> (outcome, detail, severity, reason, sent); all other
+#: transfers are fine.
+EXPECTED = {
+    ('Drops', 'new to old'): ('lost', 'b', 'error', BOTH_HAVE, ALWAYS),
+    ('DropsOptional', 'new to old'): (
+        *('lost', 'b', 'error', BOTH_HAVE, OPTIONAL),
+    ),
+    ('DropsBoth', 'new to old'): (
+        *('lost', 'b, c', 'error', BOTH_HAVE, ALWAYS),
+    ),
+    ('Adds', 'new to old'): ('lost', 'b', 'note', OLDER_LACKS, ALWAYS),
+    ('AddsOptional', 'new to old'): (
+        *('lost', 'b', 'note', OLDER_LACKS, OPTIONAL),
+    ),
+    ('Keeps', 'new to old'): (
+        *('mislabelled', 'b', 'warning', kept_by_sender('Keeps'), ALWAYS),
+    ),
+    ('KeepsOptional', 'new to old'): (
+        *('mislabelled', 'b', 'warning'),
+        *(kept_by_sender('KeepsOptional'), OPTIONAL),
+    ),
+    ('Removes', 'old to new'): (
+        *('lost', 'b', 'warning', NEWER_REMOVED, ALWAYS),
+    ),
+    ('RemovesOptional', 'old to new'): (
+        *('lost', 'b', 'warning', NEWER_REMOVED, OPTIONAL),
+    ),
+    ('Crashes', 'new to old'): (
+        *('crashed', "KeyError: 'nothing'", 'error', CANNOT_CONVERT, ALWAYS),
+    ),
+    ('CrashesOptional', 'new to old'): (
+        *('crashed', "KeyError: 'nothing'", 'error'),
+        *(CANNOT_CONVERT, OPTIONAL),
+    ),
+    **{
+        (name, direction): (
+            *('refused', 'ValueError: Field value ', 'error'),
+            *(NOT_ACCEPTED, sent),
+        )
+        for name, sent in (
+            ('Words', UNKNOWN),
+            ('NewWords', ALWAYS),
+            ('NewWordsOptional', OPTIONAL),
+        )
+        for direction in ('new to old', 'old to new')
+    },
+}
+
+
+def test_finding_has_the_severity_and_reason_of_its_cause(
+    tmp_path: pathlib.Path,
+) -> None:
+    old, new = (
+        environment(tmp_path / name, f'RELEASE = {name!r}\n{HEAD}{SEVERITIES}')
+        for name in ('old', 'new')
+    )
+
+    transfers = cross_release.transfer_all(old, new, ['shop'])
+
+    problems = {
+        (item.type_name, item.direction): (
+            item.outcome,
+            item.detail[:24],
+            item.severity,
+            item.reason,
+            item.sent,
+        )
+        for item in transfers
+        if item.outcome != 'fine'
+    }
+    assert problems == EXPECTED
+    assert 'Renumbered' not in {item.type_name for item in transfers}
+    fine = [item for item in transfers if item.outcome == 'fine']
+    assert {(i.severity, i.reason, i.sent) for i in fine} == {('note', '', '')}
