@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run o.vo's own tests with every VersionedObject compiled (a script).
+"""Run the tests of oslo.versionedobjects on compiled classes.
 
     python -m tests.functional.vobjects.compiled_suite
 
-The methods of VersionedObject itself are replaced, so the tests need no
-change. Prints, as JSON, how many tests ran
-and which of them failed.
+The script replaces the methods of VersionedObject itself, so the tests need
+no change. With the argument ``plain``, it does not replace them.
 """
 
 from __future__ import annotations
 
-import io
-import json
 import sys
 import unittest
 import warnings
 
+from tests.functional.vobjects import library_suites
 from vobjects.objects.codec import ovo_methods
 
 from oslo_versionedobjects import base as ovo_base  # isort: skip - after ours
@@ -36,11 +34,7 @@ def main() -> int:
     tests = unittest.defaultTestLoader.loadTestsFromNames(
         [f'oslo_versionedobjects.tests.{module}' for module in MODULES]
     )
-    result = unittest.TextTestRunner(stream=io.StringIO()).run(tests)
-    failed = {
-        test.id(): trace for test, trace in result.failures + result.errors
-    }
-    json.dump({'ran': result.testsRun, 'failed': failed}, sys.stdout)
+    library_suites.run_tests(tests)
     return 0
 
 

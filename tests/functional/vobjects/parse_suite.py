@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run microversion-parse's own tests on our module (a script).
+"""Run the tests of microversion-parse on the compatible module.
 
     python -m tests.functional.vobjects.parse_suite
 
-Its test modules are loaded from where the package is installed, while the
-name ``microversion_parse`` stands for ours. Prints, as JSON, how many tests
-ran and which of them failed. With the argument ``original``, the name stands
-for what it always does.
+The test modules of the installed package import
+``vobjects.microversions.compat`` as ``microversion_parse``; with the argument
+``original``, they import the package itself.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import io
-import json
 import pathlib
 import sys
 import unittest
 import warnings
+
+from tests.functional.vobjects import library_suites
 
 MODULES = (
     'test_extract_version',
@@ -37,7 +36,7 @@ def installed_tests() -> pathlib.Path:
 
 
 def alias() -> None:
-    """Let the name of the library stand for our module."""
+    """Import the compatible module under the name of the library."""
     # Their middleware imports it, and their tests count on that.
     importlib.import_module('webob.exc')
 
@@ -70,11 +69,7 @@ def main() -> int:
     directory = installed_tests()
     if 'original' not in sys.argv[1:]:
         alias()
-    result = unittest.TextTestRunner(stream=io.StringIO()).run(load(directory))
-    failed = {
-        test.id(): trace for test, trace in result.failures + result.errors
-    }
-    json.dump({'ran': result.testsRun, 'failed': failed}, sys.stdout)
+    library_suites.run_tests(load(directory))
     return 0
 
 

@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from typing import Any
+from tests.functional.vobjects.library_suites import results_of
 
 #: Test -> why it cannot pass. Everything else must.
 EXCLUDED = {
@@ -18,25 +15,11 @@ EXCLUDED = {
 }
 
 
-def run(*arguments: str) -> dict[str, Any]:
-    process = subprocess.run(
-        [
-            sys.executable,
-            '-m',
-            'tests.functional.vobjects.compiled_suite',
-            *arguments,
-        ],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=1000,
-    )
-    result: dict[str, Any] = json.loads(process.stdout)
-    return result
-
-
 def test_suite_of_ovo_passes_on_compiled_classes() -> None:
-    plain, compiled = run('plain'), run()
+    plain, compiled = (
+        results_of('compiled_suite', 'plain'),
+        results_of('compiled_suite'),
+    )
     assert plain['failed'] == {}
     assert compiled['ran'] == plain['ran'] > 500
     unexpected = {

@@ -6,7 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.engine import engine_harness
-from vobjects.clustering.requests import clusters, nodes, profiles
+from vobjects.clustering.context import RequestContext
+from vobjects.clustering.requests import (
+    clusters,
+    nodes,
+    profiles,
+    receivers,
+)
 
 
 def create_profile(
@@ -57,6 +63,43 @@ def create_node(
         engine.run_actions()
     node_id: str = accepted.node.id
     return node_id
+
+
+def create_foreign_cluster(engine: engine_harness.Engine) -> str:
+    """Create an empty cluster in the project ``theirs``; return its ID."""
+    context = engine_harness.request_context('theirs')
+    return create_cluster(engine, 0, name='theirs', context=context)
+
+
+def create_webhook(
+    engine: engine_harness.Engine,
+    action: str | None = 'CLUSTER_SCALE_OUT',
+    *,
+    context: RequestContext | None = None,
+    **options: Any,
+) -> Any:
+    """Create a webhook receiver of cluster c, and return it."""
+    request_fields = {
+        'name': 'hook',
+        'type': 'webhook',
+        'cluster_id': 'c',
+        'action': action,
+        'endpoint': 'http://api:8777',
+        **options,
+    }
+    request = receivers.ReceiverCreateRequest(**request_fields)
+    return engine.call(request, context)
+
+
+def trigger_webhook(
+    engine: engine_harness.Engine, identity: str, **options: Any
+) -> Any:
+    """Call a webhook without authentication, and return the response."""
+    request_fields = {'params': {}, 'body': {}, **options}
+    request = receivers.WebhookTriggerRequest(
+        identity=identity, **request_fields
+    )
+    return engine.call(request, RequestContext())
 
 
 def get_cluster(engine: engine_harness.Engine, identity: str) -> Any:

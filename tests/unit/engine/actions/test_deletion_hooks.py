@@ -23,6 +23,16 @@ def hook() -> Iterator[webhook_server.WebhookServer]:
         yield server
 
 
+@pytest.fixture
+def engine(
+    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+) -> engine_harness.Engine:
+    """An engine with cluster c, whose deletion policy has the webhook."""
+    engine = harness.engine()
+    create_cluster(engine, hooks=webhook(hook))
+    return engine
+
+
 def webhook(
     called: webhook_server.WebhookServer, timeout: int = 3600
 ) -> dict[str, Any]:
@@ -30,7 +40,7 @@ def webhook(
     return {'type': 'webhook', 'params': params, 'timeout': timeout}
 
 
-def cluster(
+def create_cluster(
     engine: engine_harness.Engine,
     size: int = 2,
     *,
@@ -66,7 +76,7 @@ def complete(engine: engine_harness.Engine, token: str, **more: Any) -> None:
     assert engine.call(request, **more).action == token
 
 
-def time_passes(harness: engine_harness.Harness) -> None:
+def end_waits(harness: engine_harness.Harness) -> None:
     """Make all actions due that wait for a time."""
 
     def body(session: Any) -> None:
@@ -90,7 +100,7 @@ def test_node_waits_until_lifecycle_is_completed(
     any_harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = any_harness.engine()
-    cluster(engine, hooks=webhook(hook))
+    create_cluster(engine, hooks=webhook(hook))
     parent = scale_in(engine)
     (removal,) = removals(any_harness)
     assert removal.status == WAITING
@@ -120,10 +130,10 @@ def test_node_is_removed_after_hook_timeout(
     any_harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = any_harness.engine()
-    cluster(engine, 3, hooks=webhook(hook))
+    create_cluster(engine, 3, hooks=webhook(hook))
     scale_in(engine, 2)
     assert [action.status for action in removals(any_harness)] == [WAITING] * 2
-    time_passes(any_harness)
+    end_waits(any_harness)
     engine.run_actions()
     assert size(any_harness) == 1
     assert len(hook.bodies) == 2
@@ -134,7 +144,7 @@ def test_hook_without_timeout_does_not_wait(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
-    cluster(engine, hooks=webhook(hook, timeout=0))
+    create_cluster(engine, hooks=webhook(hook, timeout=0))
     scale_in(engine)
     assert len(hook.bodies) == 1
     assert size(harness) == 1
@@ -148,7 +158,7 @@ def test_removed_members_wait_for_hook(
     destroy: bool,
 ) -> None:
     engine = harness.engine()
-    cluster(engine, destroy_after_deletion=destroy, hooks=webhook(hook))
+    create_cluster(engine, destroy_after_deletion=destroy, hooks=webhook(hook))
     first, _ = request_helpers.get_cluster(engine, 'c').nodes
     engine.call(clusters.ClusterDelNodesRequest(identity='c', nodes=[first]))
     engine.run_actions()
@@ -166,13 +176,13 @@ def test_node_deletion_by_user_waits_for_hook(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
-    cluster(engine, grace_period=3600, hooks=webhook(hook))
+    create_cluster(engine, grace_period=3600, hooks=webhook(hook))
     first, _ = request_helpers.get_cluster(engine, 'c').nodes
     token = engine.call(nodes.NodeDeleteRequest(identity=first)).action
     engine.run_actions()
     assert harness.row(models.Action, token).status == 'READY'
     assert hook.bodies == []
-    time_passes(harness)
+    end_waits(harness)
     engine.run_actions()
     assert harness.row(models.Action, token).status == WAITING
     complete(engine, token)
@@ -183,10 +193,10 @@ def test_node_deletion_by_user_waits_for_hook(
 
 
 def test_hook_is_not_notified_when_minimum_size_forbids_removal(
-    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    harness: engine_harness.Harness,
+    hook: webhook_server.WebhookServer,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
-    cluster(engine, hooks=webhook(hook))
     first, _ = request_helpers.get_cluster(engine, 'c').nodes
     token = engine.call(nodes.NodeDeleteRequest(identity=first)).action
 
@@ -207,7 +217,7 @@ def test_hook_message_is_posted_to_queue(
 ) -> None:
     engine = harness.engine()
     hooks = {'params': {'queue': 'q'}, 'timeout': '60'}
-    cluster(engine, version=version, hooks=hooks)
+    create_cluster(engine, version=version, hooks=hooks)
     scale_in(engine)
     (removal,) = removals(harness)
     assert removal.status == WAITING
@@ -218,10 +228,10 @@ def test_hook_message_is_posted_to_queue(
 
 
 def test_failing_hook_is_notified_again_then_times_out(
-    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    harness: engine_harness.Harness,
+    hook: webhook_server.WebhookServer,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
-    cluster(engine, hooks=webhook(hook))
     hook.statuses = [500, 302, 404]
     scale_in(engine)
     for attempt in (1, 2):
@@ -229,7 +239,7 @@ def test_failing_hook_is_notified_again_then_times_out(
         assert removal.status == 'READY'
         assert 'answered' in removal.status_reason
         assert len(hook.bodies) == attempt
-        time_passes(harness)
+        end_waits(harness)
         engine.run_actions()
     (removal,) = removals(harness)
     assert removal.status == WAITING
@@ -241,11 +251,11 @@ def test_failing_hook_is_notified_again_then_times_out(
 
 
 def test_lifecycle_completed_during_notification_is_kept(
-    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    harness: engine_harness.Harness,
+    hook: webhook_server.WebhookServer,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     other = harness.engine(name='two')
-    cluster(engine, hooks=webhook(hook))
     hook.on_request = lambda request: complete(
         other, request['lifecycle_action_token']
     )
@@ -255,10 +265,10 @@ def test_lifecycle_completed_during_notification_is_kept(
 
 
 def test_notification_is_repeated_when_engine_dies(
-    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    harness: engine_harness.Harness,
+    hook: webhook_server.WebhookServer,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
-    cluster(engine, hooks=webhook(hook))
 
     def die(request: Any) -> None:
         harness.expire_heartbeat(engine)
@@ -285,10 +295,10 @@ def test_notification_is_repeated_when_engine_dies(
 
 
 def test_hook_is_not_notified_of_inactive_node(
-    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    harness: engine_harness.Harness,
+    hook: webhook_server.WebhookServer,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
-    cluster(engine, hooks=webhook(hook))
 
     def break_one(session: Any) -> None:
         session.query(models.Node).first().status = 'ERROR'
@@ -310,7 +320,7 @@ def test_cancelled_removal_leaves_node_unchanged(
     waits: dict[str, Any] = {'grace_period': 3600}
     if waits_for == 'hook':
         waits = {'hooks': webhook(hook)}
-    cluster(engine, **waits)
+    create_cluster(engine, **waits)
     parent = scale_in(engine)
     engine.call(
         actions.ActionUpdateRequest(identity=parent, status='CANCELLED')
@@ -322,10 +332,9 @@ def test_cancelled_removal_leaves_node_unchanged(
 
 
 def test_forced_deletion_does_not_wait(
-    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
-    cluster(engine, hooks=webhook(hook))
     parent = scale_in(engine)
     engine.call(clusters.ClusterDeleteRequest(identity='c', force=True))
     engine.run_actions()
@@ -339,7 +348,9 @@ def test_hook_wait_extends_action_timeout(
 ) -> None:
     engine = harness.engine()
     week = 7 * 24 * 3600
-    cluster(engine, grace_period=week, hooks=webhook(hook, timeout=week))
+    create_cluster(
+        engine, grace_period=week, hooks=webhook(hook, timeout=week)
+    )
     parent = scale_in(engine)
     for row in (harness.row(models.Action, parent), *removals(harness)):
         started = harness.row(models.Action, parent).start_time
@@ -349,17 +360,11 @@ def test_hook_wait_extends_action_timeout(
 
 
 def test_complete_lifecycle_rejects_token_of_another_cluster(
-    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
-    cluster(engine, hooks=webhook(hook))
     request_helpers.create_cluster(engine, 0, name='other')
-    request_helpers.create_cluster(
-        engine,
-        0,
-        name='theirs',
-        context=engine_harness.request_context('theirs'),
-    )
+    request_helpers.create_foreign_cluster(engine)
     scale_in(engine)
     (removal,) = removals(harness)
     for token, more in (
@@ -380,10 +385,9 @@ def test_complete_lifecycle_rejects_token_of_another_cluster(
 
 
 def test_complete_lifecycle_of_action_without_hook_changes_nothing(
-    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
-    cluster(engine, hooks=webhook(hook))
     parent = scale_in(engine)
     before = harness.row(models.Action, parent).status
     complete(engine, parent)

@@ -408,12 +408,7 @@ def test_list_shows_the_own_project_only(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 0, name='ours')
-    request_helpers.create_cluster(
-        engine,
-        0,
-        name='theirs',
-        context=engine_harness.request_context('theirs'),
-    )
+    request_helpers.create_foreign_cluster(engine)
     request = clusters.ClusterListRequest(global_project=False)
     assert [cluster.name for cluster in engine.call(request)] == ['ours']
 
@@ -422,12 +417,7 @@ def test_list_of_all_projects_is_for_administrators(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 0, name='ours')
-    request_helpers.create_cluster(
-        engine,
-        0,
-        name='theirs',
-        context=engine_harness.request_context('theirs'),
-    )
+    request_helpers.create_foreign_cluster(engine)
     request = clusters.ClusterListRequest(global_project=True)
     with pytest.raises(errors.Forbidden, match='administrator'):
         engine.call(request)

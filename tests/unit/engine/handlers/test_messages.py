@@ -19,11 +19,26 @@ from vobjects.clustering.requests import clusters, receivers
 OUT = {'cluster': 'c', 'action': 'CLUSTER_SCALE_OUT', 'params': {'count': 2}}
 
 
-def create(engine: engine_harness.Engine, **more: Any) -> Any:
+@pytest.fixture
+def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+    return harness.engine()
+
+
+@pytest.fixture
+def receiver(engine: engine_harness.Engine) -> Any:
+    return create(engine)
+
+
+def create(engine: engine_harness.Engine) -> Any:
     request = receivers.ReceiverCreateRequest(
-        name='r', type='message', endpoint='http://api:8777', **more
+        name='r', type='message', endpoint='http://api:8777'
     )
     return engine.call(request)
+
+
+def use_queues(engine: engine_harness.Engine, service: Any) -> None:
+    """Replace the queue service of an engine."""
+    object.__setattr__(engine.runtime, 'queues', service)
 
 
 def post(engine: engine_harness.Engine, receiver: Any, *bodies: Any) -> None:
@@ -92,19 +107,15 @@ def test_messages_start_actions_of_the_owner(
     ],
 )
 def test_invalid_message_is_dropped(
-    harness: engine_harness.Harness, body: Any
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    receiver: Any,
+    body: Any,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
-    request_helpers.create_cluster(
-        engine,
-        0,
-        name='theirs',
-        context=engine_harness.request_context('theirs'),
-    )
+    request_helpers.create_foreign_cluster(engine)
     bob = RequestContext(user_id='bob', project_id='ours')
     request_helpers.create_cluster(engine, 0, name='bobs', context=bob)
-    receiver = create(engine)
     post(engine, receiver, body, OUT)
     before = harness.count(models.Action)
     notify(engine)
@@ -114,11 +125,11 @@ def test_invalid_message_is_dropped(
 
 def test_administrator_message_may_target_foreign_cluster(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    receiver: Any,
 ) -> None:
-    engine = harness.engine()
     bob = RequestContext(user_id='bob', project_id='ours')
     request_helpers.create_cluster(engine, 0, name='bobs', context=bob)
-    receiver = create(engine)
     post(engine, receiver, {**OUT, 'cluster': 'bobs'})
     notify(engine, context=engine_harness.request_context(admin=True))
     assert len(actions_of(harness)) == 1
@@ -145,10 +156,10 @@ def test_redelivered_message_starts_no_second_action(
             raise engine_harness.CrashError
 
     inner = engine.runtime.queues
-    object.__setattr__(engine.runtime, 'queues', Dying(inner))
+    use_queues(engine, Dying(inner))
     with pytest.raises(engine_harness.CrashError):
         notify(engine)
-    object.__setattr__(engine.runtime, 'queues', inner)
+    use_queues(engine, inner)
     assert len(actions_of(any_harness)) == 1
 
     def claim_ends(session: Any) -> None:
@@ -184,10 +195,10 @@ def test_concurrent_notifications_start_each_action_once(
 
 def test_message_for_busy_cluster_stays_in_queue(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    receiver: Any,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
-    receiver = create(engine)
     engine.call(clusters.ClusterCheckRequest(identity='c'))
     resize = {'adjustment_type': 'EXACT_CAPACITY', 'number': 3}
     post(
@@ -205,9 +216,9 @@ def test_message_for_busy_cluster_stays_in_queue(
 
 def test_receiver_deletion_deletes_queue(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    receiver: Any,
 ) -> None:
-    engine = harness.engine()
-    receiver = create(engine)
     post(engine, receiver, OUT)
     changed = engine.call(
         receivers.ReceiverUpdateRequest(
@@ -221,10 +232,9 @@ def test_receiver_deletion_deletes_queue(
 
 
 def test_message_receiver_has_no_webhook(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    receiver: Any,
 ) -> None:
-    engine = harness.engine()
-    receiver = create(engine)
     with pytest.raises(errors.ResourceNotFound):
         engine.call(
             receivers.WebhookTriggerRequest(
@@ -235,9 +245,8 @@ def test_message_receiver_has_no_webhook(
 
 def test_failing_queue_service_is_reported(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
-
     class Failing:
         def __getattr__(self, name: str) -> Any:
             def fail(*arguments: Any) -> Any:
@@ -246,13 +255,13 @@ def test_failing_queue_service_is_reported(
             return fail
 
     inner = engine.runtime.queues
-    object.__setattr__(engine.runtime, 'queues', Failing())
+    use_queues(engine, Failing())
     with pytest.raises(errors.Unavailable, match='could not create'):
         create(engine)
     assert harness.count(models.Receiver) == 0
-    object.__setattr__(engine.runtime, 'queues', inner)
+    use_queues(engine, inner)
     create(engine)
-    object.__setattr__(engine.runtime, 'queues', Failing())
+    use_queues(engine, Failing())
     with pytest.raises(errors.Unavailable, match='could not claim'):
         notify(engine)
     with pytest.raises(errors.Unavailable, match='could not unsubscribe'):

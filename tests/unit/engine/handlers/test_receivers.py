@@ -9,8 +9,8 @@ import pytest
 from engine.db import models
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.policies.policy_helpers import attach, create_policy
+from tests.unit.engine.request_helpers import create_webhook, trigger_webhook
 from vobjects.clustering import errors
-from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, receivers
 
 ENDPOINT = 'http://api:8777'
@@ -21,39 +21,12 @@ def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
     return harness.engine()
 
 
-def create(
-    engine: engine_harness.Engine,
-    action: str = 'CLUSTER_SCALE_OUT',
-    **more: Any,
-) -> Any:
-    context = more.pop('context', None)
-    request_fields: dict[str, Any] = {
-        'name': 'hook',
-        'type': 'webhook',
-        'cluster_id': 'c',
-        'action': action,
-        'endpoint': ENDPOINT,
-        **more,
-    }
-    return engine.call(
-        receivers.ReceiverCreateRequest(**request_fields), context
-    )
-
-
-def trigger(engine: engine_harness.Engine, identity: str, **more: Any) -> Any:
-    request_fields = {'params': {}, 'body': {}, **more}
-    request = receivers.WebhookTriggerRequest(
-        identity=identity, **request_fields
-    )
-    return engine.call(request, RequestContext())
-
-
 def test_receiver_is_created_changed_and_deleted(
     any_harness: engine_harness.Harness,
 ) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 0)
-    receiver = create(engine, params={'count': '2'})
+    receiver = create_webhook(engine, params={'count': '2'})
     url = f'{ENDPOINT}/v1/webhooks/{receiver.id}/trigger?V=2&count=2'
     assert receiver.channel == {'alarm_url': url}
     assert (receiver.cluster_id, receiver.user) == (cluster, 'alice')
@@ -75,15 +48,10 @@ def test_receiver_is_created_changed_and_deleted(
 
 def test_receivers_are_filtered(engine: engine_harness.Engine) -> None:
     request_helpers.create_cluster(engine, 0)
-    create(engine, name='a')
-    create(engine, 'CLUSTER_CHECK', name='b')
-    request_helpers.create_cluster(
-        engine,
-        0,
-        name='theirs',
-        context=engine_harness.request_context('theirs'),
-    )
-    create(
+    create_webhook(engine, name='a')
+    create_webhook(engine, 'CLUSTER_CHECK', name='b')
+    request_helpers.create_foreign_cluster(engine)
+    create_webhook(
         engine,
         name='x',
         cluster_id='theirs',
@@ -122,7 +90,7 @@ def test_invalid_receiver_is_rejected(
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     with pytest.raises(errors.BadRequest, match=message):
-        create(engine, **changes)
+        create_webhook(engine, **changes)
 
 
 def test_trigger_acts_as_the_owner_of_the_receiver(
@@ -130,8 +98,8 @@ def test_trigger_acts_as_the_owner_of_the_receiver(
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 1)
-    receiver = create(engine, params={'count': '2'})
-    action = trigger(engine, receiver.id).action
+    receiver = create_webhook(engine, params={'count': '2'})
+    action = trigger_webhook(engine, receiver.id).action
     engine.run_actions()
     row = any_harness.row(models.Action, action)
     assert (row.action, row.status) == ('CLUSTER_SCALE_OUT', 'SUCCEEDED')
@@ -155,8 +123,8 @@ def test_caller_parameters_override_receiver_parameters(
     size: int,
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    receiver = create(engine, params={'count': 2})
-    trigger(engine, receiver.id, params=params, body=body)
+    receiver = create_webhook(engine, params={'count': 2})
+    trigger_webhook(engine, receiver.id, params=params, body=body)
     engine.run_actions()
     assert len(request_helpers.get_cluster(engine, 'c').nodes) == size
 
@@ -172,7 +140,7 @@ def test_webhook_scales_within_best_effort_policy(
         adjustment={'best_effort': True},
     )
     attach(engine)
-    trigger(engine, create(engine, params={'count': 2}).id)
+    trigger_webhook(engine, create_webhook(engine, params={'count': 2}).id)
     engine.run_actions()
     shown = request_helpers.get_cluster(engine, 'c')
     assert (len(shown.nodes), shown.status) == (5, 'ACTIVE')
@@ -182,13 +150,13 @@ def test_webhook_during_scaling_conflicts(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    hook = create(engine).id
-    trigger(engine, hook)
+    hook = create_webhook(engine).id
+    trigger_webhook(engine, hook)
     with pytest.raises(errors.ActionConflict, match='CLUSTER_SCALE_OUT'):
-        trigger(engine, hook)
+        trigger_webhook(engine, hook)
     engine.run_actions(limit=1)
     with pytest.raises(errors.ResourceIsLocked):
-        trigger(engine, hook)
+        trigger_webhook(engine, hook)
     engine.run_actions()
     assert harness.statuses('CLUSTER_SCALE_OUT') == ['SUCCEEDED']
 
@@ -197,16 +165,16 @@ def test_trigger_needs_full_id_and_valid_parameters(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    receiver = create(engine)
+    receiver = create_webhook(engine)
     for identity in ('hook', receiver.id[:8], 'a\0b'):
         with pytest.raises(errors.ResourceNotFound):
-            trigger(engine, identity)
+            trigger_webhook(engine, identity)
     with pytest.raises(errors.BadRequest, match=r'params\.count'):
-        trigger(engine, receiver.id, params={'count': '-1'})
+        trigger_webhook(engine, receiver.id, params={'count': '-1'})
     with pytest.raises(
         errors.BadRequest, match='colour: unknown parameter of'
     ):
-        trigger(engine, receiver.id, params={'colour': 'red'})
+        trigger_webhook(engine, receiver.id, params={'colour': 'red'})
 
 
 @pytest.mark.parametrize(
@@ -225,29 +193,29 @@ def test_trigger_without_a_required_parameter_is_rejected(
     engine: engine_harness.Engine, action: str, field: str
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    receiver = create(engine, action=action)
+    receiver = create_webhook(engine, action=action)
     with pytest.raises(
         errors.BadRequest, match=rf'^params\.{field}: is required'
     ):
-        trigger(engine, receiver.id)
+        trigger_webhook(engine, receiver.id)
 
 
 def test_trigger_during_another_action_conflicts(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    receiver = create(engine)
+    receiver = create_webhook(engine)
     engine.call(clusters.ClusterCheckRequest(identity='c'))
     with pytest.raises(errors.ActionConflict):
-        trigger(engine, receiver.id)
+        trigger_webhook(engine, receiver.id)
 
 
 def test_trigger_passes_any_parameters_to_a_check(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    receiver = create(engine, 'CLUSTER_CHECK', params={'any': 'thing'})
-    trigger(engine, receiver.id, body={'more': 1})
+    receiver = create_webhook(engine, 'CLUSTER_CHECK', params={'any': 'thing'})
+    trigger_webhook(engine, receiver.id, body={'more': 1})
     assert engine.run_actions() > 0
 
 
@@ -256,8 +224,8 @@ def test_cluster_deletion_deletes_receivers(
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 0)
-    receiver = create(engine, 'CLUSTER_DELETE')
-    trigger(engine, receiver.id)
+    receiver = create_webhook(engine, 'CLUSTER_DELETE')
+    trigger_webhook(engine, receiver.id)
     engine.run_actions()
     assert any_harness.count(models.Cluster) == 0
     assert any_harness.count(models.Receiver) == 0
@@ -267,7 +235,7 @@ def test_webhook_receiver_is_not_notified(
     engine: engine_harness.Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    create(engine)
+    create_webhook(engine)
     request = receivers.ReceiverNotifyRequest(identity='hook')
     with pytest.raises(errors.BadRequest, match='non-message receiver'):
         engine.call(request)
@@ -280,10 +248,10 @@ def test_url_with_stored_params_can_be_called(
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     params = {'count': 1.0}
-    receiver = create(engine, params=params)
+    receiver = create_webhook(engine, params=params)
     query = dict(urllib.parse.parse_qsl(receiver.channel['alarm_url']))
     assert query['count'] == '1'
-    assert trigger(
+    assert trigger_webhook(
         engine, receiver.id, params={'count': query['count']}
     ).action
 
@@ -293,9 +261,11 @@ def test_url_leaves_out_params_that_a_query_cannot_express(
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     (node,) = request_helpers.get_cluster(engine, 'c').nodes
-    receiver = create(engine, 'CLUSTER_DEL_NODES', params={'nodes': [node]})
+    receiver = create_webhook(
+        engine, 'CLUSTER_DEL_NODES', params={'nodes': [node]}
+    )
     assert receiver.channel['alarm_url'].endswith('/trigger?V=2')
-    accepted = trigger(engine, receiver.id)
+    accepted = trigger_webhook(engine, receiver.id)
     engine.run_actions()
     assert accepted.action
     assert request_helpers.get_cluster(engine, 'c').nodes == []

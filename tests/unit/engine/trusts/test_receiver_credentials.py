@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Credentials of receivers, as far as it takes no Keystone.
+"""Credentials of receivers, without Keystone.
 
-That trusts are made, used and ended is seen with a real one, in the
-functional tests.
+Functional tests create, use and delete trusts of a real Keystone.
 """
 
 from __future__ import annotations
@@ -18,19 +17,20 @@ from engine.db import credentials, database, models
 from engine.trusts import encryption, keystone, receiver_credentials
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.conftest import configuration, url_of
+from tests.unit.engine.request_helpers import create_webhook, trigger_webhook
 from vobjects.clustering import errors
 from vobjects.clustering.requests import receivers
 
 KEY = Fernet.generate_key().decode()
 
-#: Where no Keystone is.
+#: URL without a server.
 NOWHERE = 'http://127.0.0.1:1/v3'
 
 
 def with_account(target: database.Database, **options: Any) -> cfg.ConfigOpts:
     """Return a configuration with an account; options are ``[receivers]``'s.
 
-    The account is given as the API's is.
+    The section of the account is that of the API.
     """
     conf = configuration(url_of(target))
     receiver_credentials.TrustManager(conf, target)
@@ -59,29 +59,10 @@ def engine_with_account(
     return engine_harness.Harness(conf, harness.database).engine()
 
 
-def create(engine: engine_harness.Engine, context: Any = None) -> Any:
-    request = receivers.ReceiverCreateRequest(
-        name='hook',
-        type='webhook',
-        cluster_id='c',
-        action='CLUSTER_SCALE_OUT',
-        endpoint='http://api',
-    )
-    return engine.call(request, context)
-
-
 def with_token() -> Any:
     context = engine_harness.request_context()
     context.auth_token = 'token-of-alice'
     return context
-
-
-def trigger(engine: engine_harness.Engine, receiver: Any) -> Any:
-    return engine.call(
-        receivers.WebhookTriggerRequest(
-            identity=receiver.id, params={}, body={}
-        )
-    )
 
 
 def test_receiver_created_without_token_has_no_credential(
@@ -89,9 +70,9 @@ def test_receiver_created_without_token_has_no_credential(
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
-    receiver = create(engine)
+    receiver = create_webhook(engine)
     assert harness.rows(models.ReceiverCredential) == []
-    assert trigger(engine, receiver).action
+    assert trigger_webhook(engine, receiver.id).action
 
 
 def test_receiver_without_credential_is_rejected_when_tokens_are_used(
@@ -99,9 +80,9 @@ def test_receiver_without_credential_is_rejected_when_tokens_are_used(
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
-    receiver = create(engine)
+    receiver = create_webhook(engine)
     with pytest.raises(errors.Forbidden, match='Create the receiver again'):
-        trigger(engine_with_account(harness), receiver)
+        trigger_webhook(engine_with_account(harness), receiver.id)
 
 
 def test_receiver_creation_without_account_is_rejected(
@@ -111,19 +92,15 @@ def test_receiver_creation_without_account_is_rejected(
     request_helpers.create_cluster(engine, 0)
     with caplog.at_level(logging.CRITICAL + 1):
         with pytest.raises(errors.Unavailable, match='no account'):
-            create(engine, with_token())
+            create_webhook(engine, context=with_token())
         with pytest.raises(errors.BadRequest, match='referenced cluster'):
-            engine_with_account(harness).call(
-                receivers.ReceiverCreateRequest(
-                    name='hook',
-                    type='webhook',
-                    cluster_id='nothing',
-                    action='CLUSTER_SCALE_OUT',
-                ),
-                with_token(),
+            create_webhook(
+                engine_with_account(harness),
+                cluster_id='nothing',
+                context=with_token(),
             )
         with pytest.raises(errors.Unavailable, match='identity service'):
-            create(engine_with_account(harness), with_token())
+            create_webhook(engine_with_account(harness), context=with_token())
     assert harness.rows(models.Receiver) == []
 
 
@@ -133,7 +110,7 @@ def test_receiver_when_keystone_is_unavailable_is_rejected(
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
-    receiver = create(engine)
+    receiver = create_webhook(engine)
     sealed = encryption.Encryptor([KEY]).encrypt(receiver.id, 'trust')
     harness.database.write(
         lambda session: credentials.add(session, receiver.id, sealed)
@@ -141,7 +118,7 @@ def test_receiver_when_keystone_is_unavailable_is_rejected(
     other = engine_with_account(harness)
     with caplog.at_level(logging.CRITICAL + 1):
         with pytest.raises(errors.Unavailable, match='identity service'):
-            trigger(other, receiver)
+            trigger_webhook(other, receiver.id)
         # It is deleted; its trust is revoked when Keystone answers.
         other.call(receivers.ReceiverDeleteRequest(identity=receiver.id))
         assert harness.rows(models.Receiver) == []
@@ -169,7 +146,7 @@ def test_unused_credentials_belong_to_deleted_receivers(
 ) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 0)
-    receiver = create(engine)
+    receiver = create_webhook(engine)
 
     def store(*ids: str) -> None:
         for id_ in ids:
@@ -184,7 +161,7 @@ def test_unused_credentials_belong_to_deleted_receivers(
     store(receiver.id, '~1', '~2')
     assert unused_ids() == ['~1', '~2']
     assert unused_ids('~1') == ['~2']
-    # Gone with its cluster, it leaves its credential.
+    # The deletion of its cluster deletes it, but not its credential.
     engine.call(
         request_helpers.clusters.ClusterDeleteRequest(identity=cluster)
     )
