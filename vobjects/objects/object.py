@@ -91,24 +91,16 @@ class Object(ovo_base.VersionedObject):
             :raises vobjects.exceptions.NoSuchField: the class lacks this
                 public name; oslo.versionedobjects would never send its value
             """
-            if name[:1] == '_':
-                _set(self, name, value)
-                return
             cls = self.__class__
             try:
-                setter = cls.fields.codecs[cls].settable[name]
+                setter = cls.fields.codecs[cls].setters.get(name)
             except (AttributeError, KeyError):
-                pass  # not a field, or a class that is not compiled
-            else:
+                setter = None  # the class is not compiled
+            if setter is not None:
                 # As the property of the field does, but faster.
-                attribute, unchanged_types, coerce, is_unpatched = setter
-                if is_unpatched():
-                    if type(value) not in unchanged_types:
-                        value = coerce(self, name, value)
-                    self._changed_fields.add(name)
-                    self.__dict__[attribute] = value
-                    return
-            if not hasattr(cls, name):
+                setter(self, value)
+                return
+            if name[:1] != '_' and not hasattr(cls, name):
                 raise exceptions.NoSuchField(
                     self.obj_name(), name, self.fields
                 )

@@ -15,7 +15,7 @@ from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, fields
 from vobjects.objects import history
-from vobjects.objects.codec import override_detection
+from vobjects.objects.codec import generate
 from vobjects.objects.object import Object, Request, Resource
 from vobjects.versions import NULL, Version
 
@@ -61,7 +61,7 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
     _read_version_map(cls, version)
     _check_reasons(cls, version)
     ovo_base.VersionedObjectRegistry.register(cls)
-    override_detection.install_getters(cls)
+    generate.install_getters(cls)
     return cls
 
 

@@ -13,15 +13,21 @@ from vobjects.versions import Version
 
 
 class Upgrade:
-    """How to convert data of one version of a class to the newest."""
+    """How to convert data of one version of a class to the newest.
+
+    :ivar keeps_all: whether data with exactly the fields of the newest
+        version stays the same
+    """
 
     __slots__ = (
         '_cls',
         '_dropped',
+        '_is_noop',
         '_known_fields',
         '_new_names',
         '_plan',
         '_source',
+        'keeps_all',
     )
 
     def __init__(self, cls: Any, version: str) -> None:
@@ -30,8 +36,9 @@ class Upgrade:
         timeline: history.History = cls._history
         self._known_fields = frozenset(timeline.wire_fields_at(self._source))
         plan = timeline.plan(self._source, timeline.version)
-        is_noop = not (plan.drops or plan.carries or plan.fills)
-        self._plan = None if is_noop else plan
+        self._is_noop = not (plan.drops or plan.carries or plan.fills)
+        self._plan = plan
+        self.keeps_all = self._is_noop and self._known_fields == {*cls.fields}
         self._dropped = frozenset(drop.name for drop in plan.drops)
         self._new_names = {c.source: c.target for c in plan.carries}
 
@@ -46,10 +53,10 @@ class Upgrade:
         unknown = unknown_fields.handle(
             self._cls, data, self._known_fields, self._source
         )
-        if not unknown and self._plan is None:
+        if not unknown and self._is_noop:
             return data, changes, unknown
         upgraded = {key: data[key] for key in data if key not in unknown}
-        if self._plan is not None:
+        if not self._is_noop:
             self._plan.apply(upgraded, refuse_loss=self._cls.REFUSE_LOSS)
         names = self._new_names
         return (

@@ -8,6 +8,7 @@ oslo.versionedobjects apply instead.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -35,7 +36,7 @@ from vobjects.objects.codec.override_detection import (
 #: The ``__dict__`` of an object.
 Attributes = dict[str, Any]
 Condition = Callable[[], bool]
-Envelope = Callable[[str, dict[str, Any], Iterable[str]], dict[str, Any]]
+Envelope = Callable[..., dict[str, Any]]
 
 _new = object.__new__
 _lock = threading.RLock()
@@ -54,6 +55,7 @@ _DECODING = (
     '_obj_primitive_key',
     'OBJ_SERIAL_NAMESPACE',
 )
+_CLASS_SEARCH = ('obj_from_primitive', 'obj_class_from_name')
 _CREATION = ('__init__', '__new__', 'obj_attr_is_set')
 _CONVERSION = ('obj_to_primitive', *override_detection.CONVERSIONS)
 
@@ -71,9 +73,9 @@ class ClassCodec:
 
     :ivar keeps_in_dict: whether instances keep every field in ``__dict__``
     :ivar skips_init: whether instances can be created without ``__init__``
-    :ivar tracking: which ``obj_what_changed`` the class has: 'base' of
-        VersionedObject, 'list' of ObjectListBase, or 'custom'
-    :ivar changes: ``obj_what_changed`` of the class
+    :ivar has_context: whether the class itself has ``_context``
+    :ivar changes: ``obj_what_changed`` of the class; :func:`what_changed` if
+        it does not override the method
     :ivar tracked: names and attributes of the fields whose values may be
         objects with their own changes
     """
@@ -88,7 +90,6 @@ class ClassCodec:
             for name, field in self.watched.items()
         }
         self.names = frozenset(self.fields)
-        self.tracking = _tracking_of(cls)
         self.is_list = _has_list_init(cls)
         self.holds_objects = any(
             field.holds_objects for field in self.fields.values()
@@ -104,33 +105,20 @@ class ClassCodec:
         self.version_key, self.name_key = key('version'), key('name')
         self.namespace_key = key('namespace')
         self.type_name: str = cls.obj_name()
-        self.settable = {
-            name: (
-                attribute_of(name),
-                field.unchanged_types,
-                field.coerce,
-                generate.condition(field.methods('coerce')),
-            )
-            for name, field in self.fields.items()
-            if self.keeps_in_dict and not field.field.read_only
-        }
         self.float_attributes = [
             attribute_of(name)
             for name, field in self.fields.items()
             if field.may_hold_float
         ]
-        title = f'{cls.__module__}.{cls.__qualname__}'
-        self.data = generate.data_function(title, self.fields, {})
-        self._read_into = generate.transfer_function(
-            title, self.fields, {name: name for name in self.fields}, 'decode'
+        self.title = f'{cls.__module__}.{cls.__qualname__}'
+        self.data = generate.data_function(self.title, self.fields, {}, {})
+        # The order of errors is that of the keywords, if that is all.
+        self.coerces_any_order = self.keeps_in_dict and all(
+            field.coerces_by_value and not field.field.read_only
+            for field in self.fields.values()
         )
-        self._copy_into = generate.transfer_function(
-            title,
-            self.fields,
-            {name: attribute_of(name) for name in self.fields},
-            'copy',
-            'memo',
-        )
+        # A service may define it as a property. Otherwise, __dict__ is faster.
+        self.has_context = hasattr(cls, '_context')
         self.tracks_changes = self.keeps_in_dict and are_replaceable(
             cls, 'obj_attr_is_set'
         )
@@ -139,16 +127,41 @@ class ClassCodec:
             for name, field in self.fields.items()
             if field.tracks_changes
         ]
-        self.changes = _changes_of(self)
+        self.changes = _changes_of(cls)
         self.envelope = _envelope(self)
-        self.primitive = _primitive(self)
         self._set_conditions()
         # Caches of other modules of this package: version -> conversion.
         self.downgrades: dict[str, Any] = {}
         self.upgrades: dict[str, Any] = {}
+        self._upgrades_data = hasattr(cls, '_upgrade_from')
         # Set by vobjects.objects.codec.list_decoding.
         self.list_reader: Any = None
         self.objects_reader: Any = None
+
+    @functools.cached_property
+    def coerce_from(self) -> generate.Transfer:
+        """Functions that coerce and set the fields from keywords."""
+        return generate.transfer(self.title, self.fields, 'coerce')
+
+    @functools.cached_property
+    def _decode_from(self) -> generate.Transfer:
+        return generate.transfer(self.title, self.fields, 'decode')
+
+    @functools.cached_property
+    def _copy_from(self) -> generate.Transfer:
+        return generate.transfer(
+            self.title, self.fields, 'copy', attribute_of, 'memo'
+        )
+
+    @functools.cached_property
+    def setters(self) -> dict[str, Callable[[Any, Any], None]]:
+        """Functions ``(obj, value)`` that set a field, by its name."""
+        settable = {
+            name: field
+            for name, field in self.fields.items()
+            if self.keeps_in_dict and not field.field.read_only
+        }
+        return generate.setters(self.title, settable)
 
     def _set_conditions(self) -> None:
         cls = self.cls
@@ -172,6 +185,19 @@ class ClassCodec:
             'coerce',
             'from_primitive',
         )
+        self.may_decode_nested = condition(
+            self.keeps_in_dict
+            and are_replaceable(
+                cls, '_obj_primitive_field', '_obj_from_primitive'
+            ),
+            (*_DECODING, *_CREATION, '_obj_from_primitive'),
+            'coerce',
+            'from_primitive',
+        )
+        self.may_find_class = condition(
+            are_replaceable(cls, '_obj_primitive_field', *_CLASS_SEARCH),
+            (*_DECODING, *_CLASS_SEARCH),
+        )
         self.may_copy = condition(self.tracks_changes, _CREATION, 'coerce')
         self.may_encode = condition(
             self.tracks_changes, _ENCODING, 'to_primitive'
@@ -191,15 +217,6 @@ class ClassCodec:
             'to_primitive',
         )
 
-    def may_read(self) -> bool:
-        """Tell whether ``obj_from_primitive`` is the original."""
-        return (
-            are_replaceable(
-                self.cls, 'obj_from_primitive', 'obj_class_from_name'
-            )
-            and self.may_decode()
-        )
-
     def decode(
         self, context: Any, version: str, primitive: Mapping[str, Any]
     ) -> Any:
@@ -210,38 +227,37 @@ class ClassCodec:
         cls: Any = self.cls
         data = primitive[self.data_key]
         changes = primitive.get(self.changes_key, ())
-        if not hasattr(cls, '_upgrade_from'):
-            if data.__class__ is dict:
-                return self.read(context, version, data, changes)
+        if data.__class__ is not dict and not self._upgrades_data:
             return override_detection.ORIGINALS['_obj_from_primitive'](
                 cls, context, version, primitive
             )
-        upgrade = self.upgrades.get(version) or cls._upgrade_from(version)
-        data, changes, unknown = upgrade.apply(data, changes)
-        obj = self.read(context, cls.VERSION, data, changes)
-        if unknown:
-            obj.__dict__[unknown_fields.ATTRIBUTE] = unknown
-        return obj
-
-    def read(
-        self,
-        context: Any,
-        version: str,
-        data: Mapping[str, Any],
-        changes: Iterable[str],
-    ) -> Any:
-        """Return an object from the data of a primitive.
-
-        :param version: the ``VERSION`` of the object
-        """
+        upgrade = unknown = None
+        if self._upgrades_data:
+            upgrade = self.upgrades.get(version) or cls._upgrade_from(version)
+            version = cls.VERSION
         obj = self.new(context, version)
         d = obj.__dict__
-        self._read_into(obj, d, data)
+        # Usually, the data has exactly the fields of the newest version.
+        may_have_all = data.__class__ is dict and (
+            upgrade is None
+            or (upgrade.keeps_all and len(data) == len(self.names))
+        )
+        if not (may_have_all and self._decode_from.all(obj, d, data)):
+            if upgrade is not None:
+                data, changes, unknown = upgrade.apply(data, changes)
+            self._decode_from.some(obj, d, data)
         if self.is_list and '_obj_objects' not in d:
             obj.objects = []
-        names = self.names
-        d['_changed_fields'] = {name for name in changes if name in names}
+        d['_changed_fields'] = (
+            set(self.names.intersection(changes)) if changes != () else set()
+        )
+        if unknown:
+            d[unknown_fields.ATTRIBUTE] = unknown
         return obj
+
+    def primitive(self, obj: Any, d: Attributes) -> dict[str, Any]:
+        """Return ``obj_to_primitive()``, at the object's own version."""
+        return self.envelope(obj, obj.VERSION, self.data(obj, d))
 
     def new(self, context: Any, version: str) -> Any:
         """Return an object without fields."""
@@ -250,7 +266,10 @@ class ClassCodec:
             obj.__dict__['_changed_fields'] = set()
         else:
             obj = self.cls()
-        obj._context = context  # may be a property of the service
+        if self.has_context:
+            obj._context = context
+        else:
+            obj.__dict__['_context'] = context
         obj.__dict__['VERSION'] = version
         return obj
 
@@ -263,8 +282,12 @@ class ClassCodec:
             copied = obj.__class__()
         memo[id(obj)] = copied
         d, to = obj.__dict__, copied.__dict__
-        copied._context = obj._context
-        self._copy_into(copied, to, d, memo)
+        if self.has_context:
+            copied._context = obj._context
+        else:
+            to['_context'] = obj._context
+        if not self._copy_from.all(copied, to, d, memo):
+            self._copy_from.some(copied, to, d, memo)
         if self.is_list and '_obj_objects' not in to:
             copied.objects = []
         to['_changed_fields'] = set(obj._changed_fields)
@@ -272,7 +295,7 @@ class ClassCodec:
 
 
 def _envelope(codec: ClassCodec) -> Envelope:
-    """Return a function from version, data and changes to a primitive.
+    """Return a function from an object's data to its primitive.
 
     Names of changed fields that are not in the data are omitted.
     """
@@ -280,10 +303,19 @@ def _envelope(codec: ClassCodec) -> Envelope:
     namespace_key = codec.namespace_key
     namespace = codec.cls.OBJ_PROJECT_NAMESPACE
     version_key, data_key = codec.version_key, codec.data_key
-    changes_key = codec.changes_key
+    changes_key, changes_of = codec.changes_key, codec.changes
+    # Most objects are sent without changes.
+    looks_first = (
+        changes_of is what_changed
+        and codec.tracks_changes
+        and not codec.tracked
+    )
 
     def envelope(
-        version: str, data: dict[str, Any], changes: Iterable[str]
+        obj: Any,
+        version: str,
+        data: dict[str, Any],
+        new_names: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         primitive = {
             name_key: type_name,
@@ -291,21 +323,18 @@ def _envelope(codec: ClassCodec) -> Envelope:
             version_key: version,
             data_key: data,
         }
+        if looks_first and not obj._changed_fields:
+            return primitive
+        changes: Iterable[str] = changes_of(obj)
         if changes:
+            if new_names:
+                changes = [new_names.get(name, name) for name in changes]
             names = [name for name in changes if name in data]
             if names:
                 primitive[changes_key] = names
         return primitive
 
     return envelope
-
-
-def _primitive(
-    codec: ClassCodec,
-) -> Callable[[Any, Attributes], dict[str, Any]]:
-    """Return ``obj_to_primitive()``, at the object's own version."""
-    data, changes, envelope = codec.data, codec.changes, codec.envelope
-    return lambda obj, d: envelope(obj.VERSION, data(obj, d), changes(obj))
 
 
 def what_changed(obj: Any) -> set[str]:
@@ -329,27 +358,16 @@ def what_changed(obj: Any) -> set[str]:
     return changed
 
 
-def _changes_of(codec: ClassCodec) -> Callable[[Any], set[str]]:
-    if codec.tracking == 'base':
-        if codec.tracked or not codec.tracks_changes:
-            return what_changed
-        # Most objects are sent without changes.
-        return lambda obj: obj._changed_fields and what_changed(obj)
-    if codec.tracking == 'list':
-        return lazy_list.list_what_changed
-    return lambda obj: obj.obj_what_changed()
-
-
-def _tracking_of(cls: type) -> str:
-    """Return which ``obj_what_changed`` a class has."""
+def _changes_of(cls: type) -> Callable[[Any], set[str]]:
+    """Return ``obj_what_changed`` of a class."""
     if are_replaceable(cls, 'obj_what_changed'):
-        return 'base'
+        return what_changed
     if (
         get_function(cls, 'obj_what_changed')
         in override_detection.REPLACEABLE_LIST_CHANGES
     ):
-        return 'list'
-    return 'custom'
+        return lazy_list.list_what_changed
+    return lambda obj: obj.obj_what_changed()
 
 
 def _has_list_init(cls: type) -> bool:
@@ -369,8 +387,8 @@ def _keeps_in_dict(cls: type[VersionedObject]) -> bool:
         and cls.obj_fields is override_detection.ORIGINAL_FIELDS
         and not any(
             hasattr(cls, attribute_of(name))
-            or not override_detection.is_field_property(
-                getattr(cls, name, None), field
+            or not generate.is_field_property(
+                getattr(cls, name, None), name, field
             )
             for name, field in cls.fields.items()
         )
@@ -421,7 +439,7 @@ def encode_objects(objects: Any) -> list[Any]:
 def _reader_of(cls: Any) -> Callable[[Any, str, Any], Any]:
     """Return ``_obj_from_primitive`` of a class, to call it many times."""
     codec = class_codec(cls)
-    if are_replaceable(cls, '_obj_from_primitive') and codec.may_decode():
+    if codec.may_decode_nested():
         return codec.decode
     return cls._obj_from_primitive  # type: ignore[no-any-return]
 
@@ -432,20 +450,25 @@ def decode_objects(parent: Any, primitives: list[dict[str, Any]]) -> list[Any]:
     :param parent: the object that will contain them
     """
     codec, context = class_codec(parent.__class__), parent._context
-    if not codec.may_read():
+    if not codec.may_find_class():
         return [parent.obj_from_primitive(p, context) for p in primitives]
     name_key, version_key = codec.name_key, codec.version_key
     namespace_key = codec.namespace_key
     objects = []
-    last: Any = None
+    namespace: Any = None
+    name: Any = None
+    version: Any = None
     read: Any = None
     for primitive in primitives:
-        version = primitive[version_key]
-        label = primitive[namespace_key], primitive[name_key], version
-        if label != last:
-            last = label
-            if label[0] != codec.cls.OBJ_PROJECT_NAMESPACE:
+        if (
+            primitive[namespace_key] != namespace
+            or primitive[name_key] != name
+            or primitive[version_key] != version
+        ):
+            namespace, name = primitive[namespace_key], primitive[name_key]
+            version = primitive[version_key]
+            if namespace != codec.cls.OBJ_PROJECT_NAMESPACE:
                 parent.obj_from_primitive(primitive)  # raises the error
-            read = _reader_of(find_class(label[1], version))
+            read = _reader_of(find_class(name, version))
         objects.append(read(context, version, primitive))
     return objects

@@ -54,26 +54,22 @@ def default_method(field: AnyField, name: str) -> Any:
     return getattr(type(field._type), name)
 
 
-def coercer_for(
-    field: AnyField, otherwise: Coercer | None = None
-) -> tuple[frozenset[type], Coercer]:
-    """Return the classes to keep unchanged, and a function for the rest.
+def _coerce_method(field: AnyField) -> Any:
+    """Return ``coerce`` of a field's type; None: the field differs."""
+    if type(field)._null is not ovo.Field._null:
+        return None
+    return default_method(field, 'coerce')
+
+
+def coercer_for(field: AnyField, otherwise: Coercer | None = None) -> Coercer:
+    """Return a function that coerces values like ``field.coerce``.
 
     :param otherwise: coerces unexpected values in place of ``field.coerce``
     """
     otherwise = otherwise or field.coerce
-    method = default_method(field, 'coerce')
-    if method is None or type(field)._null is not ovo.Field._null:
-        return frozenset(), otherwise
-    null = {NONE} if field.nullable else set()
-    unchanged_type = _UNCHANGED.get(method)
-    if unchanged_type is not None:
-        return frozenset({unchanged_type, *null}), otherwise
-    make_coercer = _COERCERS.get(method)
-    coerce = (
-        make_coercer(field, otherwise) if make_coercer is not None else None
-    )
-    return frozenset(null), coerce or otherwise
+    make_coercer = _COERCERS.get(_coerce_method(field))
+    coerce = make_coercer and make_coercer(field, otherwise)
+    return coerce or otherwise
 
 
 #: ``coerce`` -> the class whose values it returns unchanged.
@@ -85,55 +81,40 @@ _UNCHANGED: dict[Any, type] = {
     ovo.FlexibleBoolean.coerce: bool,
 }
 
+#: ``coerce`` -> an expression that is true if it returns ``{v}`` unchanged.
+_TESTS: dict[Any, str] = {
+    **{
+        method: f'type({{v}}) is {cls.__name__}'
+        for method, cls in _UNCHANGED.items()
+    },
+    ovo.UUID.coerce: 'type({v}) is str and is_uuid({v})',
+    ovo.Enum.coerce: 'type({v}) is str and {v} in {valid}',
+    ovo.NonNegativeInteger.coerce: 'type({v}) is int and {v} >= 0',
+    ovo.NonNegativeFloat.coerce: 'type({v}) is float and {v} >= 0',
+    ovo.DateTime.coerce: 'type({v}) is datetime and {v}.tzinfo is UTC',
+}
+#: The names in these expressions, except for ``{v}`` and ``{valid}``.
+TEST_NAMES = {'is_uuid': _is_uuid, 'datetime': datetime.datetime, 'UTC': UTC}
 
-def _uuid_coercer(field: AnyField, otherwise: Coercer) -> Coercer:
-    def coerce(obj: Any, name: str, value: Any) -> Any:
-        if value.__class__ is str and _is_uuid(value):
-            return value
-        return otherwise(obj, name, value)
 
-    return coerce
+def unchanged_test(field: AnyField) -> str:
+    """Return an expression that is true if coercion keeps a value.
+
+    :returns: a template, in which ``{v}`` stands for the value and
+        ``{valid}`` for :func:`valid_texts`; empty: use ``coerce``
+    """
+    method = _coerce_method(field)
+    tests = ['{v} is None'] if method is not None and field.nullable else []
+    if method in _TESTS and getattr(field._type, 'tzinfo_aware', True):
+        tests.append(_TESTS[method])
+    return ' or '.join(tests)
 
 
-def _enum_coercer(field: AnyField, otherwise: Coercer) -> Coercer | None:
+def valid_texts(field: AnyField) -> frozenset[str]:
+    """Return the texts that an Enum field accepts; empty for others."""
     # Fixed when compiled: oslo.versionedobjects cannot change the values.
-    try:
-        valid = frozenset(field._type._valid_values)  # type: ignore[attr-defined]
-    except TypeError:
-        return None
-
-    def coerce(obj: Any, name: str, value: Any) -> Any:
-        if value.__class__ is str and value in valid:
-            return value
-        return otherwise(obj, name, value)
-
-    return coerce
-
-
-def _not_negative_coercer(
-    number: type[int] | type[float],
-) -> Maker:
-    def make(field: AnyField, otherwise: Coercer) -> Coercer:
-        def coerce(obj: Any, name: str, value: Any) -> Any:
-            if value.__class__ is number and value >= 0:
-                return value
-            return otherwise(obj, name, value)
-
-        return coerce
-
-    return make
-
-
-def _datetime_coercer(field: AnyField, otherwise: Coercer) -> Coercer | None:
-    if not field._type.tzinfo_aware:  # type: ignore[attr-defined]
-        return None
-
-    def coerce(obj: Any, name: str, value: Any) -> Any:
-        if value.__class__ is datetime.datetime and value.tzinfo is UTC:
-            return value
-        return otherwise(obj, name, value)
-
-    return coerce
+    valid = getattr(field._type, '_valid_values', ())
+    return frozenset(value for value in valid if type(value) is str)
 
 
 def has_type_name(cls: type, name: str, subclasses: bool) -> bool:
@@ -167,14 +148,13 @@ def _object_coercer(field: AnyField, otherwise: Coercer) -> Coercer:
 
 def _items_test(element: AnyField) -> Callable[[Any], bool] | None:
     """Return a test that no value needs coercion, from the classes of all."""
-    unchanged_types, coerce = coercer_for(element)
-    if unchanged_types - {NONE}:
-        return unchanged_types.issuperset
-    field_type: Any = element._type
-    if type(field_type).coerce is not ovo.Object.coerce or (
-        coerce == element.coerce
-    ):
+    method = _coerce_method(element)
+    if method in _UNCHANGED:
+        null = {NONE} if element.nullable else set()
+        return frozenset({_UNCHANGED[method], *null}).issuperset
+    if method is not ovo.Object.coerce:
         return None
+    field_type: Any = element._type
     type_name, subclasses = field_type._obj_name, field_type._subclasses
 
     def are_objects(classes: Any) -> bool:
@@ -228,16 +208,13 @@ def _container_coercer(
 
 
 _COERCERS: dict[Any, Maker] = {
-    ovo.UUID.coerce: _uuid_coercer,
-    ovo.Enum.coerce: _enum_coercer,
-    ovo.NonNegativeInteger.coerce: _not_negative_coercer(int),
-    ovo.NonNegativeFloat.coerce: _not_negative_coercer(float),
-    ovo.DateTime.coerce: _datetime_coercer,
     ovo.Object.coerce: _object_coercer,
     ovo.List.coerce: _container_coercer(LISTS, ovo.CoercedList, list.extend),
     ovo.Dict.coerce: _container_coercer(DICTS, ovo.CoercedDict, dict.update),
     ovo.Set.coerce: _container_coercer(SETS, ovo.CoercedSet, set.update),
 }
 
+#: Coercion by these methods depends on nothing but the value.
+KNOWN = frozenset({*_TESTS, *_COERCERS})
 #: Coercion by these methods never results in an object.
-NEVER_OBJECTS = frozenset({*_UNCHANGED, *_COERCERS} - {ovo.Object.coerce})
+NEVER_OBJECTS = KNOWN - {ovo.Object.coerce}

@@ -38,85 +38,49 @@ Manifest = Mapping[str, str]
 Converter = Callable[[Any, Manifest, bool, Any], Any]
 
 
-class Downgrade:
-    """How to convert objects of a class to a version."""
+#: Returns the primitive of an object: ``(obj, manifest, refuse_loss)``.
+Downgrade = Callable[[Any, Manifest | None, bool], dict[str, Any]]
 
-    __slots__ = ('_codec', '_data', '_drops', '_names', '_plan', '_version')
 
-    def __init__(self, codec: ClassCodec, version: str) -> None:
-        cls: Any = codec.cls
-        plan: ConversionPlan = cls._plan_to(version)
-        self._codec = codec
-        self._version = version
-        self._plan = plan
-        self._names = {carry.source: carry.target for carry in plan.carries}
-        dropped = {drop.name for drop in plan.drops}
-        fields = codec.fields
-        self._drops: list[tuple[str, str, Any, Any]] | None = None
-        # A plan that only drops fields is usually applied here, because this
-        # is faster.
-        if not (
-            plan.carries
-            or plan.fills
-            or any(drop.steps for drop in plan.drops)
-            or any(not fields[name].encodes for name in dropped)
-        ):
-            fields = {k: fields[k] for k in fields if k not in dropped}
-            self._drops = [
-                (
-                    drop.name,
-                    generate.attribute_of(drop.name),
-                    codec.fields[drop.name].encode,
-                    drop.harmless[-1],
-                )
-                for drop in plan.drops
-            ]
-        self._data = generate.data_function(
-            f'{cls.__module__}.{cls.__qualname__} at {version}',
-            fields,
-            {
-                name: _converter(field.field._type)
-                for name, field in fields.items()
-                # The peer may not know the types in a dropped field.
-                if field.holds_objects and name not in dropped
-            },
-        )
+def _downgrade(codec: ClassCodec, version: str) -> Downgrade:
+    """Return how to convert objects of a class to a version.
 
-    def primitive(
-        self, obj: Any, manifest: Manifest | None, refuse_loss: bool
+    It raises ConversionError if an object cannot be represented.
+    """
+    cls: Any = codec.cls
+    plan: ConversionPlan = cls._plan_to(version)
+    fields = codec.fields
+    drops = {drop.name: drop.harmless[-1] for drop in plan.drops}
+    only_drops = not (
+        plan.carries
+        or plan.fills
+        or any(drop.steps for drop in plan.drops)
+        or any(not fields[name].encodes for name in drops)
+    )
+    data_of = generate.data_function(
+        f'{codec.title} at {version}',
+        fields,
+        {
+            name: _converter(field.field._type)
+            for name, field in fields.items()
+            # The peer may not know the types in a dropped field.
+            if field.holds_objects and name not in drops
+        },
+        # Fields to drop are usually null or their default. That is faster to
+        # test than to apply the plan.
+        drops if only_drops else None,
+        plan.apply,
+    )
+    envelope = codec.envelope
+    new_names = {carry.source: carry.target for carry in plan.carries}
+
+    def downgrade(
+        obj: Any, manifest: Manifest | None, refuse_loss: bool
     ) -> dict[str, Any]:
-        """Return the primitive of an object.
+        data = data_of(obj, obj.__dict__, manifest, refuse_loss)
+        return envelope(obj, version, data, new_names)
 
-        :raises vobjects.exceptions.ConversionError: the object cannot be
-            represented at that version
-        """
-        codec = self._codec
-        d = obj.__dict__
-        data = self._data(obj, d, manifest, refuse_loss)
-        if self._drops is None or self._add_dropped(data, d):
-            self._plan.apply(data, refuse_loss=refuse_loss)
-        changes: Any = codec.changes(obj)
-        if changes and self._names:
-            changes = [self._names.get(name, name) for name in changes]
-        return codec.envelope(self._version, data, changes)
-
-    def _add_dropped(self, data: dict[str, Any], d: dict[str, Any]) -> bool:
-        """Add the dropped fields that are neither null nor their default.
-
-        :returns: whether there are any
-        """
-        is_added = False
-        for name, attribute, encode, default in self._drops or ():
-            value = d.get(attribute)
-            if value is not None:
-                if encode is not None:
-                    value = encode(value)
-                if value.__class__ is not default.__class__ or (
-                    value != default
-                ):
-                    data[name] = value
-                    is_added = True
-        return is_added
+    return downgrade
 
 
 def _downgrade_to(codec: ClassCodec, version: str) -> Downgrade:
@@ -126,7 +90,7 @@ def _downgrade_to(codec: ClassCodec, version: str) -> Downgrade:
     """
     downgrade: Downgrade | None = codec.downgrades.get(version)
     if downgrade is None:
-        downgrade = Downgrade(codec, version)
+        downgrade = _downgrade(codec, version)
         if len(codec.downgrades) < MAX_VERSIONS:
             codec.downgrades[version] = downgrade
     return downgrade
@@ -189,7 +153,7 @@ def _downgrade_object(
 ) -> Any:
     downgrade = _downgrade_for(child.__class__, manifest)
     if downgrade is not None and is_convertible(child):
-        return downgrade.primitive(child, manifest, refuse_loss)
+        return downgrade(child, manifest, refuse_loss)
     return parent._downgrade_uncompiled(child, manifest, refuse_loss)
 
 
@@ -221,9 +185,7 @@ def _downgrade_objects(
         if cls is not last_cls:
             last_cls, downgrade = cls, _downgrade_for(cls, manifest)
         if downgrade is not None and is_convertible(child):
-            primitives.append(
-                downgrade.primitive(child, manifest, refuse_loss)
-            )
+            primitives.append(downgrade(child, manifest, refuse_loss))
         else:
             primitives.append(
                 parent._downgrade_uncompiled(child, manifest, refuse_loss)
@@ -267,4 +229,4 @@ def convert(
         return None
     elif version_tuple(version) > version_tuple(newest):
         raise ovo_exception.InvalidTargetVersion(version=version)
-    return _downgrade_to(codec, version).primitive(obj, manifest, refuse_loss)
+    return _downgrade_to(codec, version)(obj, manifest, refuse_loss)

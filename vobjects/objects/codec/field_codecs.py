@@ -47,9 +47,12 @@ class FieldCodec:
     Functions have the signature of the field's methods, ``(obj, name,
     value)``, except for ``encode`` and ``copy``.
 
-    :ivar unchanged_types: classes whose instances are stored unchanged
     :ivar coerce: like ``field.coerce``
+    :ivar unchanged: an expression that is true if ``coerce`` and ``copy``
+        return a value unchanged; see :func:`coercion.unchanged_test`
+    :ivar valid: the texts that ``unchanged`` accepts
     :ivar decode: converts a primitive to a coerced value
+    :ivar decode_unchanged: as ``unchanged``, for ``decode``
     :ivar encode: ``(value)``: converts a value (not None) to its primitive;
         None: the primitive is the value itself
     :ivar encodes: whether ``encode`` knows the field type; otherwise, use the
@@ -57,18 +60,23 @@ class FieldCodec:
     :ivar copy: ``(obj, name, value, memo)``: returns a deep copy, coerced
     :ivar tracks_changes: whether the value may be an object with its own
         changes
+    :ivar coerces_by_value: whether ``coerce`` has no side effects, and does
+        not depend on the object
     :ivar holds_objects: whether the field type can contain objects
     :ivar may_hold_float: whether a value may contain a float
     """
 
     field: AnyField
-    unchanged_types: frozenset[type]
     coerce: Coercer
+    unchanged: str
+    valid: frozenset[str]
     decode: Coercer
+    decode_unchanged: str
     encode: Encoder | None
     encodes: bool
     copy: Copier
     tracks_changes: bool
+    coerces_by_value: bool
     holds_objects: bool
     may_hold_float: bool
 
@@ -90,22 +98,36 @@ def field_codec(
     :param encode_objects: converts a list of objects to primitives
     :param decode_objects: converts a list of primitives to objects
     """
-    unchanged_types, coerce = coercion.coercer_for(field)
+    coerce = coercion.coercer_for(field)
     has_own_coerce = type(field).coerce is not ovo.Field.coerce
     innermost: Any = field._type
+    nested_types = [type(innermost)]
     while isinstance(innermost, ovo.CompoundFieldType):
         innermost = innermost._element_type._type
+        nested_types.append(type(innermost))
     encode = _encoder_for(field, encode_objects)
+    decode = _decoder_for(field, coerce, decode_objects)
+    unchanged = '' if field.read_only else coercion.unchanged_test(field)
+    if decode == coerce:
+        decode_unchanged = unchanged
+    elif unchanged and coercion.default_method(field, 'from_primitive'):
+        decode_unchanged = '{v} is None' if field.nullable else ''
+    else:
+        decode_unchanged = ''
     return FieldCodec(
         field=field,
-        unchanged_types=unchanged_types,
         coerce=coerce,
-        decode=_decoder_for(field, coerce, decode_objects),
+        unchanged=unchanged,
+        valid=coercion.valid_texts(field),
+        decode=decode,
+        decode_unchanged=decode_unchanged,
         encode=None if encode is _identity else encode,
         encodes=encode is not None,
         copy=_copier_for(field, coerce),
         tracks_changes=has_own_coerce
         or type(field._type).coerce not in coercion.NEVER_OBJECTS,
+        coerces_by_value=not has_own_coerce
+        and all(t.coerce in coercion.KNOWN for t in nested_types),
         holds_objects=isinstance(innermost, ovo.Object),
         may_hold_float=has_own_coerce
         or type(innermost).coerce not in _NEVER_FLOAT
@@ -146,9 +168,7 @@ def _decoder_for(
 
     def decode_object(obj: Any, name: str, value: Any) -> Any:
         if value.__class__ is dict:
-            return coerce(
-                obj, name, obj.obj_from_primitive(value, obj._context)
-            )
+            return coerce(obj, name, decode_objects(obj, [value])[0])
         return decode_by_field(obj, name, value)
 
     def decode_list(obj: Any, name: str, value: Any) -> Any:
@@ -163,15 +183,19 @@ def _decoder_for(
         return coerce
     if method is ovo.Object.from_primitive:
         return decode_object
+    if (
+        method is ovo.DateTime.from_primitive
+        and coercion.default_method(field, 'coerce') is ovo.DateTime.coerce
+        and field._type.tzinfo_aware  # type: ignore[attr-defined]
+    ):
+        return decode_time
     if coerce == field.coerce:
         return decode_by_field
-    if method is ovo.DateTime.from_primitive:
-        return decode_time
     if method in (ovo.List.from_primitive, ovo.Dict.from_primitive):
         element: AnyField = field._type._element_type  # type: ignore[attr-defined]
         item_method = coercion.default_method(element, 'from_primitive')
         if item_method is ovo.FieldType.from_primitive:
-            return coercion.coercer_for(field, decode_by_field)[1]
+            return coercion.coercer_for(field, decode_by_field)
         if (item_method, method) == (
             ovo.Object.from_primitive,
             ovo.List.from_primitive,

@@ -21,7 +21,11 @@ import msgspec
 from oslo_versionedobjects import fields as ovo
 
 from vobjects.objects.codec import coercion, lazy_list, prevalidation
-from vobjects.objects.codec.class_codec import ClassCodec, class_codec
+from vobjects.objects.codec.class_codec import (
+    ClassCodec,
+    class_codec,
+    what_changed,
+)
 from vobjects.objects.codec.coercion import default_method
 from vobjects.objects.codec.json_text import RawJson, decode_raw
 from vobjects.objects.codec.lazy_list import LazySource
@@ -164,8 +168,16 @@ class ObjectsReader:
         """Tell whether reading the items one by one would do the same."""
         codec = self._schema.codec
         if self._owner is None:
-            return self.is_current() and codec.may_read()
-        return self._owner.may_read() and codec.may_decode()
+            return (
+                self.is_current()
+                and codec.may_find_class()
+                and codec.may_decode_nested()
+            )
+        return (
+            self._owner.may_find_class()
+            and self._owner.may_decode_nested()
+            and codec.may_decode_nested()
+        )
 
     def read(self, text: bytes, context: Any) -> Any:
         """Return the list, or the object; None: it cannot be read lazily."""
@@ -239,7 +251,7 @@ def _schema(codec: ClassCodec) -> prevalidation.StructSchema | None:
     if (
         not are_replaceable(codec.cls, '_obj_from_primitive')
         or not codec.skips_init
-        or codec.tracking != 'base'
+        or codec.changes is not what_changed
         or codec.is_list
     ):
         return None

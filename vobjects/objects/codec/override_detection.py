@@ -10,7 +10,6 @@ compiled, and again at each call, because tests replace methods temporarily
 from __future__ import annotations
 
 import functools
-import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -95,63 +94,6 @@ def is_unpatched(attributes: Mapping[str, Any]) -> bool:
     )
 
 
-def _code_in(function: Any, name: str) -> types.CodeType | None:
-    for constant in function.__code__.co_consts:
-        if isinstance(constant, types.CodeType) and constant.co_name == name:
-            return constant
-    return None
-
-
-_GETTER = _code_in(ovo_base._make_class_properties, 'getter')
-_SETTER = _code_in(ovo_base._make_class_properties, 'setter')
-
-
-def _make_getter(name: str) -> Callable[[Any], Any]:
-    attribute = f'_obj_{name}'
-
-    def getter(self: Any) -> Any:
-        try:
-            return getattr(self, attribute)
-        except AttributeError:
-            pass
-        self.obj_load_attr(name)
-        return getattr(self, attribute)
-
-    return getter
-
-
-_FAST_GETTER = _code_in(_make_getter, 'getter')
-
-
-def install_getters(cls: type[VersionedObject]) -> None:
-    """Read the fields of a class with one look-up instead of two."""
-    for name, field in cls.fields.items():
-        current: Any = vars(cls).get(name)
-        if is_field_property(current, field):
-            setattr(
-                cls,
-                name,
-                property(_make_getter(name), current.fset, current.fdel),
-            )
-
-
-def is_field_property(value: Any, field: ovo_fields.Field[Any]) -> bool:
-    """Tell whether a class attribute is the property of a field.
-
-    A property that a class defines itself may do more than that.
-    """
-    if not isinstance(value, property):
-        return False
-    getter: Any = value.fget
-    setter: Any = value.fset
-    return (
-        getattr(getter, '__code__', None) in (_GETTER, _FAST_GETTER)
-        and getattr(setter, '__code__', None) is _SETTER
-        # (name, field) are the defaults of the last parameters.
-        and setter.__defaults__[-1] is field
-    )
-
-
 def _clearing(name: str) -> Any:
     """Return a method of dict that also forgets what was compiled."""
     function = getattr(dict, name)
@@ -172,6 +114,8 @@ class WatchedFields(dict[str, 'ovo_fields.Field[Any]']):
     :ivar codecs: class -> codec; subclasses may share the mapping. A change
         of the fields clears it.
     """
+
+    __slots__ = ('codecs',)  # read for each use of an object
 
     def __init__(self, fields: Mapping[str, ovo_fields.Field[Any]]) -> None:
         super().__init__(fields)

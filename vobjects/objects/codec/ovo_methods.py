@@ -7,13 +7,13 @@ the compiled codec does not apply. :func:`install` adds them to a class.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects.objects.codec import lazy_list, override_detection
+from vobjects.objects.codec import generate, lazy_list, override_detection
 from vobjects.objects.codec.class_codec import class_codec, what_changed
 from vobjects.objects.codec.override_detection import (
     is_unpatched,
@@ -29,24 +29,30 @@ def _init(self: Any, context: Any = None, **kwargs: Any) -> None:
     if not codec.may_init():
         _ORIGINALS['__init__'](self, context, **kwargs)
         return
-    changed: set[str] = set()
     d = self.__dict__
+    changed: set[str] = set()
     d['_changed_fields'] = changed
-    self._context = context  # may be a property of the service
-    settable = codec.settable
-    set_directly: Collection[str] = kwargs
-    for name, value in kwargs.items():
+    if codec.has_context:
+        self._context = context
+    else:
+        d['_context'] = context
+    if not kwargs:
+        return
+    if codec.coerces_any_order and len(kwargs) == len(codec.names):
         try:
-            attribute, unchanged_types, coerce, _ = settable[name]
-        except KeyError:
-            setattr(self, name, value)
-            set_directly = settable.keys() & kwargs.keys()
-            continue
-        if value.__class__ in unchanged_types:
-            d[attribute] = value
+            if codec.coerce_from.all(self, d, kwargs):
+                changed.update(kwargs)
+                return
+        except Exception:  # noqa: BLE001
+            # The first of the keywords to be rejected raises the error below.
+            for name in codec.names:
+                d.pop(generate.attribute_of(name), None)
+    setters = codec.setters
+    for name, value in kwargs.items():
+        if name in setters:
+            setters[name](self, value)
         else:
-            d[attribute] = coerce(self, name, value)
-    changed.update(set_directly)
+            setattr(self, name, value)
 
 
 override_detection.REPLACEABLE_LIST_CHANGES.add(lazy_list.list_what_changed)
@@ -84,7 +90,7 @@ def obj_to_primitive(
     self.obj_make_compatible_from_manifest(
         data, target_version, version_manifest
     )
-    return codec.envelope(target_version, data, self.obj_what_changed())
+    return codec.envelope(self, target_version, data)
 
 
 def _obj_primitive_field(

@@ -23,11 +23,12 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo
 
 from vobjects import fields as our_fields
+from vobjects.objects.codec import generate
 from vobjects.objects.codec.class_codec import (
     ClassCodec,
     class_codec,
 )
-from vobjects.objects.codec.coercion import AnyField, default_method
+from vobjects.objects.codec.coercion import AnyField, Coercer, default_method
 from vobjects.objects.codec.field_codecs import FieldCodec
 from vobjects.objects.codec.generate import attribute_of
 from vobjects.objects.codec.json_text import RawJson, decode_raw, is_finite
@@ -199,17 +200,13 @@ class StructSchema:
             )
             for check in dict.fromkeys(checks.values())
         ]
-        self._decoders = [
-            (
-                name,
-                attribute_of(name),
-                codec.fields[name].decode,
-                # Copies of a list share its pending items.
-                _keeps_containers(codec.fields[name].field),
-            )
-            for name in types
-            if not _is_scalar(codec.fields[name])
-        ]
+        self._read = generate.struct_reader(
+            codec.title,
+            {
+                name: _decoder(codec.fields[name], checks.get(name))
+                for name in types
+            },
+        )
 
     def is_current(self) -> bool:
         """Tell whether the class is still registered and unchanged."""
@@ -277,20 +274,34 @@ class StructSchema:
         for item in items:
             obj = codec.new(context, cls.VERSION)
             d = obj.__dict__
-            values = msgspec.structs.asdict(item.data)
-            if _UNSET in values.values():
-                values = {k: v for k, v in values.items() if v is not _UNSET}
-            d.update(values)
-            for name, attribute, decode, is_shared in self._decoders:
-                value = values.get(attribute)
-                if value is not None:
-                    if is_shared or value.__class__ is RawJson:
-                        value = to_primitives(value)
-                    d[attribute] = decode(obj, name, value)
-            if item.changes:
-                d['_changed_fields'] = set(item.changes)
+            self._read(obj, d, item.data)
+            # Also without any: a read-only field has added itself.
+            d['_changed_fields'] = set(item.changes or ())
             objects.append(obj)
         return objects
+
+
+def _decoder(
+    field_codec: FieldCodec, check: TextCheck | None
+) -> Coercer | None:
+    """Return a function from valid JSON value to value; None: keep it."""
+    if _is_scalar(field_codec):
+        return None
+    decode = field_codec.decode
+    # Copies of a list share its pending items.
+    copies = _keeps_containers(field_codec.field)
+
+    def decode_json(obj: Any, name: str, value: Any) -> Any:
+        if copies or value.__class__ is RawJson:
+            value = to_primitives(value)
+        return decode(obj, name, value)
+
+    def decode_time(obj: Any, name: str, value: Any) -> Any:
+        if value.__class__ is str:
+            return datetime.datetime.fromisoformat(value)
+        return decode_json(obj, name, value)
+
+    return decode_json if check is None else decode_time
 
 
 def _is_scalar(field_codec: FieldCodec) -> bool:

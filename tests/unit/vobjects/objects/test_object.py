@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import threading
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from oslo_messaging._drivers import common
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
+from oslo_versionedobjects import fields as ovo
 
 from vobjects import exceptions, fields, objects
 from vobjects.objects.history import added, changed, removed, renamed
@@ -407,3 +409,44 @@ def test_remote_error_when_sent_by_an_earlier_build_is_understood(
         json.dumps({**sent, 'class': old_name}), ['vobjects.exceptions']
     )
     assert isinstance(received, cls)
+
+
+class Reversed(ovo.String):
+    """Inherits the coercion of ``String``, but not its primitive."""
+
+    def to_primitive(self, obj: Any, attr: str, value: Any) -> Any:
+        return value[::-1]
+
+    from_primitive = to_primitive
+
+
+class ReversedField(ovo.AutoTypedField):
+    AUTO_TYPE = Reversed()
+
+
+def test_text_type_with_own_primitive_is_read_by_it(registry: None) -> None:
+    @objects.register
+    class Mirror(objects.Object):
+        VERSION = '1.0'
+        fields = {'text': ReversedField(nullable=True)}
+
+    for text in ('abc', None):
+        primitive = Mirror(text=text).obj_to_primitive()
+        assert Mirror.obj_from_primitive(primitive).text == text
+
+
+def test_init_when_caught_leaves_only_fields_before_the_error(
+    registry: None,
+) -> None:
+    @objects.register
+    class Pair(objects.Object):
+        VERSION = '1.0'
+        fields = {'x': ovo.IntegerField(), 'y': ovo.IntegerField()}
+
+        def __init__(self, **kwargs: Any) -> None:
+            with contextlib.suppress(ValueError):
+                super().__init__(**kwargs)
+
+    assert Pair(y='bad', x=1).obj_what_changed() == set()
+    assert not Pair(y='bad', x=1).obj_attr_is_set('x')
+    assert Pair(x=1, y='bad').as_dict() == {'x': 1}
