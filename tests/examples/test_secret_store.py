@@ -16,6 +16,7 @@ from typing import Any
 import openapi_spec_validator
 import pytest
 import requests
+import sqlalchemy
 
 from tests import databases
 from tests.examples import releases
@@ -36,6 +37,8 @@ WIRING = ('configuration', 'application', 'main', 'read_body')
 
 EXAMPLE = releases.EXAMPLES / 'secret_store'
 
+CONSUMER = {'service': 'lb', 'resource_type': 'pool', 'resource_id': 'p'}
+
 Installed = dict[str, releases.Installation]
 
 
@@ -50,11 +53,16 @@ class Deployment:
     """Processes of any releases with one configuration file."""
 
     def __init__(
-        self, installed: Installed, group: ProcessGroup, file: pathlib.Path
+        self,
+        installed: Installed,
+        group: ProcessGroup,
+        file: pathlib.Path,
+        database: str,
     ) -> None:
         self.installed = installed
         self.group = group
         self.file = file
+        self.database = database
         self.url = ''
 
     def start_engine(self, release: str, name: str = '') -> Process:
@@ -125,6 +133,22 @@ class Deployment:
         assert response.status_code == 201, response.text
         return str(response.json()['secret_ref'])
 
+    def create_consumer(self, url: str) -> dict[str, Any]:
+        """Create a consumer of a secret and return it."""
+        response = self.send('POST', f'{url}/consumers', '1.1', CONSUMER)
+        assert response.status_code == 201, response.text
+        values: dict[str, Any] = response.json()
+        return values
+
+    def consumers(self) -> list[str]:
+        """Return the id of the secret of each consumer in the database."""
+        database = sqlalchemy.create_engine(self.database)
+        query = sqlalchemy.text('SELECT secret_id FROM consumers')
+        with database.connect() as connection:
+            secrets = connection.scalars(query).all()
+        database.dispose()
+        return list(secrets)
+
     def show(self, url: str, version: str) -> dict[str, Any]:
         response = self.send('GET', url, version)
         assert response.status_code == 200, response.text
@@ -156,7 +180,7 @@ def deployment(
         )
         group = ProcessGroup(tmp_path, str(tmp_path))
         try:
-            yield Deployment(installed, group, file)
+            yield Deployment(installed, group, file, database)
         finally:
             problems = group.close()
         assert problems == []
@@ -317,21 +341,25 @@ def test_old_engine_when_alive_caps_the_maximum_and_is_the_reason(
     deployment.stop(old)
     deployment.wait_for_maximum('1.1')
     second = deployment.create('1.1', description='of a database')
-    consumer = {'service': 'lb', 'resource_type': 'pool', 'resource_id': 'p'}
-    created = deployment.send(
-        'POST', f'{second}/consumers', '1.1', consumer
-    ).json()
+    created = deployment.create_consumer(second)
     consumers = f'{second}/consumers'
     assert deployment.show(consumers, '1.1') == {'consumers': [created]}
     consumer_path = f'{consumers}/{created.pop("consumer_id")}'
-    assert created == consumer
+    assert created == CONSUMER
     assert deployment.send('DELETE', consumer_path, '1.1').status_code == 204
     again = deployment.send('DELETE', consumer_path, '1.1')
     assert error_of(again)[:2] == (404, 'key-manager.consumer-not-found')
+    used = [deployment.create('1.1') for _ in range(2)]
+    for url in used:
+        deployment.create_consumer(url)
+    assert deployment.send('DELETE', used[0], '1.1').status_code == 204
+    assert deployment.consumers() == [used[1].rpartition('/')[2]]
 
     deployment.start_engine('1.0.0', 'rolled-back')
     deployment.wait_for_maximum('1.0')
     deployment.stop(new)
+    assert deployment.send('DELETE', used[1], '1.0').status_code == 204
+    assert deployment.consumers() == []
     third = deployment.create('1.0', name='third')
     assert 'description' not in deployment.show(second, '1.0')
 
@@ -418,6 +446,50 @@ def test_value_that_an_old_engine_would_lose_is_rejected(
     assert stored == 'stored'
     assert "SecretCreateRequest.description='of a database'" in rejected
     assert '1.0.0' in rejected
+
+
+RACE = """
+import sqlalchemy
+from secret_store import engine, errors, models, service, types
+
+database = models.connect(service.configuration().database.connection)
+
+
+class Racing(engine.Secrets):
+    def find(self, session, context, request):
+        row = super().find(session, context, request)
+        with database.begin() as another:
+            another.execute(sqlalchemy.delete(models.Secret))
+        return row
+
+
+context = {'project_id': 'p1'}
+secrets = Racing(database)
+secret = secrets.create(context, types.SecretCreateRequest(payload='hush'))
+try:
+    secrets.create_consumer(
+        context,
+        types.ConsumerCreateRequest(
+            secret_id=secret.secret_id,
+            service='lb',
+            resource_type='pool',
+            resource_id='p',
+        ),
+    )
+except errors.NoSuchSecret as error:
+    print(error)
+"""
+
+
+def test_consumer_of_a_secret_deleted_meanwhile_is_rejected(
+    deployment: Deployment,
+) -> None:
+    *_, newest = deployment.installed.values()
+    script = deployment.file.with_name('race.py')
+    script.write_text(RACE)
+    output = newest.run('python', script, deployment.file)
+    assert output.startswith('There is no secret ')
+    assert deployment.consumers() == []
 
 
 class Engines(upgrade.Fleet):

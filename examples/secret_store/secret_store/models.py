@@ -58,12 +58,19 @@ def connect(url):
     """Return a database with the tables and columns of this release."""
     timeout = {'timeout': 60} if url.startswith('sqlite') else {}
     database = sqlalchemy.create_engine(url, connect_args=timeout)
+    if database.dialect.name == 'sqlite':
+        sqlalchemy.event.listen(database, 'connect', enforce_foreign_keys)
     # Two engines may add the same; the second one finds it the next time.
     with contextlib.suppress(sqlalchemy.exc.DBAPIError):
         expand(database)
         return database
     expand(database)
     return database
+
+
+def enforce_foreign_keys(connection, record):
+    """Let SQLite enforce foreign keys, also those that later releases add."""
+    connection.execute('PRAGMA foreign_keys = ON')
 
 
 def expand(database):
