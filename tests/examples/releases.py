@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tomllib
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -229,17 +229,46 @@ def base_environment(requirements: Sequence[str]) -> pathlib.Path:
 
     The first call installs them; later ones reuse the environment.
     """
+
+    def install(directory: pathlib.Path, packages: Sequence[str]) -> None:
+        venv.create(directory, with_pip=False)
+        _pip(directory, 'install', *packages)
+
+    return _cached('', requirements, install)
+
+
+def wheelhouse(requirements: Sequence[str]) -> pathlib.Path:
+    """Return a directory with the wheels of some distributions.
+
+    It has what they depend on, too. The first call downloads them; later ones
+    reuse the directory.
+    """
+
+    def download(directory: pathlib.Path, packages: Sequence[str]) -> None:
+        directory.mkdir()
+        pip = (sys.executable, '-m', 'pip', '--disable-pip-version-check')
+        run(*pip, 'wheel', '--quiet', '--wheel-dir', directory, *packages)
+
+    return _cached('wheels-', requirements, download)
+
+
+def _cached(
+    prefix: str,
+    requirements: Sequence[str],
+    fill: Callable[[pathlib.Path, Sequence[str]], None],
+) -> pathlib.Path:
+    """Return a directory of the cache, which the first call fills."""
     packages = [*requirements, *BUILD_REQUIREMENTS]
     identity = '\n'.join([sys.version, sys.base_prefix, *packages])
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     cache = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
-    directory = pathlib.Path(cache) / 'vobjects' / 'examples' / digest
+    name = f'{prefix}{digest}'
+    directory = pathlib.Path(cache) / 'vobjects' / 'examples' / name
     directory.parent.mkdir(parents=True, exist_ok=True)
     with _locked(directory.with_suffix('.lock')):
         if not (directory / _READY).exists():
             shutil.rmtree(directory, ignore_errors=True)
-            venv.create(directory, with_pip=False)
-            _pip(directory, 'install', *packages)
+            fill(directory, packages)
             (directory / _READY).touch()
     return directory
 

@@ -30,10 +30,14 @@ def home() -> Iterator[pathlib.Path]:
 
 @contextlib.contextmanager
 def shell(home: pathlib.Path) -> Iterator[walkthrough.Shell]:
-    """Run a shell; no process that it started may be left."""
+    """Run a shell; no process that it started may be left.
+
+    pip installs the wheels in the home directory, without an index.
+    """
     group = ProcessGroup(home, str(home))
     replaced = {PORT: str(free_port()), STATE: str(home / 'state')}
     shell = walkthrough.Shell(home, group, replaced)
+    shell.run('export PIP_NO_INDEX=1')
     try:
         yield shell
     finally:
@@ -47,7 +51,11 @@ def test_tutorial_when_followed_then_prints_what_it_shows(
 ) -> None:
     base = releases.base_environment([])
     library = releases.library_source(home / 'library')
-    releases.build(library, base, home)
+    wheel = releases.build(library, base, home)
+    first = releases.EXAMPLES / 'secret_store'
+    requirements = sorted(releases.third_party(first, []))
+    for path in releases.wheelhouse(requirements).glob('*.whl'):
+        (wheel.parent / path.name).symlink_to(path)
     with shell(home) as user:
         assert user.follow(walkthrough.rst_blocks(PAGE)) > 40
 
