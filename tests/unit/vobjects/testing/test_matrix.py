@@ -6,15 +6,18 @@ import functools
 import importlib.metadata
 import itertools
 import pathlib
+from typing import Any
 
 import pytest
 
 from tests.releases import lock_with_releases
-from vobjects import service
+from tests.unit.vobjects.lock.factories import released_lock, vobjects_type
+from vobjects import fields, objects, service
 from vobjects.cli import main
 from vobjects.clustering import history, types
 from vobjects.lock import installed_locks, parse
 from vobjects.lock.model import Lock
+from vobjects.objects.history import added, changed, removed, renamed
 from vobjects.testing import matrix, matrix_page
 from vobjects.testing.matrix import Cell
 from vobjects.versions import Version
@@ -174,3 +177,94 @@ def test_command_without_service_when_not_one_is_installed_fails(
 def test_installed_lock_is_that_of_the_repository() -> None:
     top = pathlib.Path(__file__).parents[4] / 'vobjects.lock'
     assert installed_lock() == parse.load(top)
+
+
+def shop_cells(microversions: list[str], *classes: Any) -> list[Cell]:
+    """Return the cells of registered classes with their only release."""
+    versions = [Version.parse(text) for text in microversions]
+    return list(matrix.matrix(released_lock(*classes), versions))
+
+
+@pytest.mark.usefixtures('registry')
+def test_matrix_when_type_has_dropped_a_field_reports_its_rejection() -> None:
+    cls = vobjects_type(
+        version='1.1',
+        parent=objects.Request,
+        version_map={'1.2': '1.1'},
+        name=fields.StringField(),
+        legacy=removed(
+            '1.1', fields.StringField(nullable=True), dropped='1.1'
+        ),
+    )
+
+    old, new = shop_cells(['1.1', '1.2'], cls)
+
+    assert (old.outcome, old.rejected) == ('served', ('Thing.legacy',))
+    assert old.details == ('requests reject Thing.legacy',)
+    assert (new.outcome, new.rejected, new.details) == ('served', (), ())
+
+
+@pytest.mark.usefixtures('registry')
+@pytest.mark.parametrize('nullable', [True, False])
+def test_matrix_when_a_sample_cannot_be_converted_reports_its_field(
+    nullable: bool,
+) -> None:
+    """If the field is required, the request cannot be sent without it."""
+    cls = vobjects_type(
+        version='1.1',
+        parent=objects.Request,
+        version_map={'1.2': '1.1'},
+        count=changed(
+            '1.1',
+            fields.StringField(nullable=nullable),
+            fields.IntegerField(nullable=nullable),
+            up=int,
+            down=str,
+        ),
+    )
+
+    old, new = shop_cells(['1.1', '1.2'], cls)
+
+    assert (old.outcome, old.rejected) == ('served', ('Thing.count',))
+    assert (new.outcome, new.rejected) == ('served', ())
+
+
+@pytest.mark.usefixtures('registry')
+def test_matrix_when_nested_object_rejects_a_value_names_its_type() -> None:
+    part = vobjects_type(
+        version='1.1',
+        version_map={'1.2': '1.1'},
+        legacy=removed(
+            '1.1', fields.StringField(nullable=True), dropped='1.1'
+        ),
+        name=fields.StringField(),
+    )
+    request = objects.register(
+        type(
+            'PartsRequest',
+            (objects.Request,),
+            {'fields': {'parts': fields.ListOfObjectsField('Thing')}},
+        )
+    )
+
+    old, new = shop_cells(['1.1', '1.2'], part, request)
+
+    assert (old.outcome, old.rejected) == ('served', ('Thing.legacy',))
+    assert (new.outcome, new.rejected) == ('served', ())
+
+
+@pytest.mark.usefixtures('registry')
+def test_matrix_when_response_has_a_renamed_field_reports_no_loss() -> None:
+    cls = vobjects_type(
+        version='1.2',
+        parent=objects.Resource,
+        version_map={'1.2': '1.1', '1.3': '1.2'},
+        size_gb=renamed('1.1', 'size', fields.IntegerField()),
+        kind=added('1.2', fields.StringField(nullable=True)),
+    )
+
+    cells = shop_cells(['1.1', '1.2', '1.3'], cls)
+
+    assert [(cell.outcome, cell.losses) for cell in cells] == [
+        ('served', ())
+    ] * 3
