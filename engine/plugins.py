@@ -59,7 +59,7 @@ class Registry(Generic[Kind]):
             invoke_on_load=True,
             on_load_failure_callback=raise_error,
         )
-        return cls({found.name: cast(Kind, found.obj) for found in manager})
+        return cls({item.name: cast(Kind, item.obj) for item in manager})
 
     def all(self) -> list[Kind]:
         """Return the types, sorted by name."""

@@ -146,9 +146,10 @@ def _stored_plan(
 ) -> Mapping[str, Any]:
     """Return the plan of the first attempt, or make one and store it."""
     data = run.action.data
+    plan: Mapping[str, Any]
     if PLAN in data:
-        found: Mapping[str, Any] = data[PLAN]
-        return found
+        plan = data[PLAN]
+        return plan
     plan = attachment.policy_type.plan(attachment.target)
     run.write(
         lambda session: actions.update(

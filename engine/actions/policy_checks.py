@@ -123,9 +123,9 @@ def decisions(run: action_run.ActionRun, topic: str) -> Mapping[str, Any]:
 
     :param topic: the part of the decisions, such as ``deletion``
     """
-    decisions: dict[str, Any] = run.action.data.get(DECISIONS) or {}
-    found: Mapping[str, Any] = decisions.get(topic) or {}
-    return found
+    by_topic: dict[str, Any] = run.action.data.get(DECISIONS) or {}
+    decisions: Mapping[str, Any] = by_topic.get(topic) or {}
+    return decisions
 
 
 def attached_policies(

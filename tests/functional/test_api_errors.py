@@ -141,11 +141,11 @@ def _create_ambiguous(rest: RestClient) -> None:
         ids: dict[str, str] = {}
         for kind in NAMED:
             body = {_key(kind): {'name': AMBIGUOUS, **_content(kind, ids)}}
-            answer = rest.request('POST', f'/v1/{kind}', body)
-            assert answer.status_code in (201, 202), answer.text
-            if answer.status_code == 202:
-                rest.wait_for_success(action_id_of(answer))
-            ids[kind] = answer.json()[_key(kind)]['id']
+            response = rest.request('POST', f'/v1/{kind}', body)
+            assert response.status_code in (201, 202), response.text
+            if response.status_code == 202:
+                rest.wait_for_success(action_id_of(response))
+            ids[kind] = response.json()[_key(kind)]['id']
 
 
 def _content(kind: str, ids: dict[str, str]) -> dict[str, Any]:

@@ -86,12 +86,14 @@ def test_sdk_attaches_policies_to_a_cluster(
         cluster, 'ACTIVE', failures=['ERROR'], interval=0.2, wait=60
     )
 
-    answer = clustering.attach_policy_to_cluster(
+    response = clustering.attach_policy_to_cluster(
         cluster, policy.id, enabled=False
     )
-    _ended(clustering, answer['action'])
-    answer = clustering.update_cluster_policy(cluster, policy.id, enabled=True)
-    _ended(clustering, answer['action'])
+    _ended(clustering, response['action'])
+    response = clustering.update_cluster_policy(
+        cluster, policy.id, enabled=True
+    )
+    _ended(clustering, response['action'])
     (bound,) = clustering.cluster_policies(cluster.id, is_enabled=True)
     assert (bound.policy_id, bound.policy_name) == (policy.id, policy.name)
     assert clustering.get_cluster_policy(policy.id, cluster.id).is_enabled
@@ -105,8 +107,8 @@ def test_sdk_attaches_policies_to_a_cluster(
     assert refused['code'] == 409
     assert 'cooldown' in refused['error']['message']
 
-    answer = clustering.detach_policy_from_cluster(cluster, policy.id)
-    _ended(clustering, answer['action'])
+    response = clustering.detach_policy_from_cluster(cluster, policy.id)
+    _ended(clustering, response['action'])
     clustering.delete_policy(policy)
     assert clustering.find_policy(policy.id) is None
     _ended(clustering, clustering.delete_cluster(cluster).id)
@@ -138,19 +140,19 @@ def test_sdk_creates_receivers_and_lists_events(
     assert [item.id for item in listed] == [receiver.id]
 
     # Like an alarm service: without a token, with a body.
-    answer = requests.post(
+    response = requests.post(
         changed.channel['alarm_url'],
         json={'alarm_id': 'a', 'severity': 'low'},
         timeout=60,
     )
-    assert answer.status_code == 202, answer.text
-    action = answer.json()['action']
-    assert answer.headers['Location'].endswith(f'/v1/actions/{action}')
+    assert response.status_code == 202, response.text
+    action = response.json()['action']
+    assert response.headers['Location'].endswith(f'/v1/actions/{action}')
     assert _ended(clustering, action).action == 'CLUSTER_SCALE_OUT'
     assert len(clustering.get_cluster(cluster.id).node_ids) == 2
     # Like a script: without a body.
-    answer = requests.post(changed.channel['alarm_url'], timeout=60)
-    _ended(clustering, answer.json()['action'])
+    response = requests.post(changed.channel['alarm_url'], timeout=60)
+    _ended(clustering, response.json()['action'])
     assert len(clustering.get_cluster(cluster.id).node_ids) == 4
 
     events = list(clustering.events(cluster_id=cluster.id, sort='timestamp'))

@@ -37,16 +37,16 @@ class Client:
         self, method: str, path: str, version: str = '', json: object = None
     ) -> requests.Response:
         headers = {HEADER: f'inventory {version}'} if version else {}
-        answer = self.session.request(
+        response = self.session.request(
             method,
             self.url + path,
             headers=headers,
             json=json,
             timeout=TIMEOUT,
         )
-        assert HEADER in answer.headers['Vary'].split(', ')
-        assert answer.headers[HEADER].startswith('inventory 1.')
-        return answer
+        assert HEADER in response.headers['Vary'].split(', ')
+        assert response.headers[HEADER].startswith('inventory 1.')
+        return response
 
     def expect_error(
         self,
@@ -56,10 +56,10 @@ class Client:
         version: str,
         json: object = None,
     ) -> str:
-        answer = self.request(method, path, version, json)
-        assert answer.status_code == status
-        api_sig.assert_error_document(answer.json(), status)
-        return str(answer.json()['errors'][0]['detail'])
+        response = self.request(method, path, version, json)
+        assert response.status_code == status
+        api_sig.assert_error_document(response.json(), status)
+        return str(response.json()['errors'][0]['detail'])
 
 
 @contextlib.contextmanager
@@ -111,10 +111,10 @@ def test_example_is_short_enough_to_be_read(name: str) -> None:
 def test_version_is_negotiated(
     client: Client, requested: str, served: str
 ) -> None:
-    answer = client.request('GET', '/v1/things/chair', requested)
+    response = client.request('GET', '/v1/things/chair', requested)
 
-    assert answer.status_code == 200
-    assert answer.headers[HEADER] == f'inventory {served}'
+    assert response.status_code == 200
+    assert response.headers[HEADER] == f'inventory {served}'
 
 
 def test_version_when_out_of_range_is_406_with_the_range(
@@ -159,12 +159,12 @@ def test_body_is_validated_with_the_schema_of_its_version(
 def test_error_when_raised_by_a_controller_is_a_document(
     client: Client, version: str
 ) -> None:
-    answer = client.request('GET', '/v1/things/none', version)
+    response = client.request('GET', '/v1/things/none', version)
 
-    assert answer.status_code == 404
-    api_sig.assert_error_document(answer.json(), 404)
-    assert answer.json()['errors'][0]['code'] == 'inventory.thing-not-found'
-    assert answer.headers[HEADER] == f'inventory {version}'
+    assert response.status_code == 404
+    api_sig.assert_error_document(response.json(), 404)
+    assert response.json()['errors'][0]['code'] == 'inventory.thing-not-found'
+    assert response.headers[HEADER] == f'inventory {version}'
 
 
 def test_path_when_unknown_is_404_of_the_framework(
@@ -237,11 +237,11 @@ def test_decorated_controllers_keep_their_contract() -> None:
             ('GET', '1.8', None, 200),
             ('GET', '1.9', None, 410),
         ]:
-            answer = client.request(method, '/v1/boxes', version, json)
-            assert answer.status_code == status
+            response = client.request(method, '/v1/boxes', version, json)
+            assert response.status_code == status
             if status != 410:
                 promises.check(
-                    method, '/v1/boxes', version, status, answer.json()
+                    method, '/v1/boxes', version, status, response.json()
                 )
 
 

@@ -188,19 +188,19 @@ def test_unauthenticated_client_gets_versions_and_the_keystone_url(
         assert nobody.request('GET', '/').status_code == 300
         assert nobody.request('GET', '/v1').status_code == 200
         assert nobody.request('GET', '/v1/').status_code == 200
-        answers = [nobody.request('GET', '/v1/clusters')]
+        responses = [nobody.request('GET', '/v1/clusters')]
     for token in ('no-token', 'gAAAAABk' + 'A' * 200):
-        answers.append(as_.with_token(token).request('GET', '/v1/clusters'))
+        responses.append(as_.with_token(token).request('GET', '/v1/clusters'))
     spoofing = {'X-User-Id': 'u', 'X-Project-Id': 'p', 'X-Roles': 'admin'}
     spoofing['X-Identity-Status'] = 'Confirmed'
-    answers.append(
+    responses.append(
         service.rest().request('GET', '/v1/services', headers=spoofing)
     )
-    for answer in answers:
-        assert answer.status_code == 401
-        challenge = answer.headers['WWW-Authenticate']
+    for response in responses:
+        assert response.status_code == 401
+        challenge = response.headers['WWW-Authenticate']
         assert challenge == f'Keystone uri="{identity.url}"'
-        assert answer.json()['error']['code'] == 401
+        assert response.json()['error']['code'] == 401
 
 
 def test_token_is_valid_until_it_expires(
@@ -277,9 +277,9 @@ def test_no_route_shows_or_changes_resources_of_another_project(
             content = endpoints.required_of(route) | COMPLETE.get(name, {})
             body = endpoints.content_of(route, content)
         path = endpoints.path_of(route, identity)
-        answer = other.request(route.method, path, body)
-        if answer.status_code != 404 or identity not in answer.text:
-            wrong.append((name, answer.status_code, answer.text))
+        response = other.request(route.method, path, body)
+        if response.status_code != 404 or identity not in response.text:
+            wrong.append((name, response.status_code, response.text))
     assert not wrong
     for resource in have:
         assert other.get(f'/v1/{resource}') == [], resource
@@ -354,14 +354,14 @@ def test_webhook_acts_for_its_owner_while_the_owner_has_a_role(
     url = receiver['channel']['alarm_url']
 
     # The caller needs no token.
-    answer = requests.post(url, timeout=TIMEOUT)
-    assert answer.status_code == 202, answer.text
-    action = rest.wait_for_success(answer.json()['action'])
+    response = requests.post(url, timeout=TIMEOUT)
+    assert response.status_code == 202, response.text
+    action = rest.wait_for_success(response.json()['action'])
     assert action['user'] == identity.id_of('users', owner)
 
     identity.assign('DELETE', owner, 'web', 'member')
-    answer = requests.post(url, timeout=TIMEOUT)
-    assert answer.status_code == 403, answer.text
+    response = requests.post(url, timeout=TIMEOUT)
+    assert response.status_code == 403, response.text
     identity.assign('PUT', owner, 'web', 'member')
     assert requests.post(url, timeout=TIMEOUT).status_code in (202, 409)
 

@@ -124,11 +124,11 @@ class Tenant:
         ):
             key = kind.removesuffix('s').replace('policie', 'policy')
             body = {key: {'name': name, **content}}
-            answer = rest.request('POST', f'/v1/{kind}', body)
-            assert answer.status_code in (201, 202), answer.text
-            self.ids[kind] = answer.json()[key]['id']
-            if answer.status_code == 202:
-                action = answer.headers['Location'].rpartition('/')[2]
+            response = rest.request('POST', f'/v1/{kind}', body)
+            assert response.status_code in (201, 202), response.text
+            self.ids[kind] = response.json()[key]['id']
+            if response.status_code == 202:
+                action = response.headers['Location'].rpartition('/')[2]
                 rest.wait_for_success(action)
                 self.ids['actions'] = action
         attach = rest.start_action(name, 'policy_attach', policy_id=name)
@@ -184,14 +184,16 @@ def test_no_list_query_shows_resources_of_another_project(
     tried = 0
     for field in route.client_fields():
         for value in {*owner.ids.values(), OWNER, 'web'}:
-            answer = other.rest.request('GET', f'{route.path}?{field}={value}')
+            response = other.rest.request(
+                'GET', f'{route.path}?{field}={value}'
+            )
             # An error may repeat the value itself.
-            text = answer.text.replace(value, '')
+            text = response.text.replace(value, '')
             assert not owner.has(text), f'{field}={value}: {text}'
-            if answer.status_code == 200:
-                ((_key, items),) = answer.json().items()
+            if response.status_code == 200:
+                ((_key, items),) = response.json().items()
                 assert not [item for item in items if item['id'] == value]
-            tried += answer.status_code == 200
+            tried += response.status_code == 200
     assert tried
 
 
@@ -215,10 +217,10 @@ def test_no_request_can_refer_to_resources_of_another_project(
     path = endpoints.path_of(route, other.ids.get(resource, ''))
     before = owner.rest.get(f'/v1/{REFERENCES[field]}/{foreign}')
 
-    answer = other.rest.request(route.method, path, body)
+    response = other.rest.request(route.method, path, body)
 
-    assert answer.status_code in (400, 404), answer.text
-    assert foreign in error_message(answer), 'rejected for another reason'
+    assert response.status_code in (400, 404), response.text
+    assert foreign in error_message(response), 'rejected for another reason'
     assert owner.rest.get(f'/v1/{REFERENCES[field]}/{foreign}') == before
 
 

@@ -87,10 +87,10 @@ def lines(process: Process) -> list[dict[str, Any]]:
 
 def metrics_at(url: str) -> dict[str, float]:
     """Return the metrics at a URL: series and value."""
-    answer = requests.get(url, timeout=TIMEOUT)
-    assert answer.status_code == 200
+    response = requests.get(url, timeout=TIMEOUT)
+    assert response.status_code == 200
     values = {}
-    for line in answer.text.splitlines():
+    for line in response.text.splitlines():
         if not line.startswith('#'):
             series, _, number = line.rpartition(' ')
             values[series] = float(number)
@@ -112,8 +112,8 @@ def unfinished(deployment: deployments.Deployment) -> list[Any]:
 
 
 def healthcheck(deployment: deployments.Deployment) -> tuple[int, str]:
-    answer = requests.get(f'{deployment.url}/healthcheck', timeout=TIMEOUT)
-    return answer.status_code, answer.text
+    response = requests.get(f'{deployment.url}/healthcheck', timeout=TIMEOUT)
+    return response.status_code, response.text
 
 
 def exceed_quota(

@@ -108,8 +108,8 @@ def first_node(rest: RestClient, cluster: str) -> Any:
 def stop(rest: RestClient, node: str) -> None:
     """Stop the server of a node, as if it had failed."""
     path = f'/v1/nodes/{node}/ops'
-    answer = rest.expect(202, 'POST', path, {'stop': {}})
-    rest.wait_for_success(answer.json()['action'])
+    response = rest.expect(202, 'POST', path, {'stop': {}})
+    rest.wait_for_success(response.json()['action'])
 
 
 def wait_until_recovered(

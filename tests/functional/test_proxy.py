@@ -196,10 +196,10 @@ class _Slow:
 
         :param whole: send the rest of the body first
         """
-        with self._socket, self._socket.makefile('rb') as answer:
+        with self._socket, self._socket.makefile('rb') as response:
             if whole:
                 self._socket.sendall(self._rest)
-            return int(answer.readline().split()[1])
+            return int(response.readline().split()[1])
 
 
 def test_large_body_passes(apis: Apis) -> None:

@@ -114,12 +114,12 @@ def behind(
 
 def get(deployment: Deployment, path: str) -> int:
     """Return the status of a response."""
-    answer = requests.get(
+    response = requests.get(
         f'{deployment.url}{path}', headers=HEADERS, timeout=REQUEST_TIMEOUT
     )
-    if answer.status_code == 503 and path.startswith('/v1'):
-        assert int(answer.headers['Retry-After']) > 0
-    return answer.status_code
+    if response.status_code == 503 and path.startswith('/v1'):
+        assert int(response.headers['Retry-After']) > 0
+    return response.status_code
 
 
 @pytest.mark.parametrize('fault', ['cut', 'freeze'])
@@ -164,13 +164,13 @@ def post_profile(deployment: Deployment, name: str) -> int:
         'version': '1.0',
         'properties': {'flavor': 'm1.small', 'image': 'cirros'},
     }
-    answer = requests.post(
+    response = requests.post(
         f'{deployment.url}/v1/profiles',
         json={'profile': {'name': name, 'spec': spec}},
         headers=HEADERS,
         timeout=REQUEST_TIMEOUT,
     )
-    return answer.status_code
+    return response.status_code
 
 
 def test_api_that_starts_without_a_broker_returns_503_until_it_connects(

@@ -62,9 +62,9 @@ def exchange(service: Deployment, raw: bytes, *, whole: bool = False) -> bytes:
     return received
 
 
-def read(answer: bytes) -> tuple[int, dict[str, str], bytes]:
+def read(response: bytes) -> tuple[int, dict[str, str], bytes]:
     """Return status, headers and body of the (first) response."""
-    head, _, body = answer.partition(b'\r\n\r\n')
+    head, _, body = response.partition(b'\r\n\r\n')
     status, *lines = head.decode('latin-1').split('\r\n')
     headers = {}
     for line in lines:
@@ -115,11 +115,11 @@ def assert_document(status: int, headers: dict[str, str], body: bytes) -> None:
 def test_garbage_is_rejected_or_disconnected(
     service: Deployment, raw: bytes
 ) -> None:
-    answer = exchange(service, raw)
+    response = exchange(service, raw)
 
-    if answer:
-        status, _headers, _body = read(answer)
-        assert 400 <= status < 500, answer
+    if response:
+        status, _headers, _body = read(response)
+        assert 400 <= status < 500, response
 
 
 def test_headers_when_many_or_long_are_rejected_or_served(
@@ -143,7 +143,7 @@ def test_chunked_body_is_read(service: Deployment, profile: str) -> None:
         for part in (body[:half].encode(), body[half:].encode(), b'')
     )
 
-    status, headers, answer = ask(
+    status, headers, response = ask(
         service,
         b'POST',
         b'/v1/clusters',
@@ -153,8 +153,8 @@ def test_chunked_body_is_read(service: Deployment, profile: str) -> None:
     )
 
     assert status == 400
-    assert_document(status, headers, answer)
-    assert b"'no'" in answer
+    assert_document(status, headers, response)
+    assert b"'no'" in response
 
 
 def test_chunked_body_when_too_long_is_rejected(
@@ -163,7 +163,7 @@ def test_chunked_body_when_too_long_is_rejected(
     part = b' ' * (1 << 16)
     chunk = b'%x\r\n%s\r\n' % (len(part), part)
 
-    status, headers, answer = ask(
+    status, headers, response = ask(
         service,
         b'POST',
         b'/v1/clusters',
@@ -173,27 +173,27 @@ def test_chunked_body_when_too_long_is_rejected(
     )
 
     assert status == 413
-    assert_document(status, headers, answer)
+    assert_document(status, headers, response)
 
 
 def test_body_shorter_than_its_length_is_rejected_or_disconnected(
     service: Deployment,
 ) -> None:
-    answer = exchange(
+    response = exchange(
         service,
         b'POST /v1/clusters HTTP/1.1\r\nHost: localhost\r\n'
         b'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{}',
     )
 
-    if answer:
-        status, headers, body = read(answer)
+    if response:
+        status, headers, body = read(response)
         assert status == 400
         if body:
             assert_document(status, headers, body)
 
 
 def test_body_longer_than_its_length_is_cut(service: Deployment) -> None:
-    answer = exchange(
+    response = exchange(
         service,
         b'POST /v1/clusters HTTP/1.1\r\nHost: localhost\r\n'
         b'Connection: close\r\n'
@@ -201,7 +201,7 @@ def test_body_longer_than_its_length_is_cut(service: Deployment) -> None:
         whole=True,
     )
 
-    status, headers, body = read(answer)
+    status, headers, body = read(response)
     assert status == 400
     assert_document(status, headers, body)
     assert b"'cluster' is required" in body
@@ -336,12 +336,12 @@ def test_requests_on_one_connection_are_answered_in_order(
         for path in paths
     )
 
-    answer = exchange(service, raw.encode(), whole=True)
+    response = exchange(service, raw.encode(), whole=True)
 
     statuses = []
-    while answer:
-        status, headers, _body = read(answer)
+    while response:
+        status, headers, _body = read(response)
         statuses.append(status)
-        head = answer.index(b'\r\n\r\n') + 4
-        answer = answer[head + int(headers['content-length']) :]
+        head = response.index(b'\r\n\r\n') + 4
+        response = response[head + int(headers['content-length']) :]
     assert statuses == [200, 404, 300, 200, 200]

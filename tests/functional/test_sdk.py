@@ -94,10 +94,10 @@ class Sdk:
             resource, 'ACTIVE', ['ERROR'], interval=0.1, wait=TIMEOUT
         )
 
-    def wait_for_action(self, answer: Any) -> Any:
+    def wait_for_action(self, result: Any) -> Any:
         """Return the action of an answer when it has succeeded."""
         # Resources are dicts as well.
-        started = getattr(answer, 'id', None) or answer['action']
+        started = getattr(result, 'id', None) or result['action']
         action = self.get_action(started)
         action = self.wait_for_status(
             *(action, 'SUCCEEDED', ['FAILED', 'CANCELLED']),
@@ -108,13 +108,13 @@ class Sdk:
         return action
 
 
-def refusal(answer: Any) -> tuple[int, str] | None:
+def refusal(result: Any) -> tuple[int, str] | None:
     """Return status and text of an error that the SDK did not raise.
 
     The SDK returns all responses to ``/actions`` and ``/ops``.
     """
-    if isinstance(answer, dict) and 'error' in answer:
-        return answer['code'], answer['error']['message']
+    if isinstance(result, dict) and 'error' in result:
+        return result['code'], result['error']['message']
     return None
 
 
@@ -244,13 +244,13 @@ def _cluster(sdk: Sdk, profile: Any) -> Any:
     assert values is None or {
         value.node_id: value.attr_value for value in values
     } == (dict.fromkeys(renamed.node_ids, 'm1.small'))
-    answer = sdk.since(
+    result = sdk.since(
         *('1.4', 'perform_operation_on_cluster', renamed.id, 'reboot'),
         params={'type': 'HARD'},
         filters={'role': ''},
     )
-    if answer:
-        sdk.wait_for_action(answer)
+    if result:
+        sdk.wait_for_action(result)
     return sdk.get_cluster(renamed.id)
 
 
@@ -265,8 +265,8 @@ def _sizes(sdk: Sdk, cluster: Any) -> None:
             3,
         ),
     ):
-        answer = getattr(sdk, method)(cluster.name, *arguments, **values)
-        action = sdk.wait_for_action(answer)
+        result = getattr(sdk, method)(cluster.name, *arguments, **values)
+        action = sdk.wait_for_action(result)
         assert action.target_id == cluster.id
         assert len(sdk.get_cluster(cluster).node_ids) == size, method
     refused = refusal(
@@ -312,11 +312,11 @@ def _node(sdk: Sdk, profile: Any, service: Deployment) -> None:
     assert shown.details['id'] == shown.physical_id
     sdk.wait_for_action(sdk.check_node(created))
     sdk.wait_for_action(sdk.recover_node(created, check=True))
-    answer = sdk.since(
+    result = sdk.since(
         '1.4', 'perform_operation_on_node', created.id, 'reboot'
     )
-    if answer:
-        sdk.wait_for_action(answer)
+    if result:
+        sdk.wait_for_action(result)
     deletion = sdk.delete_node(created, ignore_missing=False)
     sdk.wait_for_delete(created, interval=0.1, wait=TIMEOUT)
     sdk.wait_for_action(deletion)
@@ -346,12 +346,12 @@ def _members(sdk: Sdk, profile: Any, cluster: Any) -> None:
     ]
     first, second, third = (sdk.active(node).id for node in begun)
     sdk.wait_for_action(sdk.add_nodes_to_cluster(cluster, [first, second]))
-    answer = sdk.since(
+    result = sdk.since(
         '1.3', 'replace_nodes_in_cluster', cluster, {second: third}
     )
-    if answer:
-        sdk.wait_for_action(answer)
-    left = second if answer else third
+    if result:
+        sdk.wait_for_action(result)
+    left = second if result else third
     members = {node.id for node in sdk.nodes(cluster_id=cluster.id)}
     assert members & {first, second, third} == {first, second, third} - {left}
     sdk.wait_for_action(
@@ -410,9 +410,9 @@ def _receivers(sdk: Sdk, cluster: Any) -> None:
         )
         assert [receiver.id for receiver in receivers] == listed
     # Like an alarm service: without a token.
-    answer = requests.post(created.channel['alarm_url'], timeout=TIMEOUT)
-    assert answer.status_code == 202, answer.text
-    assert sdk.wait_for_action(answer.json()).action == 'CLUSTER_SCALE_OUT'
+    response = requests.post(created.channel['alarm_url'], timeout=TIMEOUT)
+    assert response.status_code == 202, response.text
+    assert sdk.wait_for_action(response.json()).action == 'CLUSTER_SCALE_OUT'
     sdk.delete_receiver(created, ignore_missing=False)
     assert sdk.find_receiver(created.id) is None
 

@@ -83,9 +83,9 @@ def test_refusals_name_the_version_and_the_engine_that_withholds_it(
         check_all(rest, '1.7', old.id[:8])
         agreed = client.for_requests(session, fleet.url, 'clustering', known)
         assert str(agreed) == '1.7'
-        answer = session.get(f'{fleet.url}/v1/clusters', timeout=60)
-        assert answer.status_code == 200
-        assert client.served_version(answer.headers, 'clustering') == agreed
+        response = session.get(f'{fleet.url}/v1/clusters', timeout=60)
+        assert response.status_code == 200
+        assert client.served_version(response.headers, 'clustering') == agreed
 
         mixed_fleet.stop_engine(fleet, old)
         mixed_fleet.wait_for_maximum(rest, NEWEST)

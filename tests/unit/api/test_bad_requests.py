@@ -143,12 +143,12 @@ def test_identity_when_it_cannot_be_one_is_400(
     api: client.ApiClient, engine: fake_engine.FakeEngine, route: routes.Route
 ) -> None:
     raw = wrap_body(route, '{}') if route.params.body else b''
-    for identity, says in IDENTITIES.items():
+    for identity, message in IDENTITIES.items():
         response = api(
             route.method, route_path(route, identity), raw=raw, version=LATEST
         )
         assert response.status == 400, identity[:20]
-        assert says in response.detail
+        assert message in response.detail
         assert engine.calls == [], identity[:20]
 
 

@@ -37,7 +37,7 @@ NETWORKS = ['127.0.0.0/8', '::1/128']
 
 
 @pytest.mark.parametrize(
-    ('url', 'says'),
+    ('url', 'message'),
     [
         ('http://127.0.0.1:1/x', 'in a forbidden network'),
         ('http://[::1]/x', 'in a forbidden network'),
@@ -45,8 +45,10 @@ NETWORKS = ['127.0.0.0/8', '::1/128']
         ('http:///x', 'is unknown'),
     ],
 )
-def test_url_in_a_forbidden_network_is_rejected(url: str, says: str) -> None:
-    with pytest.raises(http_client.OutgoingError, match=says):
+def test_url_in_a_forbidden_network_is_rejected(
+    url: str, message: str
+) -> None:
+    with pytest.raises(http_client.OutgoingError, match=message):
         http_client.check_url(NETWORKS, url, 'it', 60)
 
 
@@ -245,15 +247,15 @@ def port() -> Iterator[int]:
 @pytest.fixture
 def resolved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses of a name; each look-up returns the next one."""
-    answers: list[str] = []
+    addresses: list[str] = []
     real = socket.getaddrinfo
 
     def resolve(host: Any, *arguments: Any, **options: Any) -> Any:
-        address = answers.pop(0) if host == 'rebound.example' else host
+        address = addresses.pop(0) if host == 'rebound.example' else host
         return real(address, *arguments, **options)
 
     monkeypatch.setattr(socket, 'getaddrinfo', resolve)
-    return answers
+    return addresses
 
 
 def test_name_is_resolved_once_for_check_and_connection(

@@ -86,14 +86,14 @@ def test_find_in_many_documents_shares_the_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    ('path', 'says'),
+    ('path', 'message'),
     [
         ('..', "'..' is not expected at character 1"),
         ('a b', "'b' is not expected at character 3"),
         ('a.', 'it ends too early'),
     ],
 )
-def test_malformed_path_is_explained(path: str, says: str) -> None:
-    with pytest.raises(errors.BadRequest, match=re.escape(says)) as caught:
+def test_malformed_path_is_explained(path: str, message: str) -> None:
+    with pytest.raises(errors.BadRequest, match=re.escape(message)) as caught:
         jsonpath.Path(path)
     assert 'DOUBLEDOT' not in str(caught.value)

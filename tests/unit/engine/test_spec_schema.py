@@ -183,7 +183,7 @@ BOUNDED = {
 
 
 @pytest.mark.parametrize(
-    ('size', 'says', 'clamped'),
+    ('size', 'message', 'clamped'),
     [
         (1, '', 1),
         ('9', '', 9),
@@ -193,15 +193,15 @@ BOUNDED = {
     ],
 )
 def test_number_out_of_bounds_is_rejected_or_clamped(
-    size: Any, says: str, clamped: int
+    size: Any, message: str, clamped: int
 ) -> None:
     values = {'places': [{'size': size}]}
     stored = spec_schema.resolve(BOUNDED, values, clamps=True)
     assert stored == {'places': [{'size': clamped}]}
-    if not says:
+    if not message:
         assert spec_schema.resolve(BOUNDED, values) == stored
         return
     with pytest.raises(errors.InvalidSpec) as caught:
         spec_schema.resolve(BOUNDED, values)
     path = 'spec.properties.places[0].size'
-    assert caught.value.message == f'{path}: {says}'
+    assert caught.value.message == f'{path}: {message}'

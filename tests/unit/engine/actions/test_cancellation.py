@@ -85,14 +85,14 @@ def test_forced_cluster_deletion_cancels_blocking_actions(
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 2, run=False)
     engine.run_actions(steps)
-    stuck = engine.scheduler.claim()
-    assert stuck is not None
+    blocked_run = engine.scheduler.claim()
+    assert blocked_run is not None
     engine.call(clusters.ClusterDeleteRequest(identity=cluster, force=True))
     engine.run_actions()
     any_harness.assert_idle()
     assert any_harness.statuses('CLUSTER_DELETE') == ['SUCCEEDED']
     assert any_harness.count(models.Cluster) == 0
-    stuck.perform()
+    blocked_run.perform()
     any_harness.assert_idle()
     assert any_harness.count(models.SimulatedServer) == 0
 
@@ -102,13 +102,13 @@ def test_forced_node_deletion_cancels_blocking_actions(
 ) -> None:
     engine = harness.engine()
     node = request_helpers.create_node(engine, run=False)
-    stuck = engine.scheduler.claim()
-    assert stuck is not None
+    blocked_run = engine.scheduler.claim()
+    assert blocked_run is not None
     engine.call(nodes.NodeDeleteRequest(identity=node, force=True))
     engine.run_actions()
     assert harness.statuses('NODE_DELETE') == ['SUCCEEDED']
     assert harness.statuses('NODE_CREATE') == ['CANCELLED']
-    stuck.perform()
+    blocked_run.perform()
     harness.assert_idle()
     assert harness.count(models.SimulatedServer) == 0
 
@@ -119,9 +119,9 @@ def test_forced_deletion_of_a_member_does_not_wait_for_its_cluster(
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 2, run=False)
     engine.run_actions(1)
-    stuck = engine.scheduler.claim()
-    assert stuck is not None
-    member = stuck.action.target
+    blocked_run = engine.scheduler.claim()
+    assert blocked_run is not None
+    member = blocked_run.action.target
     engine.call(nodes.NodeDeleteRequest(identity=member, force=True))
     engine.run_actions()
     harness.assert_idle()

@@ -115,7 +115,7 @@ def test_unsupported_operation_is_rejected(
 
 
 @pytest.mark.parametrize(
-    ('filters', 'says'),
+    ('filters', 'message'),
     [
         ({'colour': 'red'}, "Filter key 'colour' is unsupported"),
         ({'role': 5}, 'filters.role: must be a string'),
@@ -124,11 +124,11 @@ def test_unsupported_operation_is_rejected(
     ],
 )
 def test_filters_without_match_are_rejected(
-    harness: engine_harness.Harness, filters: dict[str, Any], says: str
+    harness: engine_harness.Harness, filters: dict[str, Any], message: str
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
-    with pytest.raises(errors.BadRequest, match=says):
+    with pytest.raises(errors.BadRequest, match=message):
         engine.call(
             clusters.ClusterOperationRequest(
                 identity='c', operation='stop', filters=filters

@@ -40,13 +40,15 @@ def claim(
     return None if claimed is None else claimed[0]
 
 
-def end(target: database.Database, held: actions.Claim) -> tuple[bool, bool]:
+def end(
+    target: database.Database, claimed: actions.Claim
+) -> tuple[bool, bool]:
     def body(session: orm.Session) -> tuple[bool, bool]:
-        action = actions.get(session, held.action_id)
+        action = actions.get(session, claimed.action_id)
         assert action is not None
         now = clock.now(session)
         return actions.end(
-            session, action, held.condition(), 'SUCCEEDED', 'done', now
+            session, action, claimed.condition(), 'SUCCEEDED', 'done', now
         )
 
     return target.write(body)
@@ -61,11 +63,13 @@ def status(target: database.Database, action: models.Action) -> str:
 
 def wait_for(
     target: database.Database,
-    held: actions.Claim,
+    claimed: actions.Claim,
     children: list[models.Action],
 ) -> None:
     target.write(
-        lambda session: actions.wait_for(session, held, children, 'next', {})
+        lambda session: actions.wait_for(
+            session, claimed, children, 'next', {}
+        )
     )
 
 
@@ -110,10 +114,10 @@ def test_claim_before_its_time_fails(
 ) -> None:
     action = new()
     add(any_database, action)
-    held = claim(any_database, action, owner)
-    assert held is not None
+    claimed = claim(any_database, action, owner)
+    assert claimed is not None
     any_database.write(
-        lambda session: actions.release_claim(session, held, after=60)
+        lambda session: actions.release_claim(session, claimed, after=60)
     )
     assert status(any_database, action) == 'READY'
     assert claim(any_database, action, owner) is None
@@ -157,9 +161,9 @@ def test_parent_resumes_when_its_last_child_ends(
 ) -> None:
     parent, first, second = new(), new(), new()
     add(any_database, parent)
-    held = claim(any_database, parent, owner)
-    assert held is not None
-    wait_for(any_database, held, [first, second])
+    claimed = claim(any_database, parent, owner)
+    assert claimed is not None
+    wait_for(any_database, claimed, [first, second])
     for child, woken, after in (
         (first, False, 'WAITING'),
         (second, True, 'READY'),
@@ -176,9 +180,9 @@ def test_parent_whose_last_children_end_together_resumes(
     for _ in range(8):
         parent, children = new(), [new(), new(), new()]
         add(any_database, parent)
-        held = claim(any_database, parent, owner)
-        assert held is not None
-        wait_for(any_database, held, children)
+        claimed = claim(any_database, parent, owner)
+        assert claimed is not None
+        wait_for(any_database, claimed, children)
         claims = [claim(any_database, child, owner) for child in children]
         start = threading.Barrier(len(claims))
 
@@ -204,11 +208,11 @@ def test_wait_with_a_void_claim_creates_no_children(
 ) -> None:
     parent, child = new(), new()
     add(any_database, parent)
-    held = claim(any_database, parent, owner)
-    assert held is not None
-    any_database.write(lambda session: actions.release_claim(session, held))
+    claimed = claim(any_database, parent, owner)
+    assert claimed is not None
+    any_database.write(lambda session: actions.release_claim(session, claimed))
     with pytest.raises(actions.ClaimLostError):
-        wait_for(any_database, held, [child])
+        wait_for(any_database, claimed, [child])
     with any_database.reader() as session:
         assert actions.get(session, child.id) is None
 

@@ -143,7 +143,7 @@ def test_concurrent_identical_calls_run_once(
 
     for number in range(5):
         with futures.ThreadPoolExecutor(len(engines)) as pool:
-            answers = list(
+            responses = list(
                 pool.map(
                     lambda engine, call=str(number): engine.call(
                         request, call
@@ -151,7 +151,7 @@ def test_concurrent_identical_calls_run_once(
                     engines,
                 )
             )
-        assert len({answer.action for answer in answers}) == 1
+        assert len({response.action for response in responses}) == 1
 
     assert any_harness.count(models.Cluster) == 5
     assert any_harness.count(models.Action) == 5

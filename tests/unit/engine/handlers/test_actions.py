@@ -231,10 +231,10 @@ def test_concurrent_scaling_is_accepted_once(
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 1)
-    together = threading.Barrier(6)
+    barrier = threading.Barrier(6)
 
     def attempt(_: int) -> bool:
-        together.wait(60)
+        barrier.wait(60)
         try:
             engine.call(clusters.ClusterScaleOutRequest(identity='c'))
         except errors.ActionConflict:

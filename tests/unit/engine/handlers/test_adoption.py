@@ -120,10 +120,10 @@ def test_concurrent_adoptions_create_one_node(
     server = any_harness.cloud.servers.create(
         'elsewhere', 'theirs', {'flavor': 'm1.small', 'image': 'cirros'}
     ).id
-    together = threading.Barrier(4)
+    barrier = threading.Barrier(4)
 
     def attempt(_: int) -> bool:
-        together.wait(60)
+        barrier.wait(60)
         try:
             engine.call(nodes.NodeAdoptRequest(identity=server, type=TYPE))
         except errors.BadRequest:

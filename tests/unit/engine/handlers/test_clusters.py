@@ -215,10 +215,10 @@ def test_concurrent_creates_respect_quota(
     request_helpers.create_profile(engine)
     for _ in range(existing):
         create(engine)
-    together = threading.Barrier(8)
+    barrier = threading.Barrier(8)
 
     def attempt(_: int) -> bool:
-        together.wait(60)
+        barrier.wait(60)
         try:
             create(engine)
         except errors.OverQuota:

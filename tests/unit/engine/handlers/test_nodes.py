@@ -177,10 +177,10 @@ def test_concurrent_creates_respect_maximum_size(
     any_harness.conf.set_override('max_nodes_per_cluster', 3, 'engine')
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
-    together = threading.Barrier(8)
+    barrier = threading.Barrier(8)
 
     def attempt(number: int) -> bool:
-        together.wait(60)
+        barrier.wait(60)
         try:
             engine.call(
                 nodes.NodeCreateRequest(

@@ -41,7 +41,7 @@ def url(**options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ('properties', 'says'),
+    ('properties', 'message'),
     [
         (spec(), 'at least one'),
         (
@@ -102,9 +102,9 @@ def url(**options: Any) -> dict[str, Any]:
     ],
 )
 def test_inconsistent_spec_is_rejected(
-    harness: engine_harness.Harness, properties: dict[str, Any], says: str
+    harness: engine_harness.Harness, properties: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(errors.InvalidSpec, match=says):
+    with pytest.raises(errors.InvalidSpec, match=message):
         create_policy(harness.engine(), 'health', **properties)
 
 

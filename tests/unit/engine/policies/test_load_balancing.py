@@ -237,7 +237,7 @@ def test_failed_attachment_deletes_its_resources(
 
 
 @pytest.mark.parametrize(
-    ('changes', 'says'),
+    ('changes', 'message'),
     [
         ({'vip': None}, 'VIP Subnet or Network'),
         ({'vip': {'network': 'moon'}}, 'no network moon'),
@@ -249,18 +249,18 @@ def test_failed_attachment_deletes_its_resources(
     ],
 )
 def test_attachment_with_missing_resources_is_rejected(
-    harness: engine_harness.Harness, changes: dict[str, Any], says: str
+    harness: engine_harness.Harness, changes: dict[str, Any], message: str
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     create_policy(engine, 'loadbalance', version='1.3', **{**SPEC, **changes})
     refused = attach(engine)
     assert refused.status == 'FAILED'
-    assert says in refused.status_reason
+    assert message in refused.status_reason
 
 
 @pytest.mark.parametrize(
-    ('changes', 'says'),
+    ('changes', 'message'),
     [
         ({'pool': None}, 'pool is required'),
         (
@@ -282,7 +282,7 @@ def test_attachment_with_missing_resources_is_rejected(
     ],
 )
 def test_invalid_spec_is_rejected(
-    harness: engine_harness.Harness, changes: dict[str, Any], says: str
+    harness: engine_harness.Harness, changes: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(errors.InvalidSpec, match=says):
+    with pytest.raises(errors.InvalidSpec, match=message):
         create_policy(harness.engine(), 'loadbalance', **{**SPEC, **changes})

@@ -154,7 +154,7 @@ def test_full_regions_reject_new_nodes(
 
 
 @pytest.mark.parametrize(
-    ('kind', 'properties', 'says'),
+    ('kind', 'properties', 'message'),
     [
         ('zone_placement', {'zones': [{'name': 'moon'}]}, 'moon'),
         ('region_placement', {'regions': [{'name': 'Mars'}]}, 'Mars'),
@@ -166,12 +166,12 @@ def test_policy_with_unknown_location_is_not_attached(
     engine: engine_harness.Engine,
     kind: str,
     properties: dict[str, Any],
-    says: str,
+    message: str,
 ) -> None:
     create_policy(engine, kind, **properties)
     refused = attach(engine)
     assert refused.status == 'FAILED'
-    assert says in refused.status_reason
+    assert message in refused.status_reason
     assert request_helpers.get_cluster(engine, 'c').policies == []
 
 

@@ -115,7 +115,7 @@ def test_stored_time_above_maximum_is_clamped() -> None:
 
 
 @pytest.mark.parametrize(
-    ('name', 'properties', 'says'),
+    ('name', 'properties', 'message'),
     [
         ('scaling-1.0', {}, 'properties.event is required'),
         ('scaling-1.0', {'event': 'X'}, 'event: must be one of'),
@@ -158,9 +158,9 @@ def test_stored_time_above_maximum_is_clamped() -> None:
     ],
 )
 def test_spec_not_matching_schema_is_rejected(
-    name: str, properties: Any, says: str
+    name: str, properties: Any, message: str
 ) -> None:
-    with pytest.raises(errors.InvalidSpec, match=says):
+    with pytest.raises(errors.InvalidSpec, match=message):
         REGISTRY.check(spec(f'senlin.policy.{name}', properties))
 
 

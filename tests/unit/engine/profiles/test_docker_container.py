@@ -229,12 +229,12 @@ def test_operations_and_a_new_name(harness: engine_harness.Harness) -> None:
     assert operate('pause') == f'{name} paused'
     assert operate('unpause') == f'{name} running'
     assert operate('restart') == f'{name} running'
-    for seconds, says in ((3601, 'at most 3600'), (-1, 'at least 0')):
+    for seconds, message in ((3601, 'at most 3600'), (-1, 'at least 0')):
         request = nodes.NodeOperationRequest(
             identity=box, operation='restart', params={'wait_time': seconds}
         )
         with pytest.raises(
-            errors.BadRequest, match=rf'^params\.wait_time: must be {says}'
+            errors.BadRequest, match=rf'^params\.wait_time: must be {message}'
         ):
             engine.call(request)
     profile(engine, 'named', host_node='n', name='other')

@@ -328,19 +328,19 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize('answer', ODD)
+@pytest.mark.parametrize('response', ODD)
 @pytest.mark.parametrize('status', [200, 404, 500])
-def test_malformed_response_is_an_error(answer: object, status: int) -> None:
+def test_malformed_response_is_an_error(response: object, status: int) -> None:
     """Whatever it answers to each of the requests."""
 
     def first(*sent: Any) -> None:
-        raw_server.answering(answer, status)(*sent)
+        raw_server.answering(response, status)(*sent)
 
     def later(connection: Any, head: bytes) -> None:
         good = {'ApiVersion': '1.44'}
         if head.startswith(b'GET /version '):
             return raw_server.answering(good)(connection, head)
-        return raw_server.answering(answer, status)(connection, head)
+        return raw_server.answering(response, status)(connection, head)
 
     containers = configured()
     for reply in (first, later):
@@ -353,13 +353,13 @@ def test_malformed_response_is_an_error(answer: object, status: int) -> None:
 
 
 def test_message_of_a_daemon_is_cut() -> None:
-    answer = raw_server.answering({'message': 'x' * 100_000}, 500)
+    response = raw_server.answering({'message': 'x' * 100_000}, 500)
 
     def reply(connection: Any, head: bytes) -> None:
         if head.startswith(b'GET /version '):
             raw_server.answering({'ApiVersion': '1.44'})(connection, head)
         else:
-            answer(connection, head)
+            response(connection, head)
 
     with (
         raw_server.serving(reply) as port,
@@ -370,13 +370,13 @@ def test_message_of_a_daemon_is_cut() -> None:
 
 
 def test_message_of_a_daemon_with_unstorable_characters_is_cleaned() -> None:
-    answer = raw_server.answering({'message': 'a\0b\ud800c'}, 500)
+    response = raw_server.answering({'message': 'a\0b\ud800c'}, 500)
 
     def reply(connection: Any, head: bytes) -> None:
         if head.startswith(b'GET /version '):
             raw_server.answering({'ApiVersion': '1.44'})(connection, head)
         else:
-            answer(connection, head)
+            response(connection, head)
 
     with (
         raw_server.serving(reply) as port,
@@ -402,14 +402,14 @@ def test_credentials_of_the_engines_user_are_not_sent(
     def reply(connection: Any, head: bytes) -> None:
         heads.append(head)
         if b'/version ' in head:
-            answer = raw_server.answering({'ApiVersion': '1.44'})
+            response = raw_server.answering({'ApiVersion': '1.44'})
         elif b'/images/create' in head:
-            answer = raw_server.answering({'status': 'ok'})
+            response = raw_server.answering({'status': 'ok'})
         elif b'/images/' in head:
-            answer = raw_server.answering({'message': 'no such image'}, 404)
+            response = raw_server.answering({'message': 'no such image'}, 404)
         else:
-            answer = raw_server.answering([])
-        answer(connection, head)
+            response = raw_server.answering([])
+        response(connection, head)
 
     properties = {'image': 'registry.example/nginx'}
     with (

@@ -47,10 +47,10 @@ class Zaqar:
         path, _, query = path.partition('?')
         if path.startswith('/v2/queues') and not headers.get('Client-ID'):
             return 400, {'title': 'Client-ID is missing'}, {}
-        for (verb, pattern), answer in ROUTES.items():
+        for (verb, pattern), handler in ROUTES.items():
             match = re.fullmatch(pattern, path)
             if match and verb == method:
-                return answer(
+                return handler(
                     self, query=query, body=body, **match.groupdict()
                 )
         return 404, {'title': 'Not found'}, {}

@@ -42,7 +42,7 @@ def test_keys_are_rotated() -> None:
 
 
 @pytest.mark.parametrize(
-    ('keys', 'says'),
+    ('keys', 'message'),
     [
         ([], 'Fernet.generate_key'),
         ([OLD, 'no-key'], 'key 2'),
@@ -50,8 +50,8 @@ def test_keys_are_rotated() -> None:
     ],
 )
 def test_invalid_keys_are_rejected_without_showing_them(
-    keys: list[str], says: str
+    keys: list[str], message: str
 ) -> None:
-    with pytest.raises(encryption.InvalidKey, match=says) as caught:
+    with pytest.raises(encryption.InvalidKey, match=message) as caught:
         encryption.Encryptor(keys)
     assert not any(key in str(caught.value) for key in keys)

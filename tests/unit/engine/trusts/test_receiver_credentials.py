@@ -191,7 +191,7 @@ def test_rotate_keys_reencrypts_all_credentials(
 
 
 @pytest.mark.parametrize(
-    ('options', 'error', 'says'),
+    ('options', 'error', 'message'),
     [
         ({'encryption_keys': []}, encryption.InvalidKey, 'generate_key'),
         ({'auth_type': 'v3token'}, keystone.InvalidAccount, 'receivers'),
@@ -202,10 +202,10 @@ def test_unusable_account_is_rejected_at_start(
     harness: engine_harness.Harness,
     options: dict[str, Any],
     error: Any,
-    says: str,
+    message: str,
 ) -> None:
     conf = with_account(harness.database, **options)
     if 'auth_type' in options:
         conf.set_override('auth_section', None, 'receivers')
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=message):
         receiver_credentials.TrustManager(conf, harness.database)

@@ -143,9 +143,9 @@ def requests(draw):
 
 
 def accepts(cls, version, names, values):
-    answer = samples.outcome(schema.validate, cls, version, names, values)
-    assert answer is None or isinstance(answer, errors.ValidationError)
-    return answer is None
+    error = samples.outcome(schema.validate, cls, version, names, values)
+    assert error is None or isinstance(error, errors.ValidationError)
+    return error is None
 
 
 def is_acceptable(cls, version, names, values):

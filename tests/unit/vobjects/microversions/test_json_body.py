@@ -51,13 +51,13 @@ def test_load_json_for_any_value_returns_it(value, ascii_only):
     | JSON.map(json.dumps).map(lambda text: text.encode()[:-1])
 )
 def test_load_json_for_any_bytes_returns_a_value_or_an_error(raw):
-    answer = samples.outcome(json_body.load_json, raw)
+    response = samples.outcome(json_body.load_json, raw)
 
-    if isinstance(answer, errors.InputError):
-        assert answer.detail.endswith('.')
-        assert len(answer.detail) < 300
+    if isinstance(response, errors.InputError):
+        assert response.detail.endswith('.')
+        assert len(response.detail) < 300
     else:
-        json.dumps(answer, allow_nan=False, ensure_ascii=False).encode()
+        json.dumps(response, allow_nan=False, ensure_ascii=False).encode()
 
 
 @pytest.mark.parametrize(

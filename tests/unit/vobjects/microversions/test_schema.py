@@ -473,11 +473,11 @@ ANYTHING = st.recursive(
     st.integers(0, 14),
 )
 def test_validate_for_any_object_returns_or_raises_an_error(values, minor):
-    answer = samples.outcome(check, {**MINIMAL, **values}, f'1.{minor}')
+    response = samples.outcome(check, {**MINIMAL, **values}, f'1.{minor}')
 
-    assert answer is None or (
-        isinstance(answer, errors.ValidationError)
-        and answer.path.startswith('body.cluster')
+    assert response is None or (
+        isinstance(response, errors.ValidationError)
+        and response.path.startswith('body.cluster')
     )
 
 

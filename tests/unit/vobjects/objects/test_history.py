@@ -281,7 +281,7 @@ def test_early_map_applies_where_it_is_newer(
 
 
 @pytest.mark.parametrize(
-    ('early', 'says'),
+    ('early', 'message'),
     [
         ({'1.9': '1.1'}, 'must be earlier than in VERSION_MAP'),
         ({'1.0': '1.3'}, 'must be earlier than in VERSION_MAP'),
@@ -291,9 +291,9 @@ def test_early_map_applies_where_it_is_newer(
     ],
 )
 def test_early_map_when_invalid_raises(
-    registry: None, early: dict[str, str], says: str
+    registry: None, early: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(exceptions.DeclarationError, match=says):
+    with pytest.raises(exceptions.DeclarationError, match=message):
 
         @objects.register
         class Thing(objects.Request):

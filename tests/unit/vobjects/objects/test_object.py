@@ -157,10 +157,10 @@ def test_downgrade_drops_only_null_default_and_ignored_values(
 
 
 def test_downgrade_of_resource_omits_unknown_fields() -> None:
-    answer = TreeAnswer(
+    response = TreeAnswer(
         tree=Tree(force=True, leaf=Leaf(name='a', tag='t')), extra='e'
     )
-    assert objects.to_json(answer, OLDEST) == {
+    assert objects.to_json(response, OLDEST) == {
         'tree': {'leaf': {'name': 'a'}, 'legacy': 'x'}
     }
 

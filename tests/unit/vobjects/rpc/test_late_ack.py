@@ -130,5 +130,5 @@ def test_send_when_queues_are_missing_blocks_few_threads(
 def test_send_when_the_queue_exists_remembers_it() -> None:
     replies = late_ack.ReplyLimit(missing_after=1000.0)
     assert not replies.is_known('reply_1')
-    replies.send('reply_1', lambda answer: None, 'answer')
+    replies.send('reply_1', lambda response: None, 'answer')
     assert replies.is_known('reply_1')

@@ -132,7 +132,7 @@ def test_token_of_the_environment_is_sent(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ('app', 'says'),
+    ('app', 'message'),
     [
         (
             app_returning(b'{}', '403 Forbidden'),
@@ -147,10 +147,10 @@ def test_token_of_the_environment_is_sent(monkeypatch, capsys):
         (app_returning(b'vobjects_api_uses_total 1\xff\n'), 'cannot be read'),
     ],
 )
-def test_response_without_the_apis_metrics_is_rejected(app, says):
+def test_response_without_the_apis_metrics_is_rejected(app, message):
     with (
         wsgi.serve(app) as url,
-        pytest.raises(exceptions.VobjectsError, match=says),
+        pytest.raises(exceptions.VobjectsError, match=message),
     ):
         run_who_uses('1.2', '--url', url)
 
@@ -163,11 +163,11 @@ def test_api_that_does_not_answer_is_unreachable():
 
 
 @pytest.mark.parametrize(
-    ('version', 'says'),
+    ('version', 'message'),
     [('1.02', 'is not a version'), ('', 'is not'), ('1.4-1.2', 'no range')],
 )
-def test_version_when_malformed_is_rejected(version, says):
-    with pytest.raises(exceptions.VobjectsError, match=says):
+def test_version_when_malformed_is_rejected(version, message):
+    with pytest.raises(exceptions.VobjectsError, match=message):
         run_who_uses(version, '--url', 'http://127.0.0.1:1')
 
 

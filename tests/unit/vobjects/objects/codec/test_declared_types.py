@@ -355,8 +355,8 @@ def test_outermost_object_decides_about_loss() -> None:
         tree = types['Tree'](force=True)
         with pytest.raises(exceptions.LossyDowngrade, match=r'Tree\.force'):
             tree.obj_to_primitive('1.0', NEWEST)
-        answer = types['Answer'](force=True)
-        assert 'force' not in answer.obj_to_primitive('1.0', NEWEST)[DATA]
+        response = types['Answer'](force=True)
+        assert 'force' not in response.obj_to_primitive('1.0', NEWEST)[DATA]
 
 
 def test_traceback_of_failed_conversion_shows_generated_source() -> None:

@@ -332,28 +332,30 @@ def test_lazy_resources_equal_resources_read_immediately(
 
 def test_to_json_list_creates_no_objects() -> None:
     data = {'text': 'a', 'late': 1, 'at': '2026-11-21T12:00:00Z'}
-    answers = read_lazily(text_of(resources_of([primitive_of(data)] * 3)))
+    responses = read_lazily(text_of(resources_of([primitive_of(data)] * 3)))
     for show in (json_at('1.1'), json_text_at('1.1')):
-        assert show(answers) in (
+        assert show(responses) in (
             [data] * 3,
             json.dumps([[data] * 3], sort_keys=True),
         )
     del data['late']
     for show in (json_at('1.0'), json_text_at('1.0')):
-        assert show(answers) in (
+        assert show(responses) in (
             [data] * 3,
             json.dumps([[data] * 3], sort_keys=True),
         )
-    assert type(answers) is LazyObjectList
-    assert lazy_list.created_objects(answers) == []
+    assert type(responses) is LazyObjectList
+    assert lazy_list.created_objects(responses) == []
 
 
 def test_to_json_list_when_method_is_patched_calls_it() -> None:
-    answers = read_lazily(text_of(resources_of([primitive_of({'text': 'a'})])))
+    responses = read_lazily(
+        text_of(resources_of([primitive_of({'text': 'a'})]))
+    )
     with mock.patch.object(
         Shown, 'obj_make_compatible', lambda self, data, version: data.clear()
     ):
-        assert objects.to_json_list(answers, {'Shown': '1.0'}) == [{}]
+        assert objects.to_json_list(responses, {'Shown': '1.0'}) == [{}]
 
 
 def three_pending() -> Any:

@@ -92,8 +92,10 @@ def test_patched_method_of_class_is_called(
 def test_patched_method_of_object_is_called(method: str) -> None:
     def program(types: dict[str, Any]) -> Any:
         tree = paired_types.create(TREE, types)
-        answer = {'obj_what_changed': {'tag'}, 'obj_to_primitive': {'x': 1}}
-        with mock.patch.object(tree.leaf, method, return_value=answer[method]):
+        response = {'obj_what_changed': {'tag'}, 'obj_to_primitive': {'x': 1}}
+        with mock.patch.object(
+            tree.leaf, method, return_value=response[method]
+        ):
             during = [
                 sorted_changes(tree.obj_to_primitive()),
                 tree.obj_what_changed(),

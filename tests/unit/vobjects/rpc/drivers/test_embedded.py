@@ -37,12 +37,12 @@ def test_call_carries_context_arguments_and_response(bus: Bus) -> None:
     assert bus.client().call(context, 'echo', value=value) == [context, value]
 
 
-@pytest.mark.parametrize('answer', [None, 0, False, '', [], {}])
+@pytest.mark.parametrize('response', [None, 0, False, '', [], {}])
 def test_call_when_response_is_empty_returns_it(
-    bus: Bus, answer: object
+    bus: Bus, response: object
 ) -> None:
     bus.server()
-    assert bus.client().call({}, 'echo', value=answer) == [{}, answer]
+    assert bus.client().call({}, 'echo', value=response) == [{}, response]
 
 
 def test_call_when_messages_are_large_carries_them(bus: Bus) -> None:

@@ -163,9 +163,9 @@ def test_stop_when_calls_wait_lets_another_server_handle_them(
     worker.proceed.set()
     stopping.join()
     old.wait()
-    answers = [call.result() for call in calls]
+    responses = [call.result() for call in calls]
     pool.shutdown()
-    assert answers.count('new') == 6
+    assert responses.count('new') == 6
     # Each call was handled once.
     assert sorted(worker.values + newer.values) == list(range(count))
 
