@@ -76,6 +76,7 @@ class Step:
             if text.count(before) != 1:
                 raise StepError(
                     f'{self.name}: {self.path} must contain once:\n{before}'
+                    'adapt the diff in doc/source/adding.rst to the source'
                 )
             text = text.replace(before, after)
         # The file may be a hard link.
