@@ -104,7 +104,7 @@ def test_history_page_when_fields_are_early_marks_them():
     assert not any('tainted`` of the response' in line for line in marked)
 
 
-def test_contract_when_versions_are_strict_accepts_what_it_documents():
+def test_contract_when_versions_are_strict_accepts_documented_requests():
     strict = contract(dataclasses.replace(POLICY, accepts_early=False))
 
     assert strict.accepted is strict
@@ -186,7 +186,7 @@ def test_command_when_the_configuration_is_bad_names_the_line(
 @pytest.mark.parametrize(
     'argv', [['diff', '1.6'], ['nope'], ['openapi', '--nope'], ['serve', 'x']]
 )
-def test_command_when_misspelled_is_refused(argv, capsys):
+def test_command_when_misspelled_is_rejected(argv, capsys):
     with pytest.raises(SystemExit) as caught:
         cli.main(argv)
 

@@ -68,7 +68,7 @@ def rejection(
     return response.status, item
 
 
-def test_action_when_the_version_lacks_it_says_since_when(
+def test_action_when_the_version_lacks_it_names_its_first_version(
     app: Microversions,
 ) -> None:
     status, item = rejection(app, '1.8', {'dance': {}})

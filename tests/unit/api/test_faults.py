@@ -170,7 +170,7 @@ def test_downgrade_when_lossy_in_a_race_is_the_406_of_a_fresh_negotiation(
         ),
     ],
 )
-def test_downgrade_when_the_fleet_does_not_know_yet_says_what_it_can(
+def test_conversion_error_when_raised_is_406_with_the_maximum(
     api: client.ApiClient,
     engine: fake_engine.FakeEngine,
     error: Exception,

@@ -142,7 +142,7 @@ def test_webhook_when_its_body_is_no_object_is_called_without(
         (b'{"count": 2}', 'application/xml', 415),
     ],
 )
-def test_webhook_when_parameters_would_be_lost_is_refused(
+def test_webhook_when_parameters_would_be_lost_is_rejected(
     api: client.ApiClient, raw: bytes, media_type: str, status: int
 ) -> None:
     created = api('POST', '/v1/receivers', RECEIVER).json['receiver']
@@ -261,7 +261,7 @@ def test_nodes_when_no_list_have_the_message_of_senlin(
 
 
 @pytest.mark.parametrize('media_type', ['text/plain', 'application/json'])
-def test_body_when_a_page_of_a_browser_calls_it_text_is_refused(
+def test_body_when_a_browser_sends_it_as_text_is_rejected(
     api: client.ApiClient, media_type: str
 ) -> None:
     # Another site's page may send text without asking first.

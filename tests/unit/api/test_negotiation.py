@@ -72,7 +72,7 @@ def test_version_when_out_of_range_is_406_with_the_range(
     assert (item['min_version'], item['max_version']) == ('1.0', LATEST)
 
 
-def test_maximum_when_an_old_engine_lives_is_lower_and_says_why(
+def test_maximum_when_an_old_engine_is_alive_is_lower_with_the_reason(
     api: client.ApiClient, fleet: fake_engine.FakeFleet
 ) -> None:
     fleet.max_version = Maximum(
@@ -104,7 +104,7 @@ def test_maximum_when_the_old_engine_leaves_rises_at_once(
         ('POST', '/v1/profiles/validate', '1.2', '1.1'),
     ],
 )
-def test_method_when_the_version_lacks_it_is_404_and_says_since_when(
+def test_method_when_the_version_lacks_it_is_404_with_its_first_version(
     strict_api: client.ApiClient,
     method: str,
     path: str,
@@ -166,7 +166,7 @@ def test_history_url_when_configured_is_linked(
 
 
 @pytest.mark.parametrize('verb', ['PUT', 'DELETE'])
-def test_path_when_the_version_lacks_all_its_methods_says_since_when(
+def test_path_when_the_version_lacks_all_methods_is_404_with_the_first_version(
     strict_api: client.ApiClient, verb: str
 ) -> None:
     early = strict_api(verb, '/v1/services', version='1.6')
@@ -185,7 +185,7 @@ DELETE_BY_FORCE = ('DELETE', '/v1/clusters/c1', {'force': True})
 NEEDS_1_8 = "'force' needs API version 1.8 or later; this request asked for"
 
 
-def test_error_when_its_version_is_served_tells_it_and_links_the_history(
+def test_error_when_its_version_is_served_names_it_and_links_the_history(
     strict_api: client.ApiClient,
 ) -> None:
     response = strict_api(*DELETE_BY_FORCE, version='1.2')
@@ -206,7 +206,7 @@ def test_error_when_its_version_is_served_tells_it_and_links_the_history(
         (('PUT', '/v1/services', None), '1.7'),
     ],
 )
-def test_error_when_its_version_is_not_served_tells_the_maximum_and_why(
+def test_error_when_its_version_is_not_served_has_maximum_and_reason(
     strict_api: client.ApiClient,
     fleet: fake_engine.FakeFleet,
     request_: tuple[str, str, dict[str, bool] | None],

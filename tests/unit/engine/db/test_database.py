@@ -249,7 +249,7 @@ def test_connection_closed_while_idle_is_replaced(
     assert any_database.write(number) not in (read, written)
 
 
-def test_reader_sees_what_was_committed_meanwhile(
+def test_reader_sees_rows_that_were_committed_meanwhile(
     any_database: database.Database,
 ) -> None:
     def rename(session: orm.Session, name: str) -> None:

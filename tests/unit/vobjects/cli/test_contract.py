@@ -88,7 +88,7 @@ def test_diff_with_json_prints_json(capsys):
     }
 
 
-def test_diff_when_equal_says_so(capsys):
+def test_diff_when_equal_reports_no_changes(capsys):
     assert run('diff', '1.4', '1.5') == 0
     assert capsys.readouterr().out == '1.4 and 1.5 have the same contract\n'
 

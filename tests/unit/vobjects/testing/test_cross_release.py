@@ -89,7 +89,7 @@ def test_transfer_when_the_conversion_forgets_a_field_is_mislabelled(
     assert transfer.sent == 'only if a process sets an optional field'
 
 
-def test_transfer_when_an_enum_has_a_new_value_is_refused(
+def test_transfer_when_an_enum_has_a_new_value_is_rejected(
     shop: Shop,
 ) -> None:
     """The new value sorts last, so that only the peer's values select it."""

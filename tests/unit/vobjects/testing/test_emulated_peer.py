@@ -208,7 +208,7 @@ def test_type_in_the_lock_is_never_the_installed_one() -> None:
     assert peer.class_of('Thing').__module__.endswith('emulated_peer')
 
 
-def test_field_type_of_the_service_restricts_values_before_ours() -> None:
+def test_field_type_of_the_service_restricts_values_first() -> None:
     """Services have types of their own with the names of ours."""
 
     class Capacity(ovo_fields.Integer):
