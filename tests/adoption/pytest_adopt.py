@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import unittest
 
 import pytest
 
@@ -28,8 +29,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def _delete_attribute(self: unittest.TestCase, name: str) -> None:
+    """Delete an attribute, if it exists.
+
+    pytest deletes the method that it has set on a test case. The clean-up of
+    Ironic's and others' tests has already deleted all attributes.
+    """
+    with contextlib.suppress(AttributeError):
+        object.__delattr__(self, name)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Adopt all registered classes."""
+    unittest.TestCase.__delattr__ = _delete_attribute  # type: ignore[method-assign]
     name = config.getoption('--adopt')
     if name:
         # The package of the tests must be the first import: Nova's replaces
