@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 import pathlib
 import shutil
@@ -20,6 +21,7 @@ import tempfile
 import urllib.parse
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -81,9 +83,8 @@ def temporary(transport: str) -> Iterator[str]:
         yield broker_url()
         return
     name = f'vobjects-test-{uuid.uuid4().hex[:12]}'
-    _control('add_vhost', name)
+    _import({'vhosts': [{'name': name}], **_permissions('guest', name)})
     try:
-        _control('set_permissions', '-p', name, 'guest', '.*', '.*', '.*')
         yield f'{LOCAL}{name}'
     finally:
         _control('delete_vhost', name)
@@ -98,9 +99,9 @@ def temporary_with_user() -> Iterator[str]:
     with temporary('rabbit') as url:
         name = urllib.parse.urlsplit(url).path.lstrip('/')
         password = uuid.uuid4().hex
-        _control('add_user', name, password)
+        user = {'name': name, 'password': password, 'tags': ''}
+        _import({'users': [user], **_permissions(name, name)})
         try:
-            _control('set_permissions', '-p', name, name, '.*', '.*', '.*')
             yield url.replace('guest:guest', f'{name}:{password}')
         finally:
             _control('delete_user', name)
@@ -154,11 +155,26 @@ def restart() -> None:
     _control('start_app')
 
 
-def _control(*words: str) -> str:
-    """Return the output of ``rabbitmqctl``."""
+def _permissions(user: str, vhost: str) -> dict[str, Any]:
+    """Return definitions that give a user all permissions."""
+    regexes = dict.fromkeys(('configure', 'write', 'read'), '.*')
+    return {'permissions': [{'user': user, 'vhost': vhost, **regexes}]}
+
+
+def _import(definitions: dict[str, Any]) -> None:
+    """Create what definitions describe, with one start of rabbitmqctl."""
+    _control('import_definitions', content=json.dumps(definitions))
+
+
+def _control(*words: str, content: str = '') -> str:
+    """Return the output of ``rabbitmqctl``.
+
+    :param content: its standard input
+    """
     return subprocess.run(
         ('rabbitmqctl', '--quiet', *words),
         check=True,
+        input=content,
         capture_output=True,
         text=True,
         timeout=TIMEOUT,
