@@ -9,6 +9,9 @@ to the newest version of the type and sets the defaults::
     parse_query   a query string
     parse_values  JSON values that the service has read itself
 
+A field that holds an object accepts only the envelope of
+oslo.versionedobjects, so the types of bodies have no such fields.
+
 Fields that come from the path, such as the name of a resource, are passed as
 ``path``. The body or the query then cannot contain them.
 """
