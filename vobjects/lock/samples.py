@@ -88,7 +88,8 @@ class Peer:
 
     :ivar types: the types that it knows
     :ivar known_only: whether to leave out fields and values of enums that it
-        does not know; else, such values are preferred
+        does not know, unless it knows no value of an enum; else, such values
+        are preferred
     """
 
     types: KnownTypes
@@ -110,7 +111,7 @@ class Peer:
         known = set(known)
         new = [value for value in values if str(value) not in known]
         old = [value for value in values if str(value) in known]
-        return old if self.known_only else [*new, *old]
+        return (old or new) if self.known_only else [*new, *old]
 
 
 def enum_values(field_type: Any) -> list[str] | None:

@@ -246,7 +246,9 @@ class _Attempt:
             )
         if transfer.outcome == 'refused' and self.convert:
             repeated, _ = self._transfer(known_only=True)
-            if repeated.outcome == 'fine':
+            if repeated.outcome == 'fine' or (
+                transfer.sender == transfer.receiver
+            ):
                 return dataclasses.replace(transfer, sent=_ONLY_UNKNOWN)
         return transfer
 
@@ -365,7 +367,7 @@ class _Attempt:
         return self._result('lost', ', '.join(lost), severity, reason, lost)
 
 
-_ONLY_UNKNOWN = 'only with data that the receiver does not know'
+_ONLY_UNKNOWN = 'only with values that the receiver does not know'
 
 
 def _judge_loss(

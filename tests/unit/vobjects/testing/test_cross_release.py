@@ -99,7 +99,7 @@ def test_transfer_when_an_enum_has_a_new_value_is_rejected(
     )
     assert (transfer.outcome, transfer.severity) == ('refused', 'error')
     assert 'blue' in transfer.detail
-    assert transfer.sent == 'only with data that the receiver does not know'
+    assert transfer.sent == 'only with values that the receiver does not know'
 
 
 @pytest.mark.parametrize(
