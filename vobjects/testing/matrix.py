@@ -19,6 +19,7 @@ from typing import Any, Literal
 from vobjects import exceptions, objects  # isort: skip - before oslo loads
 from oslo_versionedobjects import base as ovo_base
 
+from vobjects.fields import is_required
 from vobjects.lock import installed_locks, registries, samples
 from vobjects.lock.model import Lock
 from vobjects.objects import manifest
@@ -175,24 +176,22 @@ class _Column:
         :returns: the fields whose value the type rejects by declaration
         """
         rejected: list[tuple[str, str]] = []
-        while True:
+        request = None
+        while request is None:
             form = _filled(cls, microversion, rejected)
             try:
                 request = cls.obj_from_primitive(form)
-                break
             except exceptions.LossyDowngrade as error:
                 name = (error.type_name, error.field)
                 if name in rejected:
                     raise
                 rejected.append(name)
+                if _is_required(*name, microversion):
+                    break
         names = ['.'.join(name) for name in rejected]
-        try:
+        if request is not None:
             sent = serializer.to_wire(request, versions)
-        except exceptions.FieldsMissing:
-            if not rejected:
-                raise
-            return names  # the sample of a required field was rejected
-        self._peer.read(json.loads(json.dumps(sent)))
+            self._peer.read(json.loads(json.dumps(sent)))
         return names
 
     def _receive_response(
@@ -223,6 +222,18 @@ class _Column:
             )
             is None
         ]
+
+
+def _is_required(
+    type_name: str, field_name: str, microversion: Version
+) -> bool:
+    """Return whether a request must contain a field at a microversion."""
+    cls = registries.newest(type_name)
+    assert cls is not None
+    assert issubclass(cls, objects.Object)
+    version = cls.version_at(microversion)
+    assert version is not None
+    return is_required(cls.fields_at(version)[field_name])
 
 
 def _filled(

@@ -229,6 +229,36 @@ def test_matrix_when_a_sample_cannot_be_converted_reports_its_field(
     assert (new.outcome, new.rejected) == ('served', ())
 
 
+def short_text(number: int) -> str:
+    if number > 9:
+        raise ValueError('too long')
+    return str(number)
+
+
+@pytest.mark.usefixtures('registry')
+def test_matrix_when_a_default_replaces_a_required_sample_sends_nothing() -> (
+    None
+):
+    """The default cannot be converted, but no client omits the field."""
+    cls = vobjects_type(
+        version='1.1',
+        parent=objects.Request,
+        version_map={'1.2': '1.1'},
+        count=changed(
+            '1.1',
+            fields.StringField(),
+            fields.IntegerField(default=70),
+            up=int,
+            down=short_text,
+        ),
+    )
+
+    old, new = shop_cells(['1.1', '1.2'], cls)
+
+    assert (old.outcome, old.rejected) == ('served', ('Thing.count',))
+    assert (new.outcome, new.rejected) == ('served', ())
+
+
 @pytest.mark.usefixtures('registry')
 def test_matrix_when_nested_object_rejects_a_value_names_its_type() -> None:
     part = vobjects_type(
