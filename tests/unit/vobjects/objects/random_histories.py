@@ -192,6 +192,15 @@ class TypeHistory:
             for _, _, details in field.changes
         )
 
+    def substitutes(self) -> list[Any]:
+        """Return the values that replace values lost by declaration."""
+        return [
+            details['instead']
+            for field in self.fields
+            for _, _, details in field.changes
+            if 'instead' in details
+        ]
+
 
 def draw(rng: random.Random, newest: int, count: int) -> TypeHistory:
     """Draw a history; each version changes at least one field."""
