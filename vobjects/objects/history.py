@@ -439,15 +439,13 @@ def _drop(
     """Return the drop of a field, which has the same effect in single steps.
 
     Going down, the field's first type decides which values are harmless; going
-    up, its last type. Defaults are harmless, because a sender may have set
-    them: going down, those of the first type, which an older process acts
-    upon, and of the sender; going up, of all types, because the sender may
-    have converted the default of an older client.
+    up, its last type. The defaults of all types are harmless: the sender may
+    have set them for a client that omitted the field.
     """
     is_down = target < source
     last = spans[0] if is_down else spans[-1]
     harmless = [None]
-    for span in (spans[0], source_span) if is_down else spans:
+    for span in spans:
         value = _default(span)
         with contextlib.suppress(*CONVERTER_ERRORS):
             for step in _steps(spans, span, last):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from oslo_versionedobjects import base as ovo_base
@@ -165,15 +165,24 @@ class TypeHistory:
         )
 
     def dropped_defaults(self) -> list[Any]:
-        """Return the defaults of fields that the type drops, of all forms.
+        """Return the defaults of fields that the type drops, of all forms."""
+        return self._defaults(
+            field
+            for field in self.fields
+            if any(details.get('dropped') for _, _, details in field.changes)
+        )
 
-        The type may drop such a value silently: a sender may have set it for a
-        client that omitted the field.
+    def defaults(self) -> list[Any]:
+        """Return the defaults of all fields, of all forms.
+
+        A type that lacks the field may lose such a value silently: a sender
+        may have set it for a client that omitted the field.
         """
+        return self._defaults(self.fields)
+
+    def _defaults(self, selected: Iterable[FieldHistory]) -> list[Any]:
         defaults: list[Any] = [None]
-        for field in self.fields:
-            if not any(d.get('dropped') for _, _, d in field.changes):
-                continue
+        for field in selected:
             current = [field.options.get('default')]
             defaults += current
             for _, change, details in field.changes:

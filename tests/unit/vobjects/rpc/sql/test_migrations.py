@@ -130,3 +130,4 @@ def test_step_that_does_not_exist_is_rejected() -> None:
         operations = Operations(MigrationContext.configure(connection))
         with pytest.raises(ValueError, match='the newest is 1'):
             migrations.expand(operations, 2)
+    engine.dispose()
