@@ -66,10 +66,8 @@ def request_part(
     :param early: see :meth:`vobjects.objects.object.Object.version_at`
     :returns: None if the microversion lacks the type
     """
-    version = cls.version_at(microversion, early=early)
-    if version is None:
-        return None
-    return to_2020_12(request_schemas.body_schema(cls, version, names))
+    schema = request_schemas.body_schema(cls, microversion, names, early=early)
+    return None if schema is None else to_2020_12(schema)
 
 
 def query(

@@ -9,8 +9,8 @@ to the newest version of the type and sets the defaults::
     parse_query   a query string
     parse_values  JSON values that the service has read itself
 
-A field that holds an object accepts only the envelope of
-oslo.versionedobjects, so the types of bodies have no such fields.
+A body has an object inside a field as a JSON object; see
+:mod:`vobjects.microversions.nested_objects`.
 
 Fields that come from the path, such as the name of a resource, are passed as
 ``path``. The body or the query then cannot contain them.
@@ -24,12 +24,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vobjects import exceptions
 from vobjects.controllers.version_request import environ_of, version_of
-from vobjects.microversions import errors, json_body, query, schema
+from vobjects.microversions import (
+    errors,
+    json_body,
+    nested_objects,
+    query,
+    schema,
+)
 from vobjects.microversions.version_policy import EARLY
 
 if TYPE_CHECKING:
     # Needed for annotations only: callers have imported the type themselves.
     from vobjects import objects
+    from vobjects.versions import Version
 
 T = TypeVar('T', bound='objects.Object')
 
@@ -131,20 +138,41 @@ def _parse_path(
 def _build(cls: type[T], request: Any, values: dict[str, Any]) -> T:
     """Convert validated values to the newest version, and set defaults."""
     microversion = version_of(request)
-    key = cls._obj_primitive_key
-    primitive = {
-        key('name'): cls.obj_name(),
-        key('namespace'): cls.OBJ_PROJECT_NAMESPACE,
-        key('version'): cls.version_at(microversion, early=_is_early(request)),
-        key('data'): values,
-        key('changes'): list(values),
-    }
+    primitive = _primitive(cls, microversion, values, _is_early(request))
     try:
         request_object: T = cls.obj_from_primitive(primitive)
     except exceptions.LossyDowngrade as error:
         raise schema.conversion_error(cls, microversion, error) from error
-    request_object.obj_set_defaults()
+    nested_objects.set_defaults(request_object)
     return request_object
+
+
+def _primitive(
+    cls: type[objects.Object],
+    microversion: Version,
+    values: Mapping[str, Any],
+    early: bool,
+) -> dict[str, Any]:
+    """Return the primitive of an object, also of those inside it."""
+    names = _field_names(cls, ())
+    compiled = schema.request_schema_at(cls, microversion, names, early=early)
+    data = dict(values)
+    for name in compiled.holding_objects & values.keys():
+        data[name] = nested_objects.map_objects(
+            compiled.fields[name]._type,
+            values[name],
+            lambda inner, value, _: _primitive(
+                inner, microversion, value, early
+            ),
+        )
+    key = cls._obj_primitive_key
+    return {
+        key('name'): cls.obj_name(),
+        key('namespace'): cls.OBJ_PROJECT_NAMESPACE,
+        key('version'): cls.version_at(microversion, early=early),
+        key('data'): data,
+        key('changes'): list(values),
+    }
 
 
 def _is_early(request: Any) -> bool:

@@ -27,9 +27,10 @@ request uses them::
     json_body   load_json(raw, max_bytes=1 MiB, max_depth=64) -> Any
         unstorable(text) -> 'U+0000' or '': for path segments too
     schema      JSON schemas of request types by version
-        body_schema(cls, object_version, names) -> dict
+        body_schema(cls, microversion, names) -> dict
         validate(cls, microversion, names, values, where='body') -> None
         request_schema_at(cls, microversion, names) -> RequestSchema
+    nested_objects  objects inside the bodies of requests
     fast_validation  quick check of valid values
         compile_schema(schema) -> accepts(value) -> bool
         False: validate with jsonschema, which decides and reports the fault

@@ -27,7 +27,12 @@ import jsonschema
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, fields, phrases, suggestions
-from vobjects.microversions import errors, fast_validation, version_ranges
+from vobjects.microversions import (
+    errors,
+    fast_validation,
+    nested_objects,
+    version_ranges,
+)
 from vobjects.versions import NULL, Version
 
 if TYPE_CHECKING:
@@ -43,30 +48,79 @@ RequestType: TypeAlias = 'type[objects.Object]'
 
 
 def body_schema(
-    cls: RequestType, object_version: str, names: Iterable[str]
-) -> dict[str, Any]:
+    cls: RequestType,
+    microversion: Version,
+    names: Iterable[str],
+    *,
+    early: bool = False,
+    outer: tuple[RequestType, ...] = (),
+) -> dict[str, Any] | None:
     """Return the schema (draft 4) of a part of a request.
 
     :param cls: the request type
-    :param object_version: object version of ``cls``
+    :param microversion: version of the request
     :param names: fields of the part; fields that the version lacks are omitted
+    :param early: see :meth:`vobjects.objects.object.Object.version_at`
+    :param outer: the types around ``cls``; the schema does not contain theirs
+        again, because it cannot be infinite
+    :returns: None if the microversion lacks the type
+    """
+    object_version = cls.version_at(microversion, early=early)
+    if object_version is None:
+        return None
+    if cls in outer:
+        return {'type': 'object'}
+    return _body_schema(
+        cls,
+        object_version,
+        names,
+        lambda inner: body_schema(
+            inner,
+            microversion,
+            all_field_names(inner),
+            early=early,
+            outer=(*outer, cls),
+        ),
+    )
+
+
+def _body_schema(
+    cls: RequestType,
+    object_version: str,
+    names: Iterable[str],
+    object_schema: Callable[[RequestType], dict[str, Any] | None],
+) -> dict[str, Any]:
+    """Return the schema (draft 4) of a part of a request.
+
+    :param object_schema: returns the schema of the objects of a type inside
+        the part; None: the part lacks their fields
     """
     known = cls.fields_at(object_version)
-    part = {name: known[name] for name in names if name in known}
+    properties = {
+        name: field
+        for name in names
+        if name in known
+        and (field := _part_field(known[name], object_schema)) is not None
+    }
     schema: dict[str, Any] = {
         '$schema': DIALECT,
         'type': 'object',
-        'properties': {
-            name: field_schema(field) for name, field in part.items()
-        },
+        'properties': properties,
         'additionalProperties': False,
     }
-    required = [
-        name for name, field in part.items() if fields.is_required(field)
-    ]
+    required = [name for name in properties if fields.is_required(known[name])]
     if required:  # draft 4 does not allow an empty list
         schema['required'] = required
     return schema
+
+
+def _part_field(
+    field: ovo_fields.Field[Any],
+    object_schema: Callable[[RequestType], dict[str, Any] | None],
+) -> dict[str, Any] | None:
+    if nested_objects.holds_objects(field._type):
+        return nested_objects.map_schema(field, object_schema)
+    return field_schema(field)
 
 
 def all_field_names(cls: RequestType) -> tuple[str, ...]:
@@ -109,6 +163,36 @@ def validate(
     for name, value in values.items():
         if isinstance(value, checked[name]) and value is not None:
             compiled.check_value(name, value, where)
+    if not compiled.holding_objects:
+        return
+
+    def check(
+        inner: RequestType, value: Any, path: nested_objects.Path
+    ) -> None:
+        place = phrases.format_path(where, path)
+        _validate_nested(inner, microversion, value, place, early)
+
+    for name in compiled.holding_objects & values.keys():
+        nested_objects.map_objects(
+            compiled.fields[name]._type, values[name], check, (name,)
+        )
+
+
+def _validate_nested(
+    cls: RequestType,
+    microversion: Version,
+    values: Any,
+    where: str,
+    early: bool,
+) -> None:
+    if cls.version_at(microversion, early=early) is None:
+        ranges = version_ranges.ranges_having(cls, lambda _: True)
+        problem = version_ranges.explain(cls.obj_name(), ranges, microversion)
+        error = errors.ValidationError(where, problem)
+        error.set_availability(ranges, microversion)
+        raise error
+    names = all_field_names(cls)
+    validate(cls, microversion, names, values, where, early=early)
 
 
 def _check(
@@ -270,6 +354,7 @@ class RequestSchema:
         validator must decide
     :ivar checked_by_field: field name -> classes of values that pass the
         schema and that the field may still reject
+    :ivar holding_objects: names of the fields that hold objects
     :ivar fields: field name -> field
     :ivar owner: object passed to the fields when they check a value
     """
@@ -279,6 +364,7 @@ class RequestSchema:
     validator: jsonschema.Draft4Validator
     accepts: fast_validation.Accepts
     checked_by_field: Mapping[str, tuple[type, ...]]
+    holding_objects: frozenset[str]
     fields: Mapping[str, ovo_fields.Field[Any]]
     owner: objects.Object
 
@@ -341,7 +427,10 @@ def _compiled_at(
 def _compiled(
     cls: RequestType, object_version: str, names: tuple[str, ...]
 ) -> RequestSchema:
-    schema = with_python_patterns(body_schema(cls, object_version, names))
+    # Objects inside are checked by the schemas of their own types.
+    schema = with_python_patterns(
+        _body_schema(cls, object_version, names, lambda _: {'type': 'object'})
+    )
     jsonschema.Draft4Validator.check_schema(schema)
     properties = schema['properties']
     known = cls.fields_at(object_version)
@@ -353,6 +442,11 @@ def _compiled(
         ),
         fast_validation.compile_schema(schema),
         {name: _checked_classes(known[name]) for name in properties},
+        frozenset(
+            name
+            for name in properties
+            if nested_objects.holds_objects(known[name]._type)
+        ),
         known,
         cls(),
     )
@@ -380,6 +474,8 @@ _CHECKED_BY_FIELD: Mapping[type, tuple[type, ...]] = {
 
 def _checked_classes(field: ovo_fields.Field[Any]) -> tuple[type, ...]:
     """Return the classes of values that a field must check itself."""
+    if nested_objects.holds_objects(field._type):
+        return ()
     for name in ('coerce', 'get_schema'):
         if getattr(type(field), name) is not getattr(ovo_fields.Field, name):
             return (object,)
@@ -492,7 +588,10 @@ def conversion_error(
 
 
 def field_schema(field: ovo_fields.Field[Any]) -> dict[str, Any]:
-    """Return the schema (draft 4) of a field's values, including null."""
+    """Return the schema (draft 4) of a field's values, including null.
+
+    :param field: a field that does not hold objects
+    """
     schema: dict[str, Any] = _with_lists(field.get_schema())
     if field.nullable and None not in schema.get('enum', [None]):
         schema['enum'].append(None)
