@@ -10,7 +10,7 @@ to the newest version of the type and sets the defaults::
     parse_values  JSON values that the service has read itself
 
 A body has an object inside a field as a JSON object; see
-:mod:`vobjects.microversions.nested_objects`.
+``vobjects.microversions.nested_objects``.
 
 Fields that come from the path, such as the name of a resource, are passed as
 ``path``. The body or the query then cannot contain them.
