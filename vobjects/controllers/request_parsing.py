@@ -9,7 +9,7 @@ to the newest version of the type and sets the defaults::
     parse_query   a query string
     parse_values  JSON values that the service has read itself
 
-A body has an object inside a field as a JSON object; see
+In a body, the value of a field that holds an object is a JSON object; see
 ``vobjects.microversions.nested_objects``.
 
 Fields that come from the path, such as the name of a resource, are passed as

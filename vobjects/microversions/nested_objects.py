@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects inside the bodies of requests.
 
-A field may hold an object, or a list or dict of objects. A body has each of
-them as a JSON object with the fields that its type has at the microversion of
-the request, and without the envelope of oslo.versionedobjects::
+A field may hold an object, or a list or dict of objects. In a body, each is a
+JSON object with the fields that its type has at the microversion of the
+request, without the envelope of oslo.versionedobjects::
 
     {"name": "web", "disks": [{"size": 10}, {"size": 20}]}
 """
