@@ -10,6 +10,7 @@ line. If the test process is killed, the kernel kills the processes.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import pathlib
@@ -117,6 +118,12 @@ def free_port() -> int:
         _RESERVATIONS.append(reservation)
         return port
     raise AssertionError(f'no free port from {PORTS[0]} to {PORTS[-1]}')
+
+
+@atexit.register
+def _release_ports() -> None:
+    for reservation in _RESERVATIONS:
+        reservation.close()
 
 
 class Process:
