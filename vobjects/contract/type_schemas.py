@@ -27,7 +27,11 @@ _DROPPED = ('$schema', 'id', 'readonly')
 
 
 def resource(
-    cls: type[objects.Resource], microversion: Version, *, early: bool = False
+    cls: type[objects.Resource],
+    microversion: Version,
+    *,
+    early: bool = False,
+    outer: tuple[type[objects.Object], ...] = (),
 ) -> Schema | None:
     """Return the schema of a resource at a microversion.
 
@@ -35,14 +39,19 @@ def resource(
     always set.
 
     :param early: see :meth:`vobjects.objects.object.Object.version_at`
+    :param outer: the types around ``cls``; the schema does not contain theirs
+        again, because it cannot be infinite
     :returns: None if the microversion lacks the type
     """
     version = cls.version_at(microversion, early=early)
     if version is None:
         return None
+    if cls in outer:
+        return {'type': 'object', 'description': summary(cls)}
+    outer = (*outer, cls)
     known = cls.fields_at(version)
     properties = {
-        name: _field_schema(field, microversion, early)
+        name: _field_schema(field, microversion, early, outer)
         for name, field in known.items()
     }
     required = [name for name, field in known.items() if not field.nullable]
@@ -161,9 +170,12 @@ def types_of(schema: Schema) -> tuple[str, ...]:
 
 
 def _field_schema(
-    field: ovo_fields.Field[Any], microversion: Version, early: bool
+    field: ovo_fields.Field[Any],
+    microversion: Version,
+    early: bool,
+    outer: tuple[type[objects.Object], ...],
 ) -> Schema:
-    result = _object_type_schema(field._type, microversion, early)
+    result = _object_type_schema(field._type, microversion, early, outer)
     if result is None:
         return to_2020_12(request_schemas.field_schema(field))
     if not field.nullable:
@@ -174,7 +186,10 @@ def _field_schema(
 
 
 def _object_type_schema(
-    field_type: Any, microversion: Version, early: bool
+    field_type: Any,
+    microversion: Version,
+    early: bool,
+    outer: tuple[type[objects.Object], ...],
 ) -> Schema | None:
     """Return the schema of a field type that may contain objects.
 
@@ -182,18 +197,20 @@ def _object_type_schema(
     """
     if isinstance(field_type, ovo_fields.Object):
         cls: Any = objects.registered_type(field_type._obj_name)
-        return resource(cls, microversion, early=early) or {}
+        return resource(cls, microversion, early=early, outer=outer) or {}
     if isinstance(field_type, (ovo_fields.List, ovo_fields.Set)):
         inner = field_type._element_type
         return {
             'type': 'array',
-            'items': _field_schema(inner, microversion, early),
+            'items': _field_schema(inner, microversion, early, outer),
         }
     if isinstance(field_type, ovo_fields.Dict):
         inner = field_type._element_type
         return {
             'type': 'object',
-            'additionalProperties': _field_schema(inner, microversion, early),
+            'additionalProperties': _field_schema(
+                inner, microversion, early, outer
+            ),
         }
     return None
 

@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from tests.unit.vobjects.contract import samples
+from vobjects import fields, objects
 from vobjects.contract import type_schemas
 from vobjects.versions import Version
 
@@ -67,6 +68,26 @@ def test_resource_inside_another_is_at_the_same_microversion():
     assert not accepts(old, {**box, 'by_name': {'a': 'x'}})
     assert not accepts(new, box)
     assert accepts(new, {'only': {'id': UUID, 'size': 1}, 'things': []})
+
+
+@pytest.mark.usefixtures('registry')
+def test_resource_when_it_contains_itself_has_a_finite_schema():
+    @objects.register
+    class Folder(objects.Resource):
+        """A folder of folders."""
+
+        fields = {
+            'parent': fields.ObjectField('Folder', nullable=True),
+            'folders': fields.ListOfObjectsField('Folder'),
+        }
+
+    schema = type_schemas.resource(Folder, Version(1, 0))
+
+    jsonschema.Draft202012Validator.check_schema(schema)
+    inner = {'type': 'object', 'description': 'A folder of folders'}
+    assert schema['properties']['folders'] == {'type': 'array', 'items': inner}
+    parent = schema['properties']['parent']
+    assert parent == {**inner, 'type': ['object', 'null']}
 
 
 def test_request_part_has_the_fields_of_its_microversion():
