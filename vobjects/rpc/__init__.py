@@ -26,7 +26,8 @@ In the order of a call::
     client_process  a client process, likewise
     transport      configures oslo.messaging
     conf           configuration options
-    drivers/       the embedded driver, for one host without a broker
+    drivers/       oslo.messaging drivers: embedded, for one host without a
+                   broker, and pyamqp, for RabbitMQ
 
 A service needs only the names in ``__all__``, and :mod:`vobjects.rpc.sql`.
 """

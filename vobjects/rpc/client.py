@@ -62,7 +62,7 @@ class Client:
     :param transport: an ``oslo_messaging.Transport``
     :param topic: topic of the servers
     :param get_view: returns a view of the fleet with a valid lease
-    :param refresh_view: renews that view at once
+    :param refresh_view: renews that view at once, and returns it
     :param timeout: timeout of a call, in seconds
     :param ledger_deadline: converts seconds from now to a time on the ledger's
         clock; returns None if that is unknown
@@ -140,25 +140,35 @@ class Client:
         versions: Manifest | None,
         deadline: float,
     ) -> Any:
+        reader: dict[str, Any] = {'call': uuid.uuid4().hex}
         view = self._get_view()
-        call = uuid.uuid4().hex
-        try:
-            return self._send(context, request, view, versions, call, deadline)
-        except UNREADABLE:
-            view = self._refresh_view()
-        except errors.AnswerLost as error:
-            if not _records_responses(view.cap(self.topic)):
-                raise
-            LOG.info('Sending the call again: %s', error)
-        try:
-            return self._send(context, request, view, versions, call, deadline)
-        except UNREADABLE as error:
-            # Rejected twice: a server consumes that is not in the ledger.
-            raise exceptions.UnsupportedType(
-                request.obj_name(),
-                'a server that is not in the ledger answered'
-                f' "{str(error).splitlines()[0]}"',
-            ) from error
+        is_renewed = is_repeated = False
+        while True:
+            try:
+                return self._send(
+                    context, request, view, versions, reader, deadline
+                )
+            except exceptions.UnknownManifest:
+                if 'manifest' in reader:
+                    raise
+                reader['manifest'] = dict(self._local)
+                # The lease may have expired while the message was under way.
+                view = self._get_view()
+            except UNREADABLE as error:
+                if is_renewed:
+                    # Rejected twice: a server consumes that is not in the
+                    # ledger.
+                    raise exceptions.UnsupportedType(
+                        request.obj_name(),
+                        'a server that is not in the ledger answered'
+                        f' "{str(error).splitlines()[0]}"',
+                    ) from error
+                view, is_renewed = self._refresh_view(), True
+            except errors.AnswerLost as error:
+                if is_repeated or not _records_responses(view.cap(self.topic)):
+                    raise
+                LOG.info('Sending the call again: %s', error)
+                view, is_repeated = self._get_view(), True
 
     def call_ledger(
         self, request: objects.Request, timeout: float, server: str = ''
@@ -179,7 +189,12 @@ class Client:
         )
         deadline = time.monotonic() + timeout
         message = serializer.to_bytes(request, lowest).decode()
-        return self._exchange({}, message, rpc, {}, deadline)
+        reader: dict[str, Any] = {}
+        try:
+            return self._exchange({}, message, rpc, reader, deadline)
+        except exceptions.UnknownManifest:
+            reader['manifest'] = dict(self._local)
+            return self._exchange({}, message, rpc, reader, deadline)
 
     def _send(
         self,
@@ -187,7 +202,7 @@ class Client:
         request: objects.Request,
         view: fleet.View,
         versions: Manifest | None,
-        call: str,
+        reader: dict[str, Any],
         deadline: float,
     ) -> Any:
         cap = view.cap(self.topic)
@@ -204,14 +219,14 @@ class Client:
             # Text, because the RabbitMQ driver would traverse a primitive once
             # more to encode it, and again to decode it.
             message = serializer.to_bytes(request, manifest).decode()
-            rpc, remaining = self._rpc, deadline - time.monotonic()
-            if remaining < self._timeout - _MIN_TIMEOUT:
-                rpc = rpc.prepare(timeout=max(remaining, _MIN_TIMEOUT))
-            reader: dict[str, Any] = {'call': call}
-            ledger_deadline = self._ledger_deadline(remaining)
+            ledger_deadline = self._ledger_deadline(
+                deadline - time.monotonic()
+            )
             if ledger_deadline is not None:
                 reader['deadline'] = ledger_deadline
-            return self._exchange(context, message, rpc, reader, deadline)
+            return self._exchange(
+                context, message, self._rpc, reader, deadline
+            )
         except exceptions.LossyDowngrade as error:
             reason = self._reason(view, error.type_name, error.from_version)
             raise error.for_peer(error.peer or reason) from None
@@ -229,16 +244,14 @@ class Client:
         deadline: float,
     ) -> Any:
         reader['digest'] = self._local.digest
+        remaining = deadline - time.monotonic()
+        if remaining < self._timeout - _MIN_TIMEOUT:
+            rpc = rpc.prepare(timeout=max(remaining, _MIN_TIMEOUT))
 
         def send() -> Any:
             return rpc.call(context, METHOD, request=message, reader=reader)
 
-        try:
-            response = self._run(send, deadline)
-        except exceptions.UnknownManifest:
-            reader['manifest'] = dict(self._local)
-            response = self._run(send, deadline)
-        return serializer.from_message(response, context)
+        return serializer.from_message(self._run(send, deadline), context)
 
     def _run(self, send: Callable[[], Any], deadline: float) -> Any:
         """Send a message and return the response, up to a monotonic time."""
@@ -258,7 +271,7 @@ class Client:
             type_name,
             version,
             cap.get(type_name),
-            view.limiting_members(self.topic, type_name),
+            view.limiting_groups(self.topic, type_name),
         ).reason
 
 

@@ -33,6 +33,9 @@ LOG = logging.getLogger(__name__)
 #: Seconds between attempts to listen for wakeups.
 LISTEN_INTERVAL = 5.0
 
+#: Maximum number of processes that :meth:`ClientProcess.fleet_data` lists.
+LISTED_MEMBERS = 100
+
 #: Maximum duration of each step of closing, in seconds, while the broker is
 #: unreachable.
 CLOSE_TIMEOUT = 5.0
@@ -79,7 +82,7 @@ class ClientProcess:
             self._transport,
             service.topic,
             get_view=lambda: self.membership.current(),
-            refresh_view=lambda: self.membership.refresh(),
+            refresh_view=lambda: self.membership.renew(),
             timeout=conf.fleet.call_timeout,
             ledger_deadline=lambda seconds: self.membership.deadline(seconds),
             max_calls=max_calls,
@@ -134,17 +137,26 @@ class ClientProcess:
     def server_count(self) -> int:
         """Return the number of live servers, from a view with a valid lease.
 
+        Numbers of ``EXACT_COUNT`` or more may be outdated; see
+        :class:`vobjects.rpc.fleet.Group`.
+
         :raises vobjects.exceptions.NoLivePeer: no server responds
         """
-        return len(self.membership.current().servers(self._server_topic))
+        return self.membership.current().count(self._server_topic)
 
     def fleet_data(self) -> dict[str, Any]:
-        """Return this process's view of the fleet as JSON data.
+        """Return the fleet as JSON data, from the ledger.
+
+        It lists the processes with the oldest heartbeats.
 
         :raises vobjects.exceptions.NoLivePeer: no server responds
         """
-        view = self.membership.current()
-        return to_json(view, self._server_topic, self._newest)
+        return to_json(
+            self.ledger.get(),
+            self._server_topic,
+            self._newest,
+            self.ledger.members(LISTED_MEMBERS),
+        )
 
     def start(self) -> None:
         """Listen for wakeups and send heartbeats, in the background.

@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Value classes for the live members and the versions they share.
 
-A :class:`View` is one process's copy of the ledger. Its *cap* for a topic is
-the minimum, type by type, over the manifests of the members that serve the
-topic: the versions that every one of them can read. The cap determines the
-highest microversion that the API can advertise.
+A :class:`View` is one process's copy of the ledger. It does not list members:
+it counts them in *groups* that share topic, manifest and state. Its *cap* for
+a topic is the minimum, type by type, over the manifests of the groups that
+serve the topic: the versions that every one of their members can read. The cap
+determines the highest microversion that the API can advertise.
+
+The generation of the ledger increases when such a minimum may change. In a
+group with at least :data:`EXACT_COUNT` other members, a member that joins,
+leaves or changes its state has no effect on it, so the generation stays the
+same. A rolling restart of any number of processes therefore costs a constant
+number of generations.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from vobjects import objects
@@ -24,22 +33,35 @@ BEATS_PER_PERIOD = 2
 #: check every half period, so a death is detected within two periods.
 DEAD_AFTER_PERIODS = 1.5
 
+#: Maximum relative difference between the rates of two clocks.
+CLOCK_DRIFT = 0.02
+
 #: Lease of a view, in periods. A sender with an older view renews it before it
-#: sends anything.
-LEASE_PERIODS = 2
+#: sends anything. The lease of a member that is removed as dead has therefore
+#: expired, even if the sender's clock is slower than the ledger's: the join
+#: barrier does not wait for such a member.
+LEASE_PERIODS = DEAD_AFTER_PERIODS * (1 - 1.5 * CLOCK_DRIFT)
+
+#: Longest lease of any release that may be alive, in periods.
+LONGEST_LEASE_PERIODS = 2
+
+#: If fewer than this number of other members have the topic and the manifest
+#: of a member, each change of that member increases the generation. Counts
+#: below this number are therefore exact; larger ones may be outdated.
+EXACT_COUNT = 8
+
+#: Maximum number of members that a group names.
+EXAMPLES = 3
 
 State = Literal['joining', 'up']
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Member:
-    """One live process, as recorded in the ledger.
+class Process:
+    """The identity of a process.
 
     :ivar id: unique id of the process
     :ivar topic: topic that the process serves; each topic has its own cap
-    :ivar state: ``joining`` until all senders know the process, then ``up``
-    :ivar seen: newest ledger generation that this process has acted on
-    :ivar age: seconds since its last heartbeat, by the ledger's clock
     """
 
     id: str
@@ -47,15 +69,49 @@ class Member:
     host: str
     topic: str
     release: str
+
+    @property
+    def label(self) -> str:
+        """A short description of the process, for operators."""
+        return f'{self.binary} {self.id[:8]} on {self.host}'
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Member(Process):
+    """One live process, as recorded in the ledger.
+
+    :ivar state: ``joining`` until all senders know the process, then ``up``
+    :ivar seen: newest ledger generation that this process has acted on
+    :ivar age: seconds since its last heartbeat, by the ledger's clock
+    """
+
     manifest: Manifest
     state: State = 'joining'
     seen: int = 0
     age: float = 0.0
 
     @property
-    def label(self) -> str:
-        """A short description of the process, for operators."""
-        return f'{self.binary} {self.id[:8]} on {self.host}'
+    def process(self) -> Process:
+        """The identity of the member."""
+        return Process(
+            self.id, self.binary, self.host, self.topic, self.release
+        )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Group:
+    """The live processes of a topic that share a manifest and a state.
+
+    :ivar count: number of processes; if it is at least :data:`EXACT_COUNT`, it
+        is that of the time at which the generation increased
+    :ivar examples: the first :data:`EXAMPLES` of the processes
+    """
+
+    topic: str
+    manifest: Manifest
+    state: State
+    count: int
+    examples: tuple[Process, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,26 +122,27 @@ class MicroversionLimit:
     :ivar required: object version that the microversion shows
     :ivar supported: highest version that the cap allows; None: the type is
         unknown
-    :ivar members: members that force this limit; empty if a hold or a pin does
+    :ivar groups: groups that force this limit; empty if a hold or a pin does
     """
 
     microversion: Version
     type_name: str
     required: str
     supported: str | None
-    members: tuple[Member, ...]
+    groups: tuple[Group, ...]
 
     @property
     def reason(self) -> str:
         """A clause that can follow "because"."""
-        if not self.members:
+        if not self.groups:
             return (
                 f'{self.type_name} {self.required} is needed, but'
                 f' {self.type_name} is held at'
                 f' {self.supported or "no version"}'
             )
-        first, *others = self.members
-        verb = f'and {len(others)} more support' if others else 'supports'
+        first = self.groups[0].examples[0]
+        others = sum(group.count for group in self.groups) - 1
+        verb = f'and {others} more support' if others else 'supports'
         supported = (
             f'only {self.type_name} {self.supported}'
             if self.supported
@@ -101,23 +158,47 @@ class MicroversionLimit:
 class View:
     """One process's view of the fleet.
 
-    :ivar generation: number of changes of the ledger
+    :ivar generation: number of changes of the ledger that may affect a cap
     :ivar held: upper limit of the cap set by a hold; None: no hold
     :ivar pinned: upper limit of the cap from this process's configuration;
         None: no pin
-    :ivar now: time on the ledger's clock, in seconds since 1970; None: the
-        engine that keeps the ledger does not report it
+    :ivar token: identifies the generation among those of the same number,
+        which exist if a database has lost its last commits; empty: unknown
     """
 
     generation: int
-    members: tuple[Member, ...]
+    groups: tuple[Group, ...]
     held: Manifest | None = None
     pinned: Manifest | None = None
-    now: float | None = None
+    token: str = ''
 
-    def servers(self, topic: str) -> tuple[Member, ...]:
-        """Return the members that serve a topic, including joining ones."""
-        return tuple(m for m in self.members if m.topic == topic)
+    @property
+    def revision(self) -> tuple[int, str]:
+        """The generation and the token."""
+        return self.generation, self.token
+
+    def is_same(self, other: View | None) -> bool:
+        """Return whether both are views of the same generation.
+
+        Servers of older releases send no token.
+        """
+        return (
+            other is not None
+            and self.generation == other.generation
+            and (
+                self.token == other.token or not self.token or not other.token
+            )
+        )
+
+    def servers(self, topic: str) -> tuple[Group, ...]:
+        """Return the groups that serve a topic, including joining ones."""
+        return tuple(g for g in self.groups if g.topic == topic)
+
+    def count(self, topic: str | None = None) -> int:
+        """Return the number of processes, or of those that serve a topic."""
+        return sum(
+            g.count for g in self.groups if topic is None or g.topic == topic
+        )
 
     @functools.cached_property
     def _caps(self) -> dict[str, Manifest]:
@@ -132,21 +213,19 @@ class View:
         """
         cap = self._caps.get(topic)
         if cap is None:
-            known = [member.manifest for member in self.servers(topic)]
+            known = [group.manifest for group in self.servers(topic)]
             if known:
                 known += [m for m in (self.held, self.pinned) if m]
             cap = self._caps[topic] = minimum(known)
         return cap
 
-    def limiting_members(
-        self, topic: str, type_name: str
-    ) -> tuple[Member, ...]:
-        """Return the members that support no more of a type than the cap."""
+    def limiting_groups(self, topic: str, type_name: str) -> tuple[Group, ...]:
+        """Return the groups that support no more of a type than the cap."""
         allowed = self.cap(topic).version(type_name)
         return tuple(
-            member
-            for member in self.servers(topic)
-            if member.manifest.version(type_name) == allowed
+            group
+            for group in self.servers(topic)
+            if group.manifest.version(type_name) == allowed
         )
 
     def limits(self, topic: str) -> list[MicroversionLimit]:
@@ -164,7 +243,7 @@ class View:
                             name,
                             required,
                             cap.get(name),
-                            self.limiting_members(topic, name),
+                            self.limiting_groups(topic, name),
                         )
                     )
                     break
@@ -185,11 +264,85 @@ class View:
         return Maximum(before, lowest.reason)
 
 
-def to_json(view: View, topic: str, newest: Version) -> dict[str, Any]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Roster:
+    """The whole ledger, member by member.
+
+    Releases before the grouped view exchange it at each heartbeat.
+
+    :ivar members: in the order in which they joined
+    """
+
+    generation: int
+    members: tuple[Member, ...]
+    held: Manifest | None = None
+
+    @property
+    def view(self) -> View:
+        """The view that counts these members."""
+        return View(self.generation, group_members(self.members), self.held)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Report:
+    """The ledger's response to a heartbeat.
+
+    :ivar view: the view of the ledger's generation; None: the one that the
+        process knows is still valid
+    :ivar now: time on the ledger's clock, in seconds since 1970; None: the
+        server that keeps the ledger does not report it
+    :ivar has_changed: whether this heartbeat increased the generation
+    :ivar since_sweep: seconds since dead members were last removed; None:
+        unknown, or never
+    """
+
+    view: View | None
+    now: float | None = None
+    has_changed: bool = False
+    since_sweep: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Unaware:
+    """The members that have not seen a generation yet.
+
+    :ivar examples: a few of them
+    """
+
+    count: int
+    examples: tuple[Process, ...] = ()
+
+
+def group_members(members: Iterable[Member]) -> tuple[Group, ...]:
+    """Count members by topic, manifest and state."""
+
+    def key(member: Member) -> tuple[str, str, str]:
+        return member.topic, member.manifest.digest, member.state
+
+    groups = []
+    # The sort is stable: the examples keep the order of the members.
+    for _, grouped in itertools.groupby(sorted(members, key=key), key):
+        first, *others = grouped
+        groups.append(
+            Group(
+                first.topic,
+                first.manifest,
+                first.state,
+                1 + len(others),
+                tuple(m.process for m in (first, *others[: EXAMPLES - 1])),
+            )
+        )
+    return tuple(groups)
+
+
+def to_json(
+    view: View, topic: str, newest: Version, members: Iterable[Member]
+) -> dict[str, Any]:
     """Return a view of the fleet as JSON data.
 
     :param topic: topic whose cap and limits are included
     :param newest: highest microversion of this build
+    :param members: the members to list, not necessarily all
     """
     maximum = view.maximum(topic, newest)
     return {
@@ -208,6 +361,28 @@ def to_json(view: View, topic: str, newest: Version) -> dict[str, Any]:
             for limit in view.limits(topic)
             if limit.microversion <= newest
         ],
+        'groups': [
+            {
+                'topic': group.topic,
+                'state': group.state,
+                'manifest': group.manifest.digest,
+                'count': group.count,
+                'examples': [
+                    {
+                        'id': process.id,
+                        'binary': process.binary,
+                        'host': process.host,
+                        'release': process.release,
+                    }
+                    for process in group.examples
+                ],
+            }
+            for group in view.groups
+        ],
+        'manifests': {
+            group.manifest.digest: dict(group.manifest)
+            for group in view.groups
+        },
         'members': [
             {
                 'id': member.id,
@@ -217,8 +392,8 @@ def to_json(view: View, topic: str, newest: Version) -> dict[str, Any]:
                 'release': member.release,
                 'state': member.state,
                 'age': member.age,
-                'manifest': dict(member.manifest),
+                'manifest': member.manifest.digest,
             }
-            for member in view.members
+            for member in members
         ],
     }

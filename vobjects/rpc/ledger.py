@@ -3,8 +3,8 @@
 
 ::
 
-    Ledger            a protocol of five methods
-    LedgerStore       a Ledger that also removes dead members:
+    Ledger            a protocol: report, leave, read, hold
+    LedgerStore       a Ledger that server processes share without RPC:
                       vobjects.rpc.sql.SqlLedger, or MemoryLedger for tests
     LedgerEndpoint    serves a ledger to processes without a database
     RemoteLedger      the ledger of such a process: it calls the endpoint
@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import random
 import time
@@ -23,8 +22,16 @@ import oslo_messaging
 from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions
+from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet_types
-from vobjects.rpc.fleet import Member, View
+from vobjects.rpc.fleet import (
+    EXAMPLES,
+    Member,
+    Report,
+    Roster,
+    Unaware,
+    View,
+)
 from vobjects.rpc.server import handles
 
 LOG = logging.getLogger(__name__)
@@ -35,23 +42,48 @@ NAMED_ATTEMPTS = 3
 #: Seconds for which one reading of the ledger's clock is used.
 CLOCK_INTERVAL = 10.0
 
+#: Errors of requests that an older server does not support.
+_UNSUPPORTED = (
+    ovo_exception.UnsupportedObjectError,
+    exceptions.UnsupportedType,
+)
+
+#: Separate from the generator of the application, as in membership.
+_RANDOM = random.Random()  # noqa: S311
+
 
 class Ledger(Protocol):
     """A store for the live members. Every method may be repeated."""
 
-    def report(self, member: Member) -> View:
-        """Record a heartbeat and return the whole ledger.
+    def report(self, member: Member, known: View | None = None) -> Report:
+        """Record a heartbeat, and return the view if it has changed.
 
         If the member is new, or its manifest, topic or state differs from the
-        record, the generation increases in the same transaction. A view of
-        that generation or a later one therefore contains the change.
+        record, and fewer than ``EXACT_COUNT`` other members have its topic
+        and manifest, the generation increases in the same transaction. A view
+        of that generation or a later one therefore contains the change. In a
+        larger group, no cap can depend on the change.
+
+        :param known: the view that the process has
         """
 
     def get(self) -> View:
-        """Return the whole ledger without recording a heartbeat."""
+        """Return the view with exact counts, without a heartbeat."""
 
-    def leave(self, member_id: str) -> None:
-        """Remove a member, and increase the generation if it was present."""
+    def members(self, limit: int) -> list[Member]:
+        """Return the members with the oldest heartbeats, oldest first."""
+
+    def unaware(self, generation: int, member_id: str) -> Unaware:
+        """Return the members that have not seen a generation.
+
+        :param member_id: a member that does not count
+        """
+
+    def leave(self, member_id: str) -> bool:
+        """Remove a member.
+
+        :returns: whether the generation increased; see :meth:`report`
+        """
 
     def hold(self, topic: str) -> View:
         """Keep the cap of a topic from rising above its current value."""
@@ -63,10 +95,30 @@ class Ledger(Protocol):
 class LedgerStore(Ledger, Protocol):
     """A store that server processes share, without an RPC in between."""
 
-    def expire(self, older_than: float) -> list[Member]:
+    def roster(self) -> Roster:
+        """Return the whole ledger, for a process of an older release."""
+
+    def manifest(self, digest: str) -> Manifest | None:
+        """Return the manifest with a digest, if a live member has it."""
+
+    def now(self) -> float:
+        """Return the time on the ledger's clock, in seconds since 1970."""
+
+    def is_first(self, member_id: str) -> bool:
+        """Return whether a member has the lowest id of its topic.
+
+        Of the servers of a topic, at most one has. It can do what one process
+        should do for all.
+        """
+
+    def expire(self, older_than: float, interval: float = 0.0) -> list[Member]:
         """Remove the members that have not reported for too long.
 
+        The generation increases as if they had left.
+
         :param older_than: seconds, by the ledger's clock
+        :param interval: do nothing if another call did it less than this
+            number of seconds ago
         :returns: the members that this call removed. Of several concurrent
             calls, only one removes a member
         """
@@ -76,49 +128,102 @@ class LedgerEndpoint:
     """Handlers for the requests of :mod:`vobjects.rpc.fleet_types`.
 
     :param ledger: the ledger
-    :param announce: called after a request other than a report changed the
-        ledger
+    :param announce: called after a request other than a heartbeat increased
+        the generation
     """
 
-    def __init__(self, ledger: Ledger, announce: Callable[[], None]) -> None:
+    def __init__(
+        self, ledger: LedgerStore, announce: Callable[[], None]
+    ) -> None:
         self._ledger = ledger
         self._announce = announce
 
+    @handles(fleet_types.FleetHeartbeat)
+    def heartbeat(self, context: Any, request: Any) -> fleet_types.FleetState:
+        """Record the heartbeat of a process."""
+        member = fleet_types.from_heartbeat(request, self._ledger.manifest)
+        known = fleet_types.known_view(request)
+        if member is None:
+            return fleet_types.unchanged_state(
+                known or View(0, ()), None, needs_manifest=True
+            )
+        report = self._ledger.report(member, known)
+        if report.view is not None:
+            return fleet_types.to_state(report.view, report.now)
+        assert known is not None  # only then is the view omitted
+        return fleet_types.unchanged_state(known, report.now)
+
+    @handles(fleet_types.FleetStateGet)
+    def state(self, context: Any, request: Any) -> fleet_types.FleetState:
+        """Return the view."""
+        return fleet_types.to_state(self._ledger.get(), self._ledger.now())
+
+    @handles(fleet_types.FleetHoldSet)
+    def set_hold(self, context: Any, request: Any) -> fleet_types.FleetState:
+        """Begin or end a hold."""
+        view = (
+            self._ledger.finalize()
+            if request.topic is None
+            else self._ledger.hold(request.topic)
+        )
+        self._announce()
+        return fleet_types.to_state(view, self._ledger.now())
+
+    @handles(fleet_types.FleetProcessList)
+    def processes(
+        self, context: Any, request: Any
+    ) -> list[fleet_types.FleetProcess]:
+        """Return the processes with the oldest heartbeats."""
+        return [
+            fleet_types.to_process(member)
+            for member in self._ledger.members(request.limit)
+        ]
+
+    @handles(fleet_types.FleetManifestGet)
+    def manifest(
+        self, context: Any, request: Any
+    ) -> fleet_types.FleetManifest:
+        """Return a manifest by its digest."""
+        manifest = self._ledger.manifest(request.digest)
+        return fleet_types.FleetManifest(
+            versions=None if manifest is None else dict(manifest)
+        )
+
     @handles(fleet_types.FleetReport)
     def report(self, context: Any, request: Any) -> fleet_types.FleetView:
-        """Record the heartbeat of a process."""
-        view = self._ledger.report(fleet_types.to_member(request))
-        return fleet_types.to_resource(view)
+        """Record the heartbeat of a process of an older release."""
+        self._ledger.report(fleet_types.to_member(request))
+        return self.get(context, request)
 
     @handles(fleet_types.FleetLeave)
     def leave(self, context: Any, request: Any) -> None:
         """Remove a process from the ledger."""
-        self._ledger.leave(request.id)
-        self._announce()
+        if self._ledger.leave(request.id):
+            self._announce()
 
     @handles(fleet_types.FleetGet)
     def get(self, context: Any, request: Any) -> fleet_types.FleetView:
-        """Return the ledger."""
-        return fleet_types.to_resource(self._ledger.get())
+        """Return the whole ledger."""
+        return fleet_types.roster_to_resource(self._ledger.roster())
 
     @handles(fleet_types.FleetClock)
     def clock(self, context: Any, request: Any) -> fleet_types.FleetTime:
         """Return the time on the ledger's clock."""
-        return fleet_types.FleetTime(now=self._ledger.get().now)
+        return fleet_types.FleetTime(now=self._ledger.now())
 
     @handles(fleet_types.FleetHold)
     def hold(self, context: Any, request: Any) -> fleet_types.FleetView:
         """Keep the cap of a topic at its current value."""
-        view = self._ledger.hold(request.topic)
+        self._ledger.hold(request.topic)
         self._announce()
-        return fleet_types.to_resource(view)
+        return self.get(context, request)
 
     @handles(fleet_types.FleetFinalize)
     def finalize(self, context: Any, request: Any) -> fleet_types.FleetView:
         """End a hold."""
-        view = self._ledger.finalize()
+        self._ledger.finalize()
         self._announce()
-        return fleet_types.to_resource(view)
+        return self.get(context, request)
 
 
 class LedgerClient(Protocol):
@@ -143,47 +248,157 @@ class RemoteLedger:
     would respond. The timeout is therefore divided between several attempts:
     the first goes to any engine, each later one to a known engine by name.
 
+    While an engine of an older release is alive, the requests and responses
+    are those of that release, with the whole ledger in each response.
+
     :param client: sends the requests
     :param timeout: total time to wait for engines, in seconds; about a lease
+    :param clock: returns monotonic seconds
     """
 
-    def __init__(self, client: LedgerClient, timeout: float) -> None:
+    def __init__(
+        self,
+        client: LedgerClient,
+        timeout: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._client = client
         self._timeout = timeout
+        self._monotonic = clock
         self._server_ids: tuple[str, ...] = ()
+        #: Digest -> manifest, for the groups of the last view.
+        self._manifests: dict[str, Manifest] = {}
         self._clock: float | None = None  # ledger minus local time
         self._clock_read = float('-inf')
 
-    def report(self, member: Member) -> View:
+    def report(self, member: Member, known: View | None = None) -> Report:
         """See :class:`vobjects.rpc.ledger.Ledger`.
 
-        The view contains the ledger's time if all engines can report it.
+        The report contains the ledger's time if all engines can tell it.
         """
-        view = self._view(fleet_types.to_report(member))
-        return dataclasses.replace(view, now=self._now(view))
+        if known is None or self._has_type(known, fleet_types.FleetHeartbeat):
+            try:
+                return self._heartbeat(member, known)
+            except _UNSUPPORTED as error:
+                LOG.debug('Sending the report of older releases: %s', error)
+        view = self._keep(
+            fleet_types.to_roster(
+                self._call(fleet_types.to_report(member))
+            ).view
+        )
+        return Report(view, self._now(view))
 
-    def leave(self, member_id: str) -> None:
-        """See :class:`vobjects.rpc.ledger.Ledger`."""
+    def leave(self, member_id: str) -> bool:
+        """See :class:`vobjects.rpc.ledger.Ledger`.
+
+        The engine announces the change.
+
+        :returns: False
+        """
         self._call(fleet_types.FleetLeave(id=member_id))
+        return False
 
     def hold(self, topic: str) -> View:
         """See :class:`vobjects.rpc.ledger.Ledger`."""
-        return self._view(fleet_types.FleetHold(topic=topic))
+        return self._view(
+            fleet_types.FleetHoldSet(topic=topic),
+            fleet_types.FleetHold(topic=topic),
+        )
 
     def finalize(self) -> View:
         """See :class:`vobjects.rpc.ledger.Ledger`."""
-        return self._view(fleet_types.FleetFinalize())
+        return self._view(
+            fleet_types.FleetHoldSet(topic=None), fleet_types.FleetFinalize()
+        )
 
     def get(self) -> View:
-        """Return the ledger without reporting a heartbeat."""
-        return self._view(fleet_types.FleetGet())
+        """Return the view without reporting a heartbeat."""
+        return self._view(fleet_types.FleetStateGet(), fleet_types.FleetGet())
+
+    def members(self, limit: int) -> list[Member]:
+        """See :class:`vobjects.rpc.ledger.Ledger`."""
+        try:
+            processes = self._call(fleet_types.FleetProcessList(limit=limit))
+        except _UNSUPPORTED:
+            members = self._roster().members
+            return sorted(members, key=lambda member: -member.age)[:limit]
+        return [
+            fleet_types.from_process(process, manifest)
+            for process in processes
+            if (manifest := self._find_manifest(process.digest)) is not None
+        ]
+
+    def unaware(self, generation: int, member_id: str) -> Unaware:
+        """See :class:`vobjects.rpc.ledger.Ledger`."""
+        members = [
+            member.process
+            for member in self._roster().members
+            if member.seen < generation and member.id != member_id
+        ]
+        return Unaware(len(members), tuple(members[:EXAMPLES]))
+
+    def _heartbeat(self, member: Member, known: View | None) -> Report:
+        def call(*, with_manifest: bool) -> Any:
+            return self._call(
+                fleet_types.to_heartbeat(
+                    member, known, with_manifest=with_manifest
+                )
+            )
+
+        state = call(with_manifest=known is None)
+        if state.needs_manifest:
+            state = call(with_manifest=True)
+        view = fleet_types.from_state(state, self._find_manifest)
+        if view is not None:
+            self._keep(view)
+        return Report(view, state.now)
+
+    def _view(self, request: Any, older_request: Any) -> View:
+        try:
+            view = fleet_types.from_state(
+                self._call(request), self._find_manifest
+            )
+        except _UNSUPPORTED:
+            view = fleet_types.to_roster(self._call(older_request)).view
+        assert view is not None
+        return self._keep(view)
+
+    def _roster(self) -> Roster:
+        return fleet_types.to_roster(self._call(fleet_types.FleetGet()))
+
+    def _find_manifest(self, digest: str) -> Manifest | None:
+        manifest = self._manifests.get(digest)
+        if manifest is None:
+            versions = self._call(
+                fleet_types.FleetManifestGet(digest=digest)
+            ).versions
+            if versions is not None:
+                manifest = Manifest.parse(
+                    dict(versions), f'the manifest {digest}'
+                )
+                self._manifests[digest] = manifest
+        return manifest
+
+    def _keep(self, view: View) -> View:
+        """Remember the manifests of a view and servers to call by name."""
+        self._manifests = {
+            group.manifest.digest: group.manifest for group in view.groups
+        }
+        self._server_ids = tuple(
+            process.id
+            for group in view.servers(self._client.topic)
+            if group.state == 'up'
+            for process in group.examples
+        )
+        return view
+
+    def _has_type(self, view: View, type_: Any) -> bool:
+        return type_.obj_name() in view.cap(self._client.topic)
 
     def _now(self, view: View) -> float | None:
-        if fleet_types.FleetTime.obj_name() not in view.cap(
-            self._client.topic
-        ):
+        if not self._has_type(view, fleet_types.FleetTime):
             return None
-        start = time.monotonic()
+        start = self._monotonic()
         if start - self._clock_read > CLOCK_INTERVAL:
             self._clock_read = start
             try:
@@ -193,29 +408,19 @@ class RemoteLedger:
                 ).now
             except (
                 oslo_messaging.MessagingException,
-                ovo_exception.UnsupportedObjectError,
                 # From an older server that left the fleet just before.
-                exceptions.UnsupportedType,
+                *_UNSUPPORTED,
             ) as error:
                 LOG.debug('No engine returned the time: %s', error)
             else:
                 self._clock = None if now is None else now - start
         if self._clock is None:
             return None
-        return self._clock + time.monotonic()
-
-    def _view(self, request: Any) -> View:
-        view = fleet_types.to_view(self._call(request))
-        self._server_ids = tuple(
-            member.id
-            for member in view.servers(self._client.topic)
-            if member.state == 'up'
-        )
-        return view
+        return self._clock + self._monotonic()
 
     def _call(self, request: Any) -> Any:
         known = self._server_ids
-        named = random.sample(known, min(len(known), NAMED_ATTEMPTS))
+        named = _RANDOM.sample(known, min(len(known), NAMED_ATTEMPTS))
         targets = ['', *named]
         while True:
             server = targets.pop(0)

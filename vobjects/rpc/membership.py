@@ -5,38 +5,56 @@
 :data:`vobjects.rpc.fleet.LEASE_PERIODS` periods. After that it renews the view
 before it sends anything.
 
-**Join barrier.** A server that would lower the cap first reports itself as
-``joining``. It starts to consume when every other live process has seen the
-generation that contains it, or when their leases have expired. While it
-consumes, nothing is therefore sent above the new cap. It rejects messages that
-were sent just before, and their senders send them again
-(:mod:`vobjects.rpc.client`).
+**Join barrier.** A server that would lower the cap of the servers that are
+``up`` first reports itself as ``joining``. It starts to consume when every
+other live process has seen the generation that contains it, or when their
+leases have expired. While it consumes, nothing is therefore sent above the new
+cap. It rejects messages that were sent just before, and their senders send
+them again (:mod:`vobjects.rpc.client`).
+
+**Heartbeats.** Their number per period varies at random, and so does the delay
+after a wakeup, which grows with the fleet. In a large fleet, this delay would
+be as long as the interval between two heartbeats. There, a change costs no
+messages besides the next heartbeats of each process.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import logging
+import random
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.objects.manifest import Manifest
+from vobjects.objects.manifest import Manifest, minimum
 from vobjects.rpc.fleet import (
     BEATS_PER_PERIOD,
     LEASE_PERIODS,
+    LONGEST_LEASE_PERIODS,
     Member,
-    State,
+    Report,
     View,
 )
 from vobjects.rpc.ledger import Ledger
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds between reports during the join barrier.
+#: Seconds between looks at the ledger during the join barrier.
 BARRIER_INTERVAL = 0.1
+
+#: Seconds over which the fleet spreads its heartbeats after a wakeup, for each
+#: process of the fleet; at most the interval between heartbeats.
+SPREAD_PER_PROCESS = 0.002
+
+#: Part of the interval between two heartbeats that varies.
+JITTER = 0.2
+
+#: Separate from the generator of the module `random`, whose state belongs to
+#: the application: heartbeats must not change its numbers.
+_RANDOM = random.Random()  # noqa: S311
 
 
 class Membership:
@@ -46,9 +64,13 @@ class Membership:
     :param ledger: the ledger to report to
     :param period: heartbeat period in seconds
     :param pinned: upper limit of the cap, from the configuration
-    :param announce: called after this process changed the ledger
+    :param announce: wakes the other processes of a small fleet after this one
+        increased the generation
     :param on_view: called with each new view before others see it, in the
         thread of the heartbeat or of a refresh; it must return quickly
+    :param on_report: called after each heartbeat; it must return quickly
+    :param clock: returns monotonic seconds
+    :param jitter: returns a random number from 0 to 1
     """
 
     def __init__(
@@ -60,6 +82,9 @@ class Membership:
         pinned: Manifest | None = None,
         announce: Callable[[], None] = lambda: None,
         on_view: Callable[[View], None] = lambda view: None,
+        on_report: Callable[[Report], None] = lambda report: None,
+        clock: Callable[[], float] = time.monotonic,
+        jitter: Callable[[], float] = _RANDOM.random,
     ) -> None:
         self.member = member
         self.period = period
@@ -67,6 +92,14 @@ class Membership:
         self._pinned = pinned
         self._announce = announce
         self._on_view = on_view
+        self._on_report = on_report
+        self._monotonic = clock
+        self._jitter = jitter
+        #: Whether the generation increased and other processes don't know.
+        self._is_unannounced = False
+        #: Number of times that the ledger may have removed this process,
+        #: because its reports did not arrive.
+        self._absences = 0
         self._refreshing = threading.Lock()
         self._view: View | None = None
         self._renewed = float('-inf')
@@ -88,7 +121,7 @@ class Membership:
     @property
     def age(self) -> float:
         """Seconds since the view was last renewed."""
-        return time.monotonic() - self._renewed
+        return self._monotonic() - self._renewed
 
     def _leased_view(self) -> View | None:
         # Read the age first: refresh() sets the view before it.
@@ -113,9 +146,10 @@ class Membership:
                     lambda: self._failure is None, self.period
                 ):
                     raise exceptions.NoLivePeer(failure[1])
-                if self._view is not None:
-                    return self._view
-        return self.refresh(not_before=time.monotonic())
+            view = self._leased_view()
+            if view is not None:
+                return view
+        return self.renew()
 
     def deadline(self, seconds: float) -> float | None:
         """Return the time a number of seconds from now, on the ledger's clock.
@@ -128,13 +162,13 @@ class Membership:
         """
         if self._clock is None:
             return None
-        return self._clock[0] + time.monotonic() + seconds
+        return self._clock[0] + self._monotonic() + seconds
 
     def has_expired(self, deadline: float) -> bool:
         """Return whether a result of :meth:`deadline` has certainly passed."""
         if self._clock is None:
             return False
-        return self._clock[1] + time.monotonic() > deadline
+        return self._clock[1] + self._monotonic() > deadline
 
     def view_without_report(self) -> View:
         """Return a view with a valid lease, or read the ledger.
@@ -149,41 +183,57 @@ class Membership:
             return view
         return dataclasses.replace(self._ledger.get(), pinned=self._pinned)
 
-    def refresh(self, not_before: float | None = None) -> View:
-        """Report to the ledger now, and return the new view.
+    def renew(self) -> View:
+        """Report to the ledger now, and return a view with a valid lease.
+
+        :raises vobjects.exceptions.NoLivePeer: the ledger does not respond, or
+            takes longer than a lease
+        """
+        self.refresh()
+        view = self._leased_view()
+        if view is None:
+            raise exceptions.NoLivePeer(
+                'the ledger takes longer than a lease to respond'
+            )
+        return view
+
+    def refresh(self) -> View:
+        """Report to the ledger now, and return the new view, of any age.
 
         Concurrent callers share one report.
 
-        :param not_before: a monotonic time; a report that began after it is
-            reused instead of sending a new one
         :raises vobjects.exceptions.NoLivePeer: the ledger does not respond
         """
-        if not_before is None:
-            not_before = time.monotonic()
+        not_before = self._monotonic()
         with self._refreshing:
-            if self._view is not None and self._renewed >= not_before:
+            if self._view is not None and self._renewed > not_before:
                 return self._view
-            if self._failure is not None and self._failure[0] >= not_before:
+            if self._failure is not None and self._failure[0] > not_before:
                 raise exceptions.NoLivePeer(self._failure[1])
-            start = time.monotonic()
+            start = self._monotonic()
             try:
-                view = self._ledger.report(self.member)
+                report = self._ledger.report(self.member, self._view)
             except (exceptions.FleetError, exceptions.Unreachable) as error:
                 # Share the failure: otherwise the threads that wait for this
                 # lock would each wait for the ledger, one after the other.
                 self._failure = (start, error.message)
                 raise
-            view = dataclasses.replace(view, pinned=self._pinned)
-            previous = self._view
-            is_new = previous is None or previous.generation != view.generation
+            view = self._adopt(report)
+            is_new = not view.is_same(self._view)
             if is_new:
                 # Update values that depend on the view, such as the highest
                 # microversion, before other threads can see the view.
                 self._on_view(view)
             self._view = view
-            if view.now is not None:
+            self._is_unannounced |= report.has_changed
+            if report.now is not None:
                 # The ledger read its clock between these two times.
-                self._clock = view.now - start, view.now - time.monotonic()
+                self._clock = (
+                    report.now - start,
+                    report.now - self._monotonic(),
+                )
+            if self.age >= self.period * LEASE_PERIODS:
+                self._absences += 1
             # The lease starts before the report was sent, because the
             # response may have been delayed.
             self._renewed = start
@@ -194,11 +244,20 @@ class Membership:
                 with self._succeeded:
                     self._failure = None
                     self._succeeded.notify_all()
-        if is_new:
-            # Report the new generation at once: a process may be waiting for
-            # it at the join barrier.
+        self._on_report(report)
+        if is_new and not self.is_in_large_fleet:
+            # Report the new generation soon: a process may be waiting for it
+            # at the join barrier.
             self._wake.set()
         return view
+
+    def heartbeat_pause(self) -> float:
+        """Return the seconds until the next heartbeat, a random number."""
+        return self._interval * (1 - JITTER * self._jitter())
+
+    def wakeup_delay(self) -> float:
+        """Return the seconds from a wakeup to its heartbeat, at random."""
+        return self._spread() * self._jitter()
 
     def start(self) -> None:
         """Start the heartbeat thread."""
@@ -208,21 +267,38 @@ class Membership:
         """Send a heartbeat now, because the ledger changed."""
         self._wake.set()
 
+    def announce(self) -> None:
+        """Wake the other processes, because the generation increased.
+
+        Without a wakeup, each process learns of it within an interval. In a
+        large fleet it would not learn of it sooner with one.
+        """
+        if not self.is_in_large_fleet:
+            self._announce()
+
     def join(self, wait: Callable[[float], Any] | None = None) -> None:
         """Pass the join barrier and change the state to ``up``.
 
         Call it after :meth:`start` and before you consume messages.
 
         :param wait: sleeps for a number of seconds; a true result aborts
-        :raises vobjects.exceptions.NoLivePeer: the ledger does not respond
+        :raises vobjects.exceptions.NoLivePeer: the ledger does not respond;
+            during the barrier, it may fail for up to the longest lease
         """
         wait = wait or self._stopping.wait
         view = self.refresh()
-        self._announce()
+        self._announce_changes()
         if self._lowers_cap(view):
-            self._wait_at_barrier(view, wait)
+            self._wait_at_barrier(view.generation, wait)
         if not self._stopping.is_set():
-            self._set_state('up')
+            with self._refreshing:
+                self.member = dataclasses.replace(self.member, state='up')
+            try:
+                self.refresh()
+            except (exceptions.FleetError, exceptions.Unreachable) as error:
+                # The next heartbeat reports the state.
+                LOG.warning('The fleet is out of reach: %s', error.message)
+            self._announce_changes()
 
     def stop(self) -> None:
         """Stop the heartbeat and leave the ledger."""
@@ -231,47 +307,96 @@ class Membership:
         if self._thread.is_alive():
             self._thread.join()
         try:
-            self._ledger.leave(self.member.id)
+            self._is_unannounced |= self._ledger.leave(self.member.id)
         except (exceptions.FleetError, exceptions.Unreachable) as error:
             # The heartbeats end, so the other members will count it as dead.
             LOG.warning('Could not leave the fleet: %s', error.message)
         else:
-            self._announce()
+            self._announce_changes()
 
-    def _set_state(self, state: State) -> None:
-        self.member = dataclasses.replace(self.member, state=state)
-        self.refresh()
-        self._announce()
+    def _adopt(self, report: Report) -> View:
+        """Return the view of a report, or the known one if it is valid."""
+        if report.view is None:
+            assert self._view is not None
+            return self._view
+        return dataclasses.replace(report.view, pinned=self._pinned)
+
+    @property
+    def _interval(self) -> float:
+        return self.period / BEATS_PER_PERIOD
+
+    @property
+    def is_in_large_fleet(self) -> bool:
+        """Whether changes wait for the next heartbeat of each process."""
+        return self._spread() >= self._interval
+
+    def _spread(self) -> float:
+        """Return the seconds over which heartbeats after a wakeup spread."""
+        count = 0 if self._view is None else self._view.count()
+        return min(count * SPREAD_PER_PROCESS, self._interval)
+
+    def _announce_changes(self) -> None:
+        if self._is_unannounced:
+            self.announce()
+        self._is_unannounced = False
 
     def _lowers_cap(self, view: View) -> bool:
-        others = tuple(m for m in view.members if m.id != self.member.id)
-        cap = dataclasses.replace(view, members=others).cap(self.member.topic)
-        return bool(cap) and cap != view.cap(self.member.topic)
+        """Return whether senders may use more than this server supports.
+
+        Senders may not know yet what servers that are joining support, nor
+        that a hold has begun.
+        """
+        up = [
+            group.manifest
+            for group in view.servers(self.member.topic)
+            if group.state == 'up'
+        ]
+        own = self.member.manifest
+        return bool(up) and minimum(up) != minimum([*up, own])
 
     def _wait_at_barrier(
-        self, joined: View, wait: Callable[[float], Any]
+        self, generation: int, wait: Callable[[float], Any]
     ) -> None:
-        """Wait until no process can send above the new cap."""
-        start = time.monotonic()
-        lease = self.period * LEASE_PERIODS
-        view = joined
-        while time.monotonic() - start < lease:
-            unaware = [
-                member
-                for member in view.members
-                if member.id != self.member.id
-                and member.seen < joined.generation
-            ]
-            if not unaware:
-                break
-            LOG.info(
-                'Waiting for %s to learn that %s joins',
-                ', '.join(member.label for member in unaware),
-                self.member.label,
-            )
+        """Wait until no process can send above the new cap.
+
+        :raises vobjects.exceptions.NoLivePeer: the ledger has not responded
+            for the longest lease
+        """
+        start = responded = self._monotonic()
+        lease = self.period * LONGEST_LEASE_PERIODS
+        absences = self._absences
+        has_failed = False
+        while True:
+            try:
+                if has_failed or absences != self._absences:
+                    # The ledger may have removed this process as dead. Senders
+                    # then ignore its versions, so the wait starts over.
+                    generation = self.refresh().generation
+                    start, has_failed = self._monotonic(), False
+                    absences = self._absences
+                unaware = self._ledger.unaware(generation, self.member.id)
+                responded = self._monotonic()
+                if not unaware.count or responded - start >= lease:
+                    # Detect an absence that no heartbeat has detected yet.
+                    self.refresh()
+                    if absences == self._absences:
+                        return
+                    continue
+            except (exceptions.FleetError, exceptions.Unreachable) as error:
+                if self._monotonic() - responded >= lease:
+                    raise
+                LOG.warning('Cannot join the fleet yet: %s', error.message)
+                has_failed = True
+            else:
+                LOG.info(
+                    'Waiting for %d processes to learn that %s joins: %s%s',
+                    unaware.count,
+                    self.member.label,
+                    ', '.join(process.label for process in unaware.examples),
+                    ', ...' * (unaware.count > len(unaware.examples)),
+                )
             if wait(BARRIER_INTERVAL):
                 return
-            view = self.refresh()
 
     def _send_heartbeats(self) -> None:
         failing = False
@@ -292,4 +417,5 @@ class Membership:
                 if failing:
                     LOG.info('The fleet is reachable again')
                 failing = False
-            self._wake.wait(self.period / BEATS_PER_PERIOD)
+            if self._wake.wait(self.heartbeat_pause()):
+                self._stopping.wait(self.wakeup_delay())

@@ -13,7 +13,16 @@ import time
 from collections.abc import Callable
 
 from vobjects.objects.manifest import Manifest
-from vobjects.rpc.fleet import Member, View
+from vobjects.rpc.fleet import (
+    EXACT_COUNT,
+    EXAMPLES,
+    Member,
+    Report,
+    Roster,
+    Unaware,
+    View,
+    group_members,
+)
 
 
 class MemoryLedger:
@@ -29,43 +38,99 @@ class MemoryLedger:
         self._members: dict[str, Member] = {}
         self._heartbeats: dict[str, float] = {}
         self._held: Manifest | None = None
+        self._swept: float | None = None
+        #: The view of the current generation, once a process has needed it.
+        self._view: View | None = None
 
-    def report(self, member: Member) -> View:
-        """Record a heartbeat and return the whole ledger."""
+    def report(self, member: Member, known: View | None = None) -> Report:
+        """Record a heartbeat, and return the view if it has changed."""
         with self._lock:
-            known = self._members.get(member.id)
-            if known is None or _identity(known) != _identity(member):
-                self._generation += 1
+            previous = self._members.get(member.id)
             self._members[member.id] = member
-            self._heartbeats[member.id] = self._clock()
-            return self._view()
+            now = self._heartbeats[member.id] = self._clock()
+            has_changed = False
+            if previous is None or _key(previous) != _key(member):
+                has_changed = self._note_changes(
+                    [m for m in (previous, member) if m is not None]
+                )
+            if self._view is None or self._view.generation != self._generation:
+                self._view = self._exact_view()
+            is_known = (
+                known is not None and known.revision == self._view.revision
+            )
+            return Report(
+                None if is_known else self._view,
+                now,
+                has_changed,
+                None if self._swept is None else now - self._swept,
+            )
 
     def get(self) -> View:
+        """Return the view with exact counts."""
+        with self._lock:
+            return self._exact_view()
+
+    def roster(self) -> Roster:
         """Return the whole ledger."""
         with self._lock:
-            return self._view()
+            return Roster(self._generation, self._aged_members(), self._held)
 
-    def leave(self, member_id: str) -> None:
-        """Remove a member, and increment the generation if it existed."""
+    def members(self, limit: int) -> list[Member]:
+        """Return the members with the oldest heartbeats, oldest first."""
         with self._lock:
-            self._remove(member_id)
+            members = self._aged_members()
+        return sorted(members, key=lambda member: -member.age)[:limit]
 
-    def expire(self, older_than: float) -> list[Member]:
-        """Remove the members that have not reported for too long.
-
-        :param older_than: seconds
-        :returns: the members that this call removed
-        """
+    def manifest(self, digest: str) -> Manifest | None:
+        """Return the manifest with a digest, if a live member has it."""
         with self._lock:
-            dead = [m for m in self._view().members if m.age > older_than]
-            for member in dead:
-                self._remove(member.id)
+            for member in self._members.values():
+                if member.manifest.digest == digest:
+                    return member.manifest
+            return None
+
+    def now(self) -> float:
+        """Return the time of the clock."""
+        return self._clock()
+
+    def is_first(self, member_id: str) -> bool:
+        """Return whether a member has the lowest id of its topic."""
+        with self._lock:
+            member = self._members.get(member_id)
+            return member is not None and member_id == min(
+                m.id for m in self._members.values() if m.topic == member.topic
+            )
+
+    def unaware(self, generation: int, member_id: str) -> Unaware:
+        """Return the members that have not seen a generation."""
+        with self._lock:
+            unaware = [
+                member.process
+                for member in self._members.values()
+                if member.seen < generation and member.id != member_id
+            ]
+        return Unaware(len(unaware), tuple(unaware[:EXAMPLES]))
+
+    def leave(self, member_id: str) -> bool:
+        """Remove a member."""
+        with self._lock:
+            return self._remove([member_id])
+
+    def expire(self, older_than: float, interval: float = 0.0) -> list[Member]:
+        """Remove the members that have not reported for too long."""
+        with self._lock:
+            now = self._clock()
+            if self._swept is not None and 0 <= now - self._swept < interval:
+                return []
+            self._swept = now
+            dead = [m for m in self._aged_members() if m.age > older_than]
+            self._remove([member.id for member in dead])
             return dead
 
     def hold(self, topic: str) -> View:
         """Keep the cap of a topic from rising above its current value."""
         with self._lock:
-            return self._hold(self._view().cap(topic))
+            return self._hold(self._exact_view().cap(topic))
 
     def finalize(self) -> View:
         """End a hold, so that the cap follows the live members again."""
@@ -75,23 +140,49 @@ class MemoryLedger:
     def _hold(self, manifest: Manifest | None) -> View:
         self._held = manifest
         self._generation += 1
-        return self._view()
+        return self._exact_view()
 
-    def _remove(self, member_id: str) -> None:
-        if self._members.pop(member_id, None) is not None:
-            del self._heartbeats[member_id]
-            self._generation += 1
+    def _remove(self, member_ids: list[str]) -> bool:
+        removed = [
+            self._members.pop(id_)
+            for id_ in member_ids
+            if id_ in self._members
+        ]
+        for member in removed:
+            del self._heartbeats[member.id]
+        return self._note_changes(removed)
 
-    def _view(self) -> View:
+    def _note_changes(self, changed: list[Member]) -> bool:
+        """Increase the generation if a group of these members is small."""
+        ids = {member.id for member in changed}
+        groups = {(m.topic, m.manifest) for m in changed}
+        has_changed = any(
+            sum(
+                (m.topic, m.manifest) == group and m.id not in ids
+                for m in self._members.values()
+            )
+            < EXACT_COUNT
+            for group in groups
+        )
+        self._generation += has_changed
+        return has_changed
+
+    def _exact_view(self) -> View:
+        return View(
+            self._generation,
+            group_members(self._members.values()),
+            self._held,
+        )
+
+    def _aged_members(self) -> tuple[Member, ...]:
         now = self._clock()
-        members = tuple(
+        return tuple(
             dataclasses.replace(
                 member, age=max(0.0, now - self._heartbeats[id_])
             )
             for id_, member in self._members.items()
         )
-        return View(self._generation, members, self._held, now=now)
 
 
-def _identity(member: Member) -> tuple[str, str, Manifest]:
+def _key(member: Member) -> tuple[str, str, Manifest]:
     return member.topic, member.state, member.manifest

@@ -31,8 +31,7 @@ import oslo_messaging
 from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, objects
-from vobjects.objects.codec import lazy_list
-from vobjects.objects.codec.class_codec import class_codec
+from vobjects.objects.codec import class_codec
 from vobjects.objects.manifest import Manifest, local, minimum
 from vobjects.rpc import fleet_types, serializer
 from vobjects.versions import Version
@@ -50,8 +49,37 @@ Handler = Callable[[Any, Any], Any]
 #: :class:`Endpoint`.
 FindResponse = Callable[[str], 'fleet_types.RecordedResponse | None']
 
-_current: contextvars.ContextVar[str] = contextvars.ContextVar(
-    'vobjects_call', default=''
+
+@dataclasses.dataclass(slots=True)
+class _Call:
+    """The state of a call while it is performed.
+
+    :ivar id: id of the call; empty: unknown
+    :ivar type_name: name of the type of the request
+    :ivar response: response that has been serialized, with the versions and
+        the text
+    """
+
+    id: str = ''
+    type_name: str | None = None
+    response: tuple[Any, Mapping[str, str] | None, bytes] | None = None
+
+    def serialize(
+        self, response: Any, versions: Mapping[str, str] | None
+    ) -> bytes:
+        """Return the JSON text of a response; serialize it only once."""
+        if self.response is not None:
+            known, known_versions, text = self.response
+            if known is response and known_versions == versions:
+                return text
+        class_codec.reset_changes(response)
+        text = serializer.to_bytes(response, versions)
+        self.response = response, versions, text
+        return text
+
+
+_current: contextvars.ContextVar[_Call] = contextvars.ContextVar(
+    'vobjects_call'
 )
 
 
@@ -63,7 +91,25 @@ def current_call() -> str:
     and its response in the same transaction, in which a second record with the
     same id fails.
     """
-    return _current.get()
+    call = _current.get(None)
+    return '' if call is None else call.id
+
+
+def serialize_response(
+    response: Any, versions: Mapping[str, str] | None
+) -> bytes:
+    """Return the JSON text of a response, to record it.
+
+    The server sends the same text if the caller's versions are the same, so
+    the handler must return this object and not change it any more.
+
+    :param response: a Resource, a list of them, or None; its changes are reset
+    :param versions: manifest of the readers of the record; None: the newest
+        versions
+    :raises vobjects.exceptions.ConversionError: the versions cannot represent
+        the response
+    """
+    return _current.get(_Call()).serialize(response, versions)
 
 
 @contextlib.contextmanager
@@ -73,7 +119,13 @@ def call_scope(call_id: str) -> Iterator[None]:
     :param call_id: id of the call; empty: the block belongs to no call, and
         detects by itself whether it has already run
     """
-    token = _current.set(call_id)
+    with _scope(_Call(call_id)):
+        yield
+
+
+@contextlib.contextmanager
+def _scope(call: _Call) -> Iterator[None]:
+    token = _current.set(call)
     try:
         yield
     finally:
@@ -137,13 +189,6 @@ class Observer(Protocol):
 
     def response_downgraded(self, request: str) -> None:
         """Handle a response that was sent in an older version."""
-
-
-@dataclasses.dataclass(slots=True)
-class _Call:
-    """The state of a call while it is performed."""
-
-    type_name: str | None = None
 
 
 class Endpoint:
@@ -216,7 +261,7 @@ class Endpoint:
             unique id of the call, the same for each delivery; ``deadline``:
             time on the ledger's clock at which the caller's timeout expires
         """
-        call = _Call()
+        call = _Call(reader.get('call', ''))
         start = time.perf_counter()
         failure: Exception | None = None
         try:
@@ -261,28 +306,26 @@ class Endpoint:
                 objtype=type(message).__name__
             )
         call.type_name = message.obj_name()
-        response = self._handle(
-            handler, caller, message, reader.get('call', '')
-        )
-        _clear_changes(response)
+        response = self._handle(handler, caller, message, call)
         if self._observer is not None and manifest != self._manifest:
             self._observer.response_downgraded(call.type_name)
         if isinstance(request, str):
-            return serializer.to_bytes(response, manifest).decode()
+            return call.serialize(response, manifest).decode()
+        class_codec.reset_changes(response)
         return serializer.to_wire(response, manifest)
 
     def _handle(
-        self, handler: Handler, context: Any, request: Any, call_id: str
+        self, handler: Handler, context: Any, request: Any, call: _Call
     ) -> Any:
         try:
-            with call_scope(call_id):
+            with _scope(call):
                 self._prepare(context)
                 return handler(context, request)
         except Exception:
-            recorded = self._find_response(call_id) if call_id else None
+            recorded = self._find_response(call.id) if call.id else None
             if recorded is None:
                 raise
-            LOG.info('Returning the recorded response of call %s', call_id)
+            LOG.info('Returning the recorded response of call %s', call.id)
             return serializer.from_wire(recorded.content)
 
     def _reader_manifest(self, reader: Mapping[str, Any]) -> Manifest:
@@ -304,22 +347,6 @@ class Endpoint:
                 del self._readers[next(iter(self._readers))]
             self._readers[known.digest] = known
             return known
-
-
-def _clear_changes(response: Any) -> None:
-    """Clear change tracking before serializing the response.
-
-    A list of changes that names every field would be half of the message.
-    """
-    if isinstance(response, lazy_list.LazyObjectList):
-        objs = lazy_list.created_objects(response)
-    else:
-        objs = response if isinstance(response, list) else [response]
-    for obj in objs:
-        if isinstance(obj, objects.Object):
-            obj.obj_reset_changes(
-                recursive=class_codec(type(obj)).holds_objects
-            )
 
 
 def emulated_manifest(manifest: Manifest) -> Manifest:

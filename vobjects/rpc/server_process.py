@@ -104,15 +104,16 @@ class ServerProcess:
             pinned=rpc_conf.pinned_manifest(conf, service.name),
             announce=self.announce_fleet,
             on_view=on_view,
+            on_report=lambda report: self._expiry.note_report(report),
         )
         self._expiry = Expiry(
             ledger,
             self.membership,
-            announce=self.announce_fleet,
+            announce=self.membership.announce,
             on_expired=on_expired,
         )
         endpoint = server.Endpoint(
-            [*handlers, LedgerEndpoint(ledger, self.announce_fleet)],
+            [*handlers, LedgerEndpoint(ledger, self.membership.announce)],
             manifest=manifest,
             expected=expected,
             context_from=context_from,
@@ -187,7 +188,7 @@ class ServerProcess:
 
     def _find_manifest(self, digest: str) -> Manifest | None:
         view = self.membership.view
-        for member in view.members if view else ():
-            if member.manifest.digest == digest:
-                return member.manifest
+        for group in view.groups if view else ():
+            if group.manifest.digest == digest:
+                return group.manifest
         return None

@@ -113,7 +113,7 @@ def open_transport(
     :raises BadTransport: the URL is malformed, or its driver is not installed
     """
     oslo_messaging.set_transport_defaults(exchange)
-    _register_global_groups(conf)
+    register_global_groups(conf)
     try:
         if _is_rabbitmq(conf, url):
             _reduce_wakeups()
@@ -180,14 +180,14 @@ def open_notifications(url: str) -> Any:
     """
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[], default_config_dirs=[])
-    _register_global_groups(conf)
+    register_global_groups(conf)
     if _is_rabbitmq(conf, url):
         _retry_refused_logins()
         outage_log.install()
     return oslo_messaging.get_notification_transport(conf, url)
 
 
-def _register_global_groups(conf: cfg.ConfigOpts) -> None:
+def register_global_groups(conf: cfg.ConfigOpts) -> None:
     for group, module_name in _GLOBAL_GROUPS.items():
         module = importutils.try_import(module_name)
         if module is not None:  # older releases lack one of the two

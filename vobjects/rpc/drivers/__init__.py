@@ -1,7 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The embedded oslo.messaging driver: one host, one user, no broker.
+"""Drivers for oslo.messaging.
 
-::
+Both drivers use::
+
+    oslo_api       the private parts of oslo.messaging that drivers need
+    deadline       timeouts
+    framing        JSON, and the frames of the embedded driver
+    remote_errors  descriptions of a server's error
+    errors         the exceptions
+
+:mod:`~vobjects.rpc.drivers.pyamqp` is the driver for RabbitMQ. The other
+modules are the embedded driver: one host, one user, no broker::
 
     embedded     the driver class and its options, loaded by oslo.messaging
     directory    the directories of listening sockets, and their cleanup
@@ -10,8 +19,6 @@
     connection   the sender's end: one message at a time, with a timeout
     listener     the receiver's end: queue, back-pressure, graceful stop
     peer         a connection on the receiver's side, and its messages
-    framing      the wire format: frames that contain JSON
-    errors       the exceptions
 
 A message is one frame; its sender keeps the connection until the response. If
 a connection breaks, the way it broke determines whether the message was

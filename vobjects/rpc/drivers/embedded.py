@@ -21,10 +21,17 @@ from typing import Any, NoReturn
 
 import oslo_messaging
 from oslo_config import cfg
-from oslo_messaging._drivers import base, common
 
-from vobjects.rpc.drivers import directory, errors, framing, listener, routing
-from vobjects.rpc.drivers.connection import Deadline
+from vobjects.rpc.drivers import (
+    directory,
+    errors,
+    framing,
+    listener,
+    oslo_api,
+    remote_errors,
+    routing,
+)
+from vobjects.rpc.drivers.deadline import Deadline
 from vobjects.rpc.drivers.directory import Address
 from vobjects.rpc.drivers.framing import FrameKind
 
@@ -76,11 +83,7 @@ def list_opts() -> list[tuple[str, list[Any]]]:
     return [(GROUP.name, list(OPTS))]
 
 
-# BaseDriver and its companions are declared private, and oslo.messaging does
-# not check for them. Inheriting from them is still safer: methods that a later
-# release adds have a default, and a missing abstract method is an error when a
-# transport is opened, not in the middle of a call.
-class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
+class EmbeddedDriver(oslo_api.BaseDriver):  # type: ignore[misc]
     """One transport; oslo.messaging loads and calls it.
 
     :param conf: configuration, where the options of this module are
@@ -105,7 +108,7 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
         super().__init__(conf, url, default_exchange, allowed_remote_exmods)
         conf.register_group(GROUP)
         conf.register_opts(OPTS, GROUP)
-        self._options = common.ConfigOptsProxy(conf, url, GROUP.name)[
+        self._options = oslo_api.ConfigOptsProxy(conf, url, GROUP.name)[
             GROUP.name
         ]
         self._limit = self._options.max_frame_size
@@ -172,7 +175,7 @@ class EmbeddedDriver(base.BaseDriver):  # type: ignore[misc]
             FrameKind.CALL, address, payload, deadline, retry
         )
         if frame.kind is FrameKind.FAILURE:
-            raise common.deserialize_remote_exception(
+            raise remote_errors.rebuild(
                 frame.payload.decode(), self._allowed_remote_exmods
             )
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exceptions of the embedded driver.
+"""Exceptions of the drivers.
 
 ::
 
@@ -24,13 +24,13 @@ class UnsafeDirectory(oslo_messaging.MessagingException):  # type: ignore[misc]
 
 
 class AnswerLost(oslo_messaging.MessagingTimeout):  # type: ignore[misc]
-    """A server read a call and will not respond, usually because it died.
+    """No response will arrive: the server or the connection is lost.
 
     This is a kind of timeout because the consequence is the same: the call may
-    have been performed. Code that handles timeouts handles it, too. A broker
-    redelivers the call to another server instead, see
-    :mod:`vobjects.rpc.late_ack`. MessageDeliveryFailure would mean that the
-    caller can safely repeat the call.
+    have been performed. Code that handles timeouts handles it, too. If a
+    server dies, RabbitMQ redelivers the call to another one instead.
+    MessageDeliveryFailure would mean that the caller can safely repeat the
+    call.
     """
 
 

@@ -23,9 +23,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from oslo_messaging._drivers import base
-
-from vobjects.rpc.drivers import errors, framing
+from vobjects.rpc.drivers import errors, framing, oslo_api
 from vobjects.rpc.drivers.directory import Address, Directory
 from vobjects.rpc.drivers.framing import Frame, FrameKind
 from vobjects.rpc.drivers.peer import IncomingMessage, Peer
@@ -41,7 +39,7 @@ ACCEPT_PAUSE = 0.05
 OnIncoming = Callable[[list[IncomingMessage]], None]
 
 
-class Listener(base.Listener):  # type: ignore[misc]
+class Listener(oslo_api.Listener):  # type: ignore[misc]
     """Listens at one address; senders find it once it is constructed.
 
     :param directory: of the sockets

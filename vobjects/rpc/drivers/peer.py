@@ -17,9 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 import oslo_messaging
-from oslo_messaging._drivers import base, common
 
-from vobjects.rpc.drivers import errors, framing
+from vobjects.rpc.drivers import errors, framing, oslo_api, remote_errors
 from vobjects.rpc.drivers.framing import Frame, FrameKind
 
 LOG = logging.getLogger(__name__)
@@ -139,7 +138,7 @@ class Peer:
             self.socket.close()
 
 
-class IncomingMessage(base.RpcIncomingMessage):  # type: ignore[misc]
+class IncomingMessage(oslo_api.RpcIncomingMessage):  # type: ignore[misc]
     """A message, in the form that oslo.messaging's server expects.
 
     :param peer: the connection it came from
@@ -193,18 +192,16 @@ class IncomingMessage(base.RpcIncomingMessage):  # type: ignore[misc]
         kind = FrameKind.FAILURE if failure else FrameKind.REPLY
         try:
             if failure:
-                payload = common.serialize_remote_exception(failure).encode()
+                payload = remote_errors.describe(failure).encode()
             else:
                 payload = framing.encode(reply)
             if len(payload) > self.peer.limit:
                 raise errors.FrameTooLarge(len(payload), self.peer.limit)
-        except Exception as error:
-            # Report the error now, so that the caller does not wait for its
-            # timeout.
-            LOG.exception(
-                'The response to %s cannot be sent', self.message.get('method')
-            )
-            kind, payload = FrameKind.FAILURE, _failure_payload(error)
+        except Exception as error:  # noqa: BLE001 - the caller gets it
+            kind = FrameKind.FAILURE
+            payload = remote_errors.describe_unsendable(
+                error, self.message.get('method')
+            ).encode()
         self._finish(kind, payload)
 
     def heartbeat(self) -> None:
@@ -238,13 +235,6 @@ def _is_message(content: Any) -> bool:
         and isinstance(content[1], dict)
         and isinstance(content[2], int | float | None)
     )
-
-
-def _failure_payload(error: Exception) -> bytes:
-    """Return a failure that explains why a response could not be sent."""
-    lost = errors.AnswerLost(f'the response cannot be sent: {error}'[:1000])
-    text: str = common.serialize_remote_exception((type(lost), lost, None))
-    return text.encode()
 
 
 def _write(target: socket.socket, data: bytes, timeout: float) -> bool:

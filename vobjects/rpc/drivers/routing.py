@@ -20,7 +20,8 @@ import time
 import oslo_messaging
 
 from vobjects.rpc.drivers import errors, framing
-from vobjects.rpc.drivers.connection import Connection, Deadline
+from vobjects.rpc.drivers.connection import Connection
+from vobjects.rpc.drivers.deadline import Deadline
 from vobjects.rpc.drivers.directory import Address, Directory
 from vobjects.rpc.drivers.framing import Frame, FrameKind
 from vobjects.rpc.drivers.server_connections import (

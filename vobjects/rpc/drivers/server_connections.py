@@ -18,7 +18,8 @@ import weakref
 from collections.abc import Iterator
 
 from vobjects.rpc.drivers import directory
-from vobjects.rpc.drivers.connection import Connection, Deadline
+from vobjects.rpc.drivers.connection import Connection
+from vobjects.rpc.drivers.deadline import Deadline
 from vobjects.rpc.drivers.directory import SocketNames, server_prefix
 
 

@@ -4,20 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import sqlalchemy
 
 from vobjects import exceptions
-from vobjects.rpc.fleet import Member, View
+from vobjects.objects.manifest import Manifest
+from vobjects.rpc.fleet import Member, Report, Roster, Unaware, View
 from vobjects.rpc.sql.statements import LedgerStatements, Transaction
 from vobjects.rpc.sql.tables import LedgerTables
 from vobjects.rpc.sql.transactions import EngineTransactions, Transactions
+
+Result = TypeVar('Result')
 
 
 class SqlLedger:
     """A :class:`vobjects.rpc.ledger.LedgerStore` in an SQL database.
 
-    Ages are measured by the database's clock.
+    Ages are measured by the database's clock. All methods except
+    :meth:`report` raise :class:`vobjects.exceptions.Unreachable` if the
+    database does not answer.
 
     :param database: an SQLAlchemy engine, or the service's own transactions
     :param statements: statements about the service's tables; default: tables
@@ -42,18 +48,21 @@ class SqlLedger:
         self._statements = statements or LedgerStatements(LedgerTables())
         self._admit = admit
 
-    def report(self, member: Member) -> View:
-        """Record a heartbeat and return the whole ledger.
+    def report(self, member: Member, known: View | None = None) -> Report:
+        """Record a heartbeat, and return the view if it has changed.
 
         :raises vobjects.exceptions.NoLivePeer: the database does not answer
         """
 
-        def work(transaction: Transaction) -> View:
-            if self._statements.record(transaction, member):
+        def work(transaction: Transaction) -> Report:
+            has_changed = self._statements.record(transaction, member)
+            if has_changed is not None:
                 # Checked only now, because the write waited for a contraction
                 # in progress.
                 self._admit(transaction)
-            return self._statements.view(transaction)
+            return self._statements.report(
+                transaction, known, has_changed=bool(has_changed)
+            )
 
         try:
             return self._transactions.write(work, urgent=True)
@@ -61,50 +70,73 @@ class SqlLedger:
             raise exceptions.NoLivePeer(str(error)) from error
 
     def get(self) -> View:
-        """Return the whole ledger.
+        """Return the view with exact counts."""
+        return self._read(self._statements.exact_view)
 
-        :raises vobjects.exceptions.Unreachable: the database does not answer;
-            the methods below raise it, too
-        """
-        with self._transactions.reader() as transaction:
-            return self._statements.view(transaction)
+    def roster(self) -> Roster:
+        """Return the whole ledger."""
+        return self._read(self._statements.roster)
 
-    def leave(self, member_id: str) -> None:
-        """Remove a member, and increment the generation if it existed."""
-        self._transactions.write(
-            lambda transaction: self._statements.remove(
-                transaction, [member_id]
-            )
+    def members(self, limit: int) -> list[Member]:
+        """Return the members with the oldest heartbeats, oldest first."""
+        return self._read(lambda t: self._statements.members(t, limit))
+
+    def unaware(self, generation: int, member_id: str) -> Unaware:
+        """Return the members that have not seen a generation."""
+        return self._read(
+            lambda t: self._statements.unaware(t, generation, member_id)
         )
 
-    def expire(self, older_than: float) -> list[Member]:
+    def manifest(self, digest: str) -> Manifest | None:
+        """Return the manifest with a digest, if a live member has it."""
+        known = self._statements.known_manifest(digest)
+        return known or self._read(
+            lambda t: self._statements.manifest(t, digest)
+        )
+
+    def now(self) -> float:
+        """Return the database's time, in seconds since 1970."""
+        return self._read(self._statements.now)
+
+    def is_first(self, member_id: str) -> bool:
+        """Return whether a member has the lowest id of its topic."""
+        return self._read(lambda t: self._statements.is_first(t, member_id))
+
+    def leave(self, member_id: str) -> bool:
+        """Remove a member, and return whether the generation increased."""
+        return self._transactions.write(
+            lambda t: self._statements.remove(t, [member_id])
+        )
+
+    def expire(self, older_than: float, interval: float = 0.0) -> list[Member]:
         """Remove the members that have not reported for too long.
 
         :param older_than: seconds
+        :param interval: do nothing if another call did it less than this
+            number of seconds ago
         :returns: the members that this call removed
         """
-        silent = {
-            member.id: member
-            for member in self.get().members
-            if member.age > older_than
-        }
+
+        def claim(transaction: Transaction) -> bool:
+            return self._statements.claim_sweep(transaction, interval)
+
+        if not self._transactions.write(claim):
+            return []
+        silent = self._read(lambda t: self._statements.silent(t, older_than))
         if not silent:
             return []
         # This keeps members that become silent while the transaction waits to
         # write: whatever delayed it may have delayed them, too.
-        removed = self._transactions.write(
-            lambda transaction: self._statements.remove_silent(
-                transaction, silent.keys(), older_than
-            )
+        return self._transactions.write(
+            lambda t: self._statements.remove_silent(t, silent)
         )
-        return [silent[id_] for id_ in silent if id_ in removed]
 
     def hold(self, topic: str) -> View:
         """Keep the cap of a topic from rising above its current value."""
 
         def work(transaction: Transaction) -> View:
             self._statements.hold(transaction, topic)
-            return self._statements.view(transaction)
+            return self._statements.exact_view(transaction)
 
         return self._transactions.write(work)
 
@@ -113,6 +145,10 @@ class SqlLedger:
 
         def work(transaction: Transaction) -> View:
             self._statements.finalize(transaction)
-            return self._statements.view(transaction)
+            return self._statements.exact_view(transaction)
 
         return self._transactions.write(work)
+
+    def _read(self, read: Callable[[Transaction], Result]) -> Result:
+        with self._transactions.reader() as transaction:
+            return read(transaction)

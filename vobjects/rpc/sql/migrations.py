@@ -21,6 +21,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
 
 from vobjects.rpc.sql.columns import TABLE_OPTIONS, Json, UtcDateTime
 from vobjects.rpc.sql.tables import (
@@ -28,10 +30,11 @@ from vobjects.rpc.sql.tables import (
     STATE,
     STATE_ID,
     LedgerTables,
+    group_index,
 )
 
 #: Number of the newest expanding step.
-NEWEST = 1
+NEWEST = 2
 
 
 def expand(
@@ -52,8 +55,20 @@ def expand(
     :param extra: see :class:`vobjects.rpc.sql.tables.LedgerTables`
     :raises ValueError: there is no such step
     """
-    if step != 1:
+    if step == 1:
+        _create_tables(operations, members, state, extra)
+    elif step == 2:
+        _add_groups(operations, members, state)
+    else:
         raise ValueError(f'there is no step {step}; the newest is {NEWEST}')
+
+
+def _create_tables(
+    operations: Any,
+    members: str,
+    state: str,
+    extra: Callable[[], Sequence[sa.Column[Any]]],
+) -> None:
     operations.create_table(
         members,
         sa.Column('id', sa.String(36), nullable=False),
@@ -82,8 +97,23 @@ def expand(
     operations.bulk_insert(ledger, [{'id': STATE_ID, 'generation': 0}])
 
 
+def _add_groups(operations: Any, members: str, state: str) -> None:
+    for column in (
+        sa.Column('generation_token', sa.String(32)),
+        sa.Column('group_counts', Json),
+        sa.Column('groups_generation', sa.Integer),
+        sa.Column('swept_at', UtcDateTime),
+    ):
+        operations.add_column(state, column)
+    operations.create_index(
+        group_index(members),
+        members,
+        ['manifest_digest', 'topic', 'state', 'id'],
+    )
+
+
 def create_tables(engine: sa.Engine) -> None:
-    """Create the tables with their default names, if they do not exist.
+    """Create the tables with their default names, or expand existing ones.
 
     For a service without alembic. Processes that start at the same time may
     all call it.
@@ -92,10 +122,18 @@ def create_tables(engine: sa.Engine) -> None:
         does not allow it
     """
     metadata = LedgerTables().metadata
-    for _ in metadata.tables:
-        # Another process may create a table between the check and the
-        # creation; the next attempt finds it.
+    # Another process may create a table or a column between the check and the
+    # creation; the next attempt finds it.
+    for _ in range(1 + len(metadata.tables)):
         with contextlib.suppress(sa.exc.DBAPIError):
-            metadata.create_all(engine)
+            _create_or_expand(engine, metadata)
             return
+    _create_or_expand(engine, metadata)
+
+
+def _create_or_expand(engine: sa.Engine, metadata: sa.MetaData) -> None:
     metadata.create_all(engine)
+    columns = {c['name'] for c in sa.inspect(engine).get_columns(STATE)}
+    if 'swept_at' not in columns:
+        with engine.begin() as connection:
+            expand(Operations(MigrationContext.configure(connection)), 2)

@@ -1,26 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statements about the tables of a ledger.
 
-Each runs in a transaction of the caller. Every change of the fleet increments
-the generation in its own transaction, after the change. A view of a generation
-therefore contains at least all changes up to it.
+Each runs in a transaction of the caller. A change of a member writes the
+member's row, then locks the row of the state and decides whether the
+generation increases. Changes are decided one after the other, and each
+decision sees the ones before it. A view of a generation therefore contains at
+least all changes up to it.
+
+The row of the state also stores the groups of the current generation. The
+first heartbeat that needs them counts the members; the others read one row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import dataclasses
+import datetime
+import uuid
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy import orm
 
 from vobjects.objects.manifest import Manifest
-from vobjects.rpc.fleet import Member, State, View
+from vobjects.rpc.fleet import (
+    EXACT_COUNT,
+    EXAMPLES,
+    Group,
+    Member,
+    Process,
+    Report,
+    Roster,
+    State,
+    Unaware,
+    View,
+)
 from vobjects.rpc.sql.columns import utcnow
 from vobjects.rpc.sql.tables import STATE_ID, LedgerTables
 
 #: A connection or a session with a transaction in progress.
 Transaction = sa.Connection | orm.Session
+
+#: A topic, and the digest of a manifest.
+_GroupKey = tuple[str, str]
 
 
 class LedgerStatements:
@@ -32,8 +54,8 @@ class LedgerStatements:
     def __init__(self, tables: LedgerTables) -> None:
         self._tables = tables
         self._members, self._state = tables.members, tables.state
-        #: Digest -> manifest, for the members of the last view. Members of
-        #: one build share a manifest, so a view seldom reads one.
+        #: Digest -> manifest, for the groups of the last view and the members
+        #: that have reported to this process.
         self._manifests: dict[str, Manifest] = {}
         # Built once: that takes longer than running them.
         members, state = self._members.c, self._state.c
@@ -47,30 +69,85 @@ class LedgerStatements:
             )
             .values(heartbeat=utcnow(), seen_generation=sa.bindparam('seen'))
         )
-        self._select_state = sa.select(
-            state.generation, state.held_manifest
-        ).where(state.id == STATE_ID)
-        self._select_members = sa.select(
-            *(
-                column
-                for column in self._members.columns
-                if column is not members.manifest
-            ),
+        self._select_pulse = sa.select(
+            state.generation,
+            state.generation_token,
+            state.swept_at,
             utcnow().label('now'),
-        ).order_by(members.created_at, members.id)
-        self._select_manifests = sa.select(
-            members.manifest_digest, members.manifest
-        ).where(
-            members.manifest_digest.in_(
-                sa.bindparam('digests', expanding=True)
+        ).where(state.id == STATE_ID)
+        self._select_state = sa.select(
+            state.generation,
+            state.generation_token,
+            state.held_manifest,
+            state.groups_generation,
+            state.group_counts,
+        ).where(state.id == STATE_ID)
+        self._lock_state = (
+            sa.select(state.generation)
+            .where(state.id == STATE_ID)
+            .with_for_update()
+        )
+        self._select_others = (
+            sa.select(members.id)
+            .where(
+                members.manifest_digest == sa.bindparam('digest'),
+                members.topic == sa.bindparam('on_topic'),
+                members.id != sa.bindparam('member'),
             )
+            .limit(EXACT_COUNT)
+        )
+        self._select_manifest = (
+            sa.select(members.manifest)
+            .where(members.manifest_digest == sa.bindparam('digest'))
+            .limit(1)
+        )
+        #: A member, without the text of its manifest.
+        self._columns = (
+            members.id,
+            members.binary,
+            members.host,
+            members.topic,
+            members.release,
+            members.manifest_digest,
+            members.state,
+            members.seen_generation,
+            members.heartbeat,
+            utcnow().label('now'),
         )
 
-    def record(self, transaction: Transaction, member: Member) -> bool:
+    # Heartbeats
+
+    def report(
+        self,
+        transaction: Transaction,
+        known: View | None,
+        *,
+        has_changed: bool,
+    ) -> Report:
+        """Return the response to a heartbeat that :meth:`record` recorded.
+
+        :param known: the view that the member has
+        :param has_changed: whether the heartbeat increased the generation
+        """
+        pulse = transaction.execute(self._select_pulse).first()
+        assert pulse is not None  # written with the first member
+        revision = pulse.generation, pulse.generation_token or ''
+        is_known = known is not None and known.revision == revision
+        return Report(
+            None if is_known else self.view(transaction),
+            pulse.now.timestamp(),
+            has_changed,
+            None
+            if pulse.swept_at is None
+            else (pulse.now - pulse.swept_at).total_seconds(),
+        )
+
+    def record(self, transaction: Transaction, member: Member) -> bool | None:
         """Record a heartbeat.
 
-        :returns: whether the member is new, or has changed its manifest, topic
-            or state
+        :returns: None: only the heartbeat is new. Otherwise the member is new,
+            or has changed its manifest, topic or state, and the result tells
+            whether the generation increased
         """
         beaten = _change(
             transaction,
@@ -84,7 +161,7 @@ class LedgerStatements:
             },
         )
         if beaten:
-            return False
+            return None
         values = {
             'binary': member.binary,
             'host': member.host,
@@ -96,6 +173,8 @@ class LedgerStatements:
             'seen_generation': member.seen,
             'heartbeat': utcnow(),
         }
+        changed = {(member.topic, member.manifest.digest)}
+        changed |= self._groups_of(transaction, [member.id])
         update = (
             sa.update(self._members)
             .where(self._members.c.id == member.id)
@@ -105,83 +184,238 @@ class LedgerStatements:
             transaction.execute(
                 sa.insert(self._members).values(id=member.id, **values)
             )
-        self._increment_generation(transaction)
-        return True
+        return self._note_changes(transaction, changed, member.id)
 
     def remove(
         self, transaction: Transaction, member_ids: Collection[str]
     ) -> bool:
-        """Remove members, and return whether any existed."""
+        """Remove members, and return whether the generation increased."""
+        changed = self._groups_of(transaction, member_ids)
         removed = _change(
             transaction,
             sa.delete(self._members).where(
                 self._members.c.id.in_(list(member_ids))
             ),
         )
-        if removed:
-            self._increment_generation(transaction)
-        return removed > 0
+        return removed > 0 and self._note_changes(transaction, changed)
 
-    def remove_silent(
-        self,
-        transaction: Transaction,
-        member_ids: Collection[str],
-        older_than: float,
-    ) -> set[str]:
-        """Remove those members that have not reported for too long.
+    # Dead members
+
+    def claim_sweep(self, transaction: Transaction, interval: float) -> bool:
+        """Return whether the caller shall look for dead members.
+
+        :param interval: minimum seconds between two looks of any processes
+        """
+        pulse = transaction.execute(self._select_pulse).first()
+        if pulse is None:
+            return False  # no member has ever reported
+        swept = self._state.c.swept_at
+        if pulse.swept_at is not None:
+            elapsed = (pulse.now - pulse.swept_at).total_seconds()
+            # Negative: the database's clock was set back.
+            if 0 <= elapsed < interval:
+                return False
+        claimed = _change(
+            transaction,
+            sa.update(self._state)
+            .where(
+                self._state.c.id == STATE_ID,
+                swept.is_(None)
+                if pulse.swept_at is None
+                else swept == pulse.swept_at,
+            )
+            .values(swept_at=utcnow()),
+        )
+        return claimed > 0
+
+    def silent(
+        self, transaction: Transaction, older_than: float
+    ) -> list[SilentMember]:
+        """Return the members that have not reported for too long.
 
         :param older_than: seconds
-        :returns: IDs of the members that this call removed
         """
+        now = transaction.scalar(sa.select(utcnow()))
+        assert now is not None
         members = self._members.c
         rows = transaction.execute(
-            sa.select(
-                members.id, members.heartbeat, utcnow().label('now')
-            ).where(members.id.in_(list(member_ids)))
+            sa.select(*self._columns)
+            .where(
+                members.heartbeat
+                < now - datetime.timedelta(seconds=older_than)
+            )
+            .order_by(members.id)
         ).all()
-        removed = {
-            row.id
-            for row in rows
-            if (row.now - row.heartbeat).total_seconds() > older_than
-            # It may report while this statement waits for its row.
-            and _change(
+        return [
+            SilentMember(member, row.heartbeat)
+            for member, row in self._to_members(transaction, rows)
+        ]
+
+    def remove_silent(
+        self, transaction: Transaction, silent: Iterable[SilentMember]
+    ) -> list[Member]:
+        """Remove those members that have not reported meanwhile.
+
+        :param silent: sorted by ``id``, so that transactions lock the rows in
+            the same order
+        :returns: the members that this call removed
+        """
+        members = self._members.c
+        removed = [
+            each.member
+            for each in silent
+            # It may have reported since, or report while this statement waits
+            # for its row.
+            if _change(
                 transaction,
                 sa.delete(self._members).where(
-                    members.id == row.id, members.heartbeat == row.heartbeat
+                    members.id == each.member.id,
+                    members.heartbeat == each.heartbeat,
                 ),
             )
-        }
+        ]
         if removed:
-            self._increment_generation(transaction)
+            self._note_changes(
+                transaction, {(m.topic, m.manifest.digest) for m in removed}
+            )
         return removed
 
+    # Reading
+
     def view(self, transaction: Transaction) -> View:
-        """Return the ledger as the transaction sees it."""
+        """Return the view of the current generation.
+
+        The transaction may write: the first call after a change stores the
+        groups.
+        """
+        state = transaction.execute(self._select_state).first()
+        if state is None:
+            return View(0, ())
+        groups = state.group_counts
+        if state.groups_generation != state.generation:
+            groups = self._count_groups(transaction)
+            transaction.execute(
+                sa.update(self._state)
+                .where(
+                    self._state.c.id == STATE_ID,
+                    # The groups may be those of a later generation.
+                    self._state.c.generation == state.generation,
+                )
+                .values(
+                    groups_generation=state.generation, group_counts=groups
+                )
+            )
+        return self._to_view(transaction, state, groups)
+
+    def exact_view(self, transaction: Transaction) -> View:
+        """Return a view with exact counts, without writing."""
         # Read the generation first: later reads may return newer data, but
         # never older data.
         state = transaction.execute(self._select_state).first()
-        rows = transaction.execute(self._select_members).all()
-        manifests = self._manifests_of(
-            transaction, {row.manifest_digest for row in rows}
+        if state is None:
+            return View(0, ())
+        return self._to_view(
+            transaction, state, self._count_groups(transaction)
         )
-        held = state.held_manifest if state else None
-        return View(
+
+    def roster(self, transaction: Transaction) -> Roster:
+        """Return the whole ledger as the transaction sees it."""
+        state = transaction.execute(self._select_state).first()
+        members = self._members.c
+        rows = transaction.execute(
+            sa.select(*self._columns).order_by(members.created_at, members.id)
+        ).all()
+        return Roster(
             state.generation if state else 0,
-            tuple(
-                _member(row, manifests[row.manifest_digest])
-                for row in rows
-                # Without a manifest: the member left after the second read.
-                if row.manifest_digest in manifests
-            ),
-            None if held is None else Manifest(held),
-            now=rows[0].now.timestamp() if rows else None,
+            tuple(m for m, _ in self._to_members(transaction, rows)),
+            _held(state),
         )
+
+    def members(self, transaction: Transaction, limit: int) -> list[Member]:
+        """Return the members with the oldest heartbeats, oldest first."""
+        members = self._members.c
+        rows = transaction.execute(
+            sa.select(*self._columns)
+            .order_by(members.heartbeat, members.id)
+            .limit(limit)
+        ).all()
+        return [member for member, _ in self._to_members(transaction, rows)]
+
+    def unaware(
+        self, transaction: Transaction, generation: int, member_id: str
+    ) -> Unaware:
+        """Return the members that have not seen a generation.
+
+        :param member_id: a member that does not count
+        """
+        members = self._members.c
+        unaware = (
+            members.seen_generation < generation,
+            members.id != member_id,
+        )
+        count = transaction.scalar(
+            sa.select(sa.func.count())
+            .select_from(self._members)
+            .where(*unaware)
+        )
+        if not count:
+            return Unaware(0)
+        rows = transaction.execute(
+            sa.select(*self._columns)
+            .where(*unaware)
+            .order_by(members.id)
+            .limit(EXAMPLES)
+        )
+        return Unaware(count, tuple(_process(row) for row in rows))
+
+    def known_manifest(self, digest: str) -> Manifest | None:
+        """Return a manifest that this process has already read."""
+        return self._manifests.get(digest)
+
+    def manifest(
+        self, transaction: Transaction, digest: str
+    ) -> Manifest | None:
+        """Return the manifest with a digest, if a live member has it."""
+        manifest = self.known_manifest(digest)
+        if manifest is None:
+            versions = transaction.scalar(
+                self._select_manifest, {'digest': digest}
+            )
+            if versions is not None:
+                manifest = Manifest(versions)
+                self._manifests = {**self._manifests, digest: manifest}
+        return manifest
+
+    def is_first(self, transaction: Transaction, member_id: str) -> bool:
+        """Return whether a member has the lowest id of its topic."""
+        members = self._members.c
+        topic = (
+            sa.select(members.topic)
+            .where(members.id == member_id)
+            .scalar_subquery()
+        )
+        first = (
+            sa.select(members.id)
+            .where(members.topic == topic)
+            .order_by(members.id)
+            .limit(1)
+        )
+        return transaction.scalar(first) == member_id
+
+    def now(self, transaction: Transaction) -> float:
+        """Return the database's time, in seconds since 1970."""
+        now = transaction.scalar(sa.select(utcnow()))
+        assert now is not None
+        return float(now.timestamp())
+
+    # The state
 
     def hold(self, transaction: Transaction, topic: str) -> None:
         """Keep the cap of a topic from rising above its current value."""
         # First, so that no member joins in between.
         self._increment_generation(transaction)
-        self._set_hold(transaction, dict(self.view(transaction).cap(topic)))
+        cap = self.exact_view(transaction).cap(topic)
+        self._set_hold(transaction, dict(cap))
 
     def finalize(self, transaction: Transaction) -> None:
         """End a hold."""
@@ -190,7 +424,48 @@ class LedgerStatements:
 
     def lock(self, transaction: Transaction) -> None:
         """Let no member join, leave or change until the transaction ends."""
-        transaction.execute(self._select_state.with_for_update())
+        if transaction.execute(self._lock_state).first() is None:
+            transaction.execute(
+                sa.insert(self._state).values(id=STATE_ID, generation=0)
+            )
+
+    def _note_changes(
+        self,
+        transaction: Transaction,
+        changed: Iterable[_GroupKey],
+        member_id: str = '',
+    ) -> bool:
+        """Decide whether the generation increases after a change.
+
+        :param changed: the groups that a member has joined, left or changed
+        :param member_id: id of that member, if it is still there
+        :returns: whether the generation increased
+        """
+        self.lock(transaction)
+        # With READ COMMITTED, these statements see all changes that were
+        # decided before, and none that will be decided later.
+        for topic, digest in changed:
+            others = transaction.execute(
+                self._select_others,
+                {'on_topic': topic, 'digest': digest, 'member': member_id},
+            ).all()
+            if len(others) < EXACT_COUNT:
+                self._increment_generation(transaction)
+                return True
+        return False
+
+    def _groups_of(
+        self, transaction: Transaction, member_ids: Collection[str]
+    ) -> set[_GroupKey]:
+        members = self._members.c
+        return {
+            (row.topic, row.manifest_digest)
+            for row in transaction.execute(
+                sa.select(members.topic, members.manifest_digest).where(
+                    members.id.in_(list(member_ids))
+                )
+            )
+        }
 
     def _set_hold(
         self, transaction: Transaction, manifest: dict[str, str] | None
@@ -202,33 +477,117 @@ class LedgerStatements:
         )
 
     def _increment_generation(self, transaction: Transaction) -> None:
+        self.lock(transaction)
         state = self._state
-        incremented = _change(
-            transaction,
+        transaction.execute(
             sa.update(state)
             .where(state.c.id == STATE_ID)
-            .values(generation=state.c.generation + 1),
-        )
-        if not incremented:
-            transaction.execute(
-                sa.insert(state).values(id=STATE_ID, generation=1)
+            .values(
+                generation=state.c.generation + 1,
+                generation_token=uuid.uuid4().hex,
             )
+        )
+
+    # Groups and members
+
+    def _count_groups(self, transaction: Transaction) -> list[dict[str, Any]]:
+        """Count the members by topic, manifest and state, as JSON data."""
+        members = self._members.c
+        key = (members.topic, members.manifest_digest, members.state)
+        counts = transaction.execute(
+            sa.select(*key, sa.func.count().label('number'))
+            .group_by(*key)
+            .order_by(*key)
+        ).all()
+        groups = []
+        for topic, digest, state, number in counts:
+            examples = transaction.execute(
+                sa.select(*self._columns)
+                .where(
+                    members.manifest_digest == digest,
+                    members.topic == topic,
+                    members.state == state,
+                )
+                .order_by(members.id)
+                .limit(EXAMPLES)
+            ).all()
+            if examples:  # otherwise, they have left in between
+                groups.append(
+                    {
+                        'topic': topic,
+                        'digest': digest,
+                        'state': state,
+                        'count': number,
+                        'examples': [
+                            dataclasses.asdict(_process(row))
+                            for row in examples
+                        ],
+                    }
+                )
+        return groups
+
+    def _to_view(
+        self,
+        transaction: Transaction,
+        state: Any,
+        groups: Sequence[Mapping[str, Any]],
+    ) -> View:
+        manifests = self._manifests_of(
+            transaction, {group['digest'] for group in groups}
+        )
+        # Forget the manifests that no member has any more.
+        self._manifests = manifests
+        return View(
+            state.generation,
+            tuple(
+                Group(
+                    group['topic'],
+                    manifests[group['digest']],
+                    cast(State, group['state']),
+                    group['count'],
+                    tuple(Process(**example) for example in group['examples']),
+                )
+                for group in groups
+                # Without a manifest: the last member has left since.
+                if group['digest'] in manifests
+            ),
+            _held(state),
+            token=state.generation_token or '',
+        )
+
+    def _to_members(
+        self, transaction: Transaction, rows: Sequence[Any]
+    ) -> list[tuple[Member, Any]]:
+        """Return members with their rows."""
+        manifests = self._manifests_of(
+            transaction, {row.manifest_digest for row in rows}
+        )
+        return [
+            (_member(row, manifests[row.manifest_digest]), row)
+            for row in rows
+            # Without a manifest: the member left after the first read.
+            if row.manifest_digest in manifests
+        ]
 
     def _manifests_of(
-        self, transaction: Transaction, digests: set[str]
+        self, transaction: Transaction, digests: Iterable[str]
     ) -> dict[str, Manifest]:
-        known = self._manifests
-        manifests = {
-            digest: known[digest] for digest in digests if digest in known
+        return {
+            digest: manifest
+            for digest in digests
+            if (manifest := self.manifest(transaction, digest)) is not None
         }
-        if missing := digests - manifests.keys():
-            for digest, versions in transaction.execute(
-                self._select_manifests, {'digests': sorted(missing)}
-            ):
-                if digest not in manifests:
-                    manifests[digest] = Manifest(versions)
-        self._manifests = manifests
-        return manifests
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SilentMember:
+    """A member that has not reported for too long.
+
+    :ivar heartbeat: the time of its last heartbeat, which identifies it
+    """
+
+    member: Member
+    heartbeat: datetime.datetime
 
 
 def _change(
@@ -239,6 +598,16 @@ def _change(
     """Run a statement, and return the number of matching rows."""
     result = transaction.execute(statement, values)
     return cast('sa.CursorResult[Any]', result).rowcount
+
+
+def _held(state: Any) -> Manifest | None:
+    if state is None or state.held_manifest is None:
+        return None
+    return Manifest(state.held_manifest)
+
+
+def _process(row: Any) -> Process:
+    return Process(row.id, row.binary, row.host, row.topic, row.release)
 
 
 def _member(row: Any, manifest: Manifest) -> Member:

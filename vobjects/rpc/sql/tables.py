@@ -18,6 +18,11 @@ STATE = 'vobjects_ledger'
 STATE_ID = 1
 
 
+def group_index(members: str) -> str:
+    """Return the name of the index of the table of live processes."""
+    return f'ix_{members}_group'
+
+
 class LedgerTables:
     """The tables of a ledger, in the metadata of a service.
 
@@ -54,6 +59,14 @@ class LedgerTables:
                 'created_at', UtcDateTime, nullable=False, default=utcnow()
             ),
             *extra(),
+            # The groups of members, and their first members.
+            sa.Index(
+                group_index(members),
+                'manifest_digest',
+                'topic',
+                'state',
+                'id',
+            ),
             **TABLE_OPTIONS,
         )
         self.state = sa.Table(
@@ -62,5 +75,13 @@ class LedgerTables:
             sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
             sa.Column('generation', sa.Integer, nullable=False),
             sa.Column('held_manifest', Json),
+            # Random, new with each generation. Releases without this column
+            # leave it unchanged.
+            sa.Column('generation_token', sa.String(32)),
+            # The groups of members, and the generation they belong to.
+            sa.Column('group_counts', Json),
+            sa.Column('groups_generation', sa.Integer),
+            # The time at which a process last looked for dead members.
+            sa.Column('swept_at', UtcDateTime),
             **TABLE_OPTIONS,
         )

@@ -25,7 +25,9 @@ class Transactions(Protocol):
     """Runs the transactions of a ledger.
 
     A service that has its own rules for connections, retries and timeouts
-    implements this. Transactions are READ COMMITTED or stricter.
+    implements this. Transactions are READ COMMITTED: after a transaction has
+    waited for a lock, its next statement must see the changes that it waited
+    for.
     """
 
     def reader(self) -> contextlib.AbstractContextManager[Any]:

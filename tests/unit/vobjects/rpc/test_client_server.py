@@ -114,7 +114,7 @@ class Bus:
         self.client = Client(
             self.transport,
             TOPIC,
-            get_view=lambda: fleet.View(1, self.members),
+            get_view=lambda: fleet.Roster(1, self.members).view,
             refresh_view=self._refresh,
             timeout=10,
             ledger_deadline=lambda seconds: (
@@ -124,7 +124,7 @@ class Bus:
 
     def _refresh(self) -> fleet.View:
         self.members = self.refreshed()
-        return fleet.View(2, self.members)
+        return fleet.Roster(2, self.members).view
 
     def member(self, name: str, manifest: Manifest) -> fleet.Member:
         return fleet.Member(name, 'worker', 'host', TOPIC, '0.1.0', manifest)
@@ -291,6 +291,28 @@ def test_call_when_an_old_server_has_joined_is_sent_again(
     assert result.values == {'name': 'a', 'force': False}
 
 
+def test_call_when_the_server_asks_for_versions_uses_a_valid_view(
+    bus: Bus,
+) -> None:
+    """The lease may expire between the two messages."""
+    newest = bus.serve('new', Manifest({**local(), 'Added': '1.0'}))
+    views = iter(
+        [
+            fleet.Roster(1, (newest,)).view,
+            fleet.Roster(2, (newest, bus.member('old', old()))).view,
+        ]
+    )
+    client = Client(
+        bus.transport,
+        TOPIC,
+        get_view=lambda: next(views),
+        refresh_view=bus._refresh,
+        timeout=10,
+    )
+    with pytest.raises(exceptions.LossyDowngrade, match='worker old on host'):
+        client.call({}, WorkRequest(name='a', force=True))
+
+
 def test_call_with_a_renewed_view_still_rejects_loss(bus: Bus) -> None:
     joined = bus.serve('old', old())
     bus.members = (bus.member('new', local()),)
@@ -368,7 +390,9 @@ def test_call_ledger_works_without_a_view(bus: Bus) -> None:
         @server.handles(fleet_types.FleetReport)
         def report(self, context: Any, request: Any) -> Any:
             members.append(fleet_types.to_member(request))
-            return fleet_types.to_resource(fleet.View(7, tuple(members)))
+            return fleet_types.roster_to_resource(
+                fleet.Roster(7, tuple(members))
+            )
 
     endpoint = server.Endpoint([Ledger()], manifest=local())
     running = transport.build_server(
@@ -378,9 +402,8 @@ def test_call_ledger_works_without_a_view(bus: Bus) -> None:
     bus.servers.append(running)
     remote = RemoteLedger(bus.client, timeout=5)
     member = dataclasses.replace(bus.member('me', old()), seen=3)
-    view = remote.report(member)
-    assert view.generation == 7
-    assert view.members == (member,)
+    assert remote.report(member).view == fleet.Roster(7, (member,)).view
+    assert members == [member]
 
 
 def test_emulated_manifest_when_newer_than_the_build_is_rejected() -> None:

@@ -8,14 +8,13 @@ import dataclasses
 import pytest
 
 from vobjects.objects.manifest import Manifest
-from vobjects.rpc.expiry import Expiry
+from vobjects.rpc.expiry import SWEEP_PERIODS, Expiry
 from vobjects.rpc.fleet import (
     BEATS_PER_PERIOD,
     DEAD_AFTER_PERIODS,
     Member,
-    View,
 )
-from vobjects.rpc.membership import Membership
+from vobjects.rpc.membership import JITTER, Membership
 from vobjects.rpc.memory_ledger import MemoryLedger
 
 #: Longer than any test, so only the fake clock passes it.
@@ -55,21 +54,22 @@ class CountingLedger(MemoryLedger):
 
     expiries = 0
 
-    def expire(self, older_than: float) -> list[Member]:
+    def expire(self, older_than: float, interval: float = 0.0) -> list[Member]:
         self.expiries += 1
-        return super().expire(older_than)
+        return super().expire(older_than, interval)
 
 
 class Sweeper:
     """A process that sweeps, and a ledger with a quiet member."""
 
-    def __init__(self) -> None:
-        self.clock = Clock()
-        self.ledger = CountingLedger(self.clock)
+    def __init__(self, peer: Sweeper | None = None) -> None:
+        self.clock = peer.clock if peer else Clock()
+        self.ledger = peer.ledger if peer else CountingLedger(self.clock)
         self.membership = SlowMembership(
-            dataclasses.replace(QUIET, id='sweeper'),
+            dataclasses.replace(QUIET, id=f'sweeper of {peer}'),
             self.ledger,
             period=PERIOD,
+            on_report=lambda report: self.expiry.note_report(report),
         )
         self.events: list[object] = []
         self.expiry = Expiry(
@@ -88,7 +88,8 @@ class Sweeper:
 
 
 def test_death_is_detected_within_two_periods() -> None:
-    # A sweep just before the limit is followed by another after an interval.
+    # The heartbeat that follows a sweep just before the limit starts another.
+    assert SWEEP_PERIODS < 1 / BEATS_PER_PERIOD * (1 - JITTER)
     assert DEAD_AFTER_PERIODS + 1 / BEATS_PER_PERIOD <= 2
 
 
@@ -104,25 +105,28 @@ def test_member_expires_after_periods_without_heartbeat(
     assert sweeper.events == (['announced', [QUIET.id]] if dies else [])
 
 
-def test_sweep_of_a_healthy_fleet_does_not_call_the_ledger() -> None:
+def test_sweeps_of_a_fleet_happen_once_per_interval() -> None:
     sweeper = Sweeper()
-    sweeper.sweep_after(PERIOD)
+    other = Sweeper(sweeper)
+    for _ in range(8):
+        other.sweep_after(0.0)
+        sweeper.sweep_after(PERIOD * SWEEP_PERIODS / 4)
+    # The first, and one for each interval that is over.
+    assert sweeper.ledger.expiries == 3
+
+
+def test_sweep_without_a_heartbeat_does_nothing() -> None:
+    sweeper = Sweeper()
+    sweeper.clock.now += 10 * PERIOD
+    assert sweeper.expiry.sweep() == []
     assert sweeper.ledger.expiries == 0
 
 
-def test_sweep_with_an_old_view_asks_the_ledger() -> None:
+def test_sweep_is_due_when_the_clock_of_the_ledger_was_set_back() -> None:
     sweeper = Sweeper()
-    sweeper.sweep_after(PERIOD)
-    sweeper.clock.now += PERIOD * 0.9
-    # It has not reported since; its view shows no member as dead.
-    sweeper.membership.silence = PERIOD * 0.9
-    assert [m.id for m in sweeper.expiry.sweep()] == [QUIET.id]
-
-
-def test_sweep_before_the_first_view_does_nothing() -> None:
-    sweeper = Sweeper()
-    assert sweeper.expiry.sweep() == []
-    assert isinstance(sweeper.ledger.get(), View)
+    sweeper.sweep_after(5 * PERIOD)
+    sweeper.sweep_after(-3 * PERIOD)
+    assert sweeper.ledger.expiries == 2
 
 
 def test_suspended_process_tolerates_silence_of_others() -> None:

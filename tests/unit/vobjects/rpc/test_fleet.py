@@ -10,7 +10,7 @@ import pytest
 from vobjects import fields, objects
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest, local
-from vobjects.rpc.fleet import Member, View
+from vobjects.rpc.fleet import EXAMPLES, Member, View, group_members
 from vobjects.versions import Maximum, Version
 
 TOPIC = 'workers'
@@ -44,7 +44,7 @@ def member(name: str, topic: str = TOPIC, **versions: str) -> Member:
 
 
 def view(*members: Member, **limits: Manifest) -> View:
-    return View(1, members, **limits)
+    return View(1, group_members(members), **limits)
 
 
 def test_cap_without_servers_is_empty(types: None) -> None:
@@ -81,6 +81,24 @@ def test_maximum_when_a_server_is_old_explains_the_limit(types: None) -> None:
         '1.8',
         '1.10',
     ]
+
+
+def test_reason_names_one_of_the_limiting_members(types: None) -> None:
+    old = {'DeleteRequest': '1.0', 'Item': '1.1'}
+    fleet = view(
+        *(member(f'old-{number}', **old) for number in range(5)),
+        member('older', DeleteRequest='1.0', Item='1.0'),
+    )
+    limit = fleet.limits(TOPIC)[0]
+    assert sum(group.count for group in limit.groups) == 6
+    assert 'and 5 more support only DeleteRequest 1.0' in limit.reason
+
+
+def test_groups_name_the_first_of_their_members() -> None:
+    members = [member(str(number), Item='1.0') for number in range(9)]
+    (group,) = group_members(members)
+    assert group.count == 9
+    assert group.examples == tuple(m.process for m in members[:EXAMPLES])
 
 
 def test_maximum_when_a_resource_is_old_is_limited(types: None) -> None:

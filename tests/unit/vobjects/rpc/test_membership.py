@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import threading
@@ -13,8 +14,19 @@ import pytest
 
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
-from vobjects.rpc.fleet import Member, View
+from vobjects.rpc.fleet import (
+    CLOCK_DRIFT,
+    DEAD_AFTER_PERIODS,
+    EXACT_COUNT,
+    LEASE_PERIODS,
+    LONGEST_LEASE_PERIODS,
+    Member,
+    Report,
+    Unaware,
+    View,
+)
 from vobjects.rpc.membership import Membership
+from vobjects.rpc.memory_ledger import MemoryLedger
 
 OLD = Manifest({'Thing': '1.0'})
 NEW = Manifest({'Thing': '1.1'})
@@ -24,54 +36,42 @@ PERIOD = 0.2
 LONG = 1000.0
 
 
-class MemoryLedger:
-    """A ledger in memory, for the threads of one test."""
+class TestLedger(MemoryLedger):
+    """A ledger in memory that counts reports, and can fail or wait."""
+
+    __test__ = False
 
     def __init__(self) -> None:
-        self.members: dict[str, Member] = {}
-        self.generation = 0
+        super().__init__()
         self.reports = 0
         self.reporters: set[threading.Thread] = set()
         self.broken = False
-        self.now: float | None = None
+        self.time: float | None = None
         self.lock = threading.Lock()
 
-    def report(self, member: Member) -> View:
+    @property
+    def generation(self) -> int:
+        return self.get().generation
+
+    def report(self, member: Member, known: View | None = None) -> Report:
         with self.lock:
             self.reports += 1
             self.reporters.add(threading.current_thread())
             if self.broken:
                 raise exceptions.NoLivePeer('the ledger is broken')
-            known = self.members.get(member.id)
-            if known is None or (known.state, known.manifest) != (
-                member.state,
-                member.manifest,
-            ):
-                self.generation += 1
-            self.members[member.id] = member
-            return View(
-                self.generation, tuple(self.members.values()), now=self.now
-            )
-
-    def get(self) -> View:
-        with self.lock:
-            return View(self.generation, tuple(self.members.values()))
-
-    def leave(self, member_id: str) -> None:
-        with self.lock:
-            if self.members.pop(member_id, None):
-                self.generation += 1
+            report = super().report(member, known)
+            return dataclasses.replace(report, now=self.time)
 
 
 @pytest.fixture
-def ledger() -> MemoryLedger:
-    return MemoryLedger()
+def ledger() -> TestLedger:
+    return TestLedger()
 
 
 class Fleet:
     """Memberships that wake each other after changes."""
 
-    def __init__(self, ledger: MemoryLedger) -> None:
+    def __init__(self, ledger: TestLedger) -> None:
         self.ledger = ledger
         self.memberships: list[Membership] = []
         self.numbers = itertools.count()
@@ -106,14 +106,14 @@ class Fleet:
 
 
 @pytest.fixture
-def fleet(ledger: MemoryLedger) -> Iterator[Fleet]:
+def fleet(ledger: TestLedger) -> Iterator[Fleet]:
     fleet = Fleet(ledger)
     yield fleet
     fleet.stop()
 
 
 def test_current_within_the_lease_sends_no_report(
-    fleet: Fleet, ledger: MemoryLedger
+    fleet: Fleet, ledger: TestLedger
 ) -> None:
     sender = fleet.add(NEW, period=LONG)
     first = sender.current()
@@ -123,7 +123,7 @@ def test_current_within_the_lease_sends_no_report(
 
 
 def test_current_after_the_lease_renews_or_raises(
-    fleet: Fleet, ledger: MemoryLedger
+    fleet: Fleet, ledger: TestLedger
 ) -> None:
     sender = fleet.add(NEW)
     sender.current()
@@ -137,8 +137,29 @@ def test_current_after_the_lease_renews_or_raises(
     ledger.broken = False
 
 
+def test_current_when_a_report_takes_longer_than_a_lease_raises() -> None:
+    clock = Clock()
+
+    class SlowLedger(MemoryLedger):
+        def report(self, member: Member, known: View | None = None) -> Report:
+            report = super().report(member, known)
+            clock.now += LEASE_PERIODS + 0.01
+            return report
+
+    member = Member('api', 'api', 'host', 'api', '0.1.0', NEW)
+    sender = Membership(member, SlowLedger(clock), period=1.0, clock=clock)
+    with pytest.raises(exceptions.NoLivePeer, match='longer than a lease'):
+        sender.current()
+    assert sender.view is not None
+
+
+def test_lease_of_a_dead_member_has_expired() -> None:
+    slow, fast = 1 - CLOCK_DRIFT / 2, 1 + CLOCK_DRIFT / 2
+    assert LEASE_PERIODS / slow < DEAD_AFTER_PERIODS / fast
+
+
 def test_current_when_the_ledger_fails_shares_the_failure(
-    fleet: Fleet, ledger: MemoryLedger
+    fleet: Fleet, ledger: TestLedger
 ) -> None:
     sender = fleet.add(NEW)
     ledger.broken = True
@@ -166,6 +187,42 @@ def test_current_when_the_ledger_fails_shares_the_failure(
     ledger.broken = False
 
 
+class Clock:
+    """A clock that a test moves."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize('is_over', [False, True])
+def test_lease_begins_with_the_report_and_not_with_its_response(
+    ledger: TestLedger, is_over: bool
+) -> None:
+    clock = Clock()
+
+    class SlowLedger(TestLedger):
+        """A ledger whose response takes a period."""
+
+        def report(self, member: Member, known: View | None = None) -> Report:
+            report = super().report(member, known)
+            clock.now += 1.0
+            return report
+
+    ledger = SlowLedger()
+    sender = Membership(
+        Member('a', 'api', 'host', 'api', '0.1.0', NEW),
+        ledger,
+        period=1.0,
+        clock=clock,
+    )
+    sender.current()
+    clock.now = 100.0 + LEASE_PERIODS + (0.1 if is_over else -0.1)
+    sender.current()
+    assert ledger.reports == 1 + is_over
+
+
 def test_join_at_the_cap_does_not_wait(fleet: Fleet) -> None:
     def wait(seconds: float) -> None:
         raise AssertionError('join() waits')
@@ -177,7 +234,7 @@ def test_join_at_the_cap_does_not_wait(fleet: Fleet) -> None:
 
 
 def test_join_below_the_cap_waits_until_senders_know(
-    fleet: Fleet, ledger: MemoryLedger
+    fleet: Fleet, ledger: TestLedger
 ) -> None:
     sender = fleet.add(NEW, topic='api')
     sender.start()
@@ -195,8 +252,216 @@ def test_join_below_the_cap_waits_until_senders_know(
     assert sender.member.seen <= ledger.generation
 
 
+class FailingLedger(MemoryLedger):
+    """A ledger whose database fails between two times."""
+
+    outage = (0.0, 0.0)
+
+    def unaware(self, generation: int, member_id: str) -> Unaware:
+        self._check()
+        return super().unaware(generation, member_id)
+
+    def report(self, member: Member, known: View | None = None) -> Report:
+        self._check()
+        return super().report(member, known)
+
+    def _check(self) -> None:
+        if self.outage[0] <= self.now() < self.outage[1]:
+            raise exceptions.Unreachable('the database fails')
+
+
+class Barrier:
+    """A fleet whose clock moves while a server waits at the barrier."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.ledger = FailingLedger(self.clock)
+        self.waits = 0
+
+    def add(self, manifest: Manifest, topic: str = 'workers') -> Membership:
+        member = Member(
+            f'{topic}-{len(self.ledger.members(99))}',
+            'worker',
+            'host',
+            topic,
+            '0.1.0',
+            manifest,
+        )
+        membership = Membership(
+            member, self.ledger, period=1.0, clock=self.clock
+        )
+        membership.refresh()
+        return membership
+
+    def join(self, membership: Membership) -> int:
+        """Join, and return how often the server has waited."""
+        before = self.waits
+
+        def wait(seconds: float) -> None:
+            self.waits += 1
+            self.clock.now += seconds
+            with contextlib.suppress(exceptions.Unreachable):
+                membership.refresh()  # as its heartbeats do
+
+        membership.join(wait)
+        return self.waits - before
+
+
+def test_join_does_not_wait_for_members_that_know_the_new_server() -> None:
+    barrier = Barrier()
+    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
+    barrier.join(first)
+    old = barrier.add(OLD)
+    for membership in (sender, first):
+        membership.refresh()  # they see the generation
+        membership.refresh()  # and report that
+    assert barrier.join(old) == 0
+    assert old.member.state == 'up'
+
+
+def test_join_waits_while_one_of_two_members_does_not_know() -> None:
+    barrier = Barrier()
+    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
+    barrier.join(first)
+    old = barrier.add(OLD)
+    for _ in range(2):
+        first.refresh()
+    start = barrier.clock.now
+    assert barrier.join(old) > 0
+    assert barrier.clock.now - start >= LONGEST_LEASE_PERIODS
+    assert sender.age >= LONGEST_LEASE_PERIODS
+
+
+def test_join_when_the_ledger_fails_for_a_while_waits_a_lease_more() -> None:
+    barrier = Barrier()
+    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
+    barrier.join(first)
+    old = barrier.add(OLD)
+    start = barrier.clock.now
+    barrier.ledger.outage = (start + 1, start + 2)
+    barrier.join(old)
+    assert old.member.state == 'up'
+    assert barrier.clock.now >= start + 2 + LONGEST_LEASE_PERIODS
+    assert sender.age >= LONGEST_LEASE_PERIODS
+
+
+def test_join_when_the_ledger_removed_the_server_waits_again() -> None:
+    barrier = Barrier()
+    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
+    barrier.join(first)
+    old = barrier.add(OLD)
+    start = barrier.clock.now
+    barrier.ledger.outage = (start + 0.05, start + 1)
+
+    def wait(seconds: float) -> None:
+        barrier.clock.now += seconds
+        if barrier.clock.now < start + 1:
+            barrier.ledger.leave(old.member.id)
+        elif barrier.clock.now > start + 1.5:
+            for membership in (sender, first):
+                membership.refresh()
+
+    old.join(wait)
+    assert old.member.state == 'up'
+    view = sender.view
+    assert view is not None
+    assert view.cap('workers') == OLD
+
+
+def test_join_when_removed_during_a_pause_waits_again() -> None:
+    barrier = Barrier()
+    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
+    barrier.join(first)
+    old = barrier.add(OLD)
+    waits = 0
+
+    def wait(seconds: float) -> None:
+        nonlocal waits
+        waits += 1
+        if waits == 1:
+            barrier.clock.now += LONGEST_LEASE_PERIODS
+            barrier.ledger.leave(old.member.id)
+        for membership in (sender, first):
+            membership.refresh()
+
+    old.join(wait)
+    assert waits > 1
+    view = sender.view
+    assert view is not None
+    assert view.cap('workers') == OLD
+
+
+def test_join_when_the_ledger_fails_for_a_lease_raises() -> None:
+    barrier = Barrier()
+    barrier.add(NEW, 'api')
+    barrier.join(barrier.add(NEW))
+    old = barrier.add(OLD)
+    start = barrier.clock.now
+    barrier.ledger.outage = (start + 0.5, start + 100)
+    with pytest.raises(exceptions.Unreachable):
+        barrier.join(old)
+    assert old.member.state == 'joining'
+    assert barrier.clock.now < start + 2 * LONGEST_LEASE_PERIODS
+
+
+def test_join_below_a_new_hold_waits_until_senders_know_it() -> None:
+    barrier = Barrier()
+    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
+    barrier.join(first)
+    sender.refresh()
+    old = barrier.add(OLD)
+    barrier.ledger.hold('workers')  # at the version of the new server
+    assert barrier.join(old) > 0
+    assert sender.age >= LEASE_PERIODS
+
+
+def test_join_waits_if_a_server_with_its_manifest_still_waits() -> None:
+    barrier = Barrier()
+    barrier.add(NEW, 'api')
+    barrier.join(barrier.add(NEW))
+    barrier.add(OLD)  # it has not passed its barrier
+    assert barrier.join(barrier.add(OLD)) > 0
+
+
+def test_join_after_a_server_with_its_manifest_does_not_wait() -> None:
+    barrier = Barrier()
+    barrier.add(NEW, 'api')
+    barrier.join(barrier.add(NEW))
+    assert barrier.join(barrier.add(OLD)) > 0
+    assert barrier.join(barrier.add(OLD)) == 0
+
+
+def test_join_of_a_server_with_a_pin_waits_for_senders_without() -> None:
+    barrier = Barrier()
+    barrier.add(NEW, 'api')
+    barrier.join(barrier.add(NEW))
+    member = Member('old', 'worker', 'host', 'workers', '0.1.0', OLD)
+    emulating = Membership(
+        member, barrier.ledger, period=1.0, pinned=OLD, clock=barrier.clock
+    )
+    emulating.refresh()
+    assert barrier.join(emulating) > 0
+
+
+def test_join_of_a_large_group_wakes_nobody(ledger: TestLedger) -> None:
+    announced: list[int] = []
+
+    def add(number: int) -> None:
+        membership = Membership(
+            Member(str(number), 'worker', 'host', 'workers', '0.1.0', NEW),
+            ledger,
+            period=PERIOD,
+            announce=lambda: announced.append(number),
+        )
+        membership.join()
+
+    for number in range(2 * EXACT_COUNT):
+        add(number)
+    assert set(announced) == set(range(EXACT_COUNT))
+
+
 def test_join_below_the_cap_waits_for_the_lease_of_a_silent_sender(
-    fleet: Fleet, ledger: MemoryLedger
+    fleet: Fleet, ledger: TestLedger
 ) -> None:
     first = fleet.add(NEW)
     first.start()
@@ -208,23 +473,51 @@ def test_join_below_the_cap_waits_for_the_lease_of_a_silent_sender(
     old.start()
     began = time.monotonic()
     old.join()
-    assert time.monotonic() - began >= PERIOD * 2
+    lease = PERIOD * LEASE_PERIODS
+    assert time.monotonic() - began >= lease
     # Now the lease of the silent sender is over.
-    assert silent.age > PERIOD * 2
+    assert silent.age > lease
 
 
-def test_stop_leaves_the_ledger(fleet: Fleet, ledger: MemoryLedger) -> None:
+def test_join_below_the_cap_next_to_a_joining_server_waits(
+    fleet: Fleet, ledger: TestLedger
+) -> None:
+    sender = fleet.add(NEW, topic='api', period=LONG)
+    server = fleet.add(NEW, period=LONG)
+    server.refresh()
+    server.join()
+    sender.refresh()
+    joining, second = (fleet.add(OLD, period=LONG) for _ in range(2))
+    joining.refresh()
+    server.refresh()
+
+    def wait(seconds: float) -> None:
+        assert second.member.state == 'joining'
+        sender.refresh()
+        sender.refresh()
+        server.refresh()
+        joining.refresh()
+        joining.refresh()
+
+    second.join(wait)
+    assert second.member.state == 'up'
+    view = sender.view
+    assert view is not None
+    assert dict(view.cap('workers')) == {'Thing': '1.0'}
+
+
+def test_stop_leaves_the_ledger(fleet: Fleet, ledger: TestLedger) -> None:
     membership = fleet.add(NEW)
     membership.start()
     membership.join()
     generation = ledger.generation
     membership.stop()
-    assert membership.member.id not in ledger.members
+    assert ledger.members(1) == []
     assert ledger.generation == generation + 1
 
 
 def test_heartbeat_when_the_ledger_fails_continues(
-    fleet: Fleet, ledger: MemoryLedger
+    fleet: Fleet, ledger: TestLedger
 ) -> None:
     membership = fleet.add(NEW)
     membership.start()
@@ -238,7 +531,7 @@ def test_heartbeat_when_the_ledger_fails_continues(
     assert ledger.reports >= reports + 2
 
 
-def test_on_view_is_called_once_per_generation(ledger: MemoryLedger) -> None:
+def test_on_view_is_called_once_per_generation(ledger: TestLedger) -> None:
     generations: list[int] = []
     me = Member('a', 'worker', 'host', 'workers', '0.1.0', NEW)
     membership = Membership(
@@ -255,7 +548,7 @@ def test_on_view_is_called_once_per_generation(ledger: MemoryLedger) -> None:
 
 
 def test_on_view_hears_a_view_before_others_see_it(
-    ledger: MemoryLedger,
+    ledger: TestLedger,
 ) -> None:
     published: list[int] = []
 
@@ -272,7 +565,7 @@ def test_on_view_hears_a_view_before_others_see_it(
 
 
 def test_view_without_report_after_the_lease_reads_the_ledger(
-    fleet: Fleet, ledger: MemoryLedger
+    fleet: Fleet, ledger: TestLedger
 ) -> None:
     membership, old = fleet.add(NEW), fleet.add(OLD)
     membership.refresh()
@@ -290,7 +583,7 @@ def test_view_without_report_after_the_lease_reads_the_ledger(
 
 
 def test_current_while_the_heartbeat_fails_sends_no_report(
-    ledger: MemoryLedger,
+    ledger: TestLedger,
 ) -> None:
     membership = Fleet(ledger).add(NEW)
     ledger.broken = True
@@ -310,7 +603,7 @@ def test_current_while_the_heartbeat_fails_sends_no_report(
         membership.stop()
 
 
-def test_deadline_uses_the_clock_of_the_ledger(ledger: MemoryLedger) -> None:
+def test_deadline_uses_the_clock_of_the_ledger(ledger: TestLedger) -> None:
     membership = Fleet(ledger).add(NEW)
     membership.refresh()
     assert (
@@ -318,7 +611,7 @@ def test_deadline_uses_the_clock_of_the_ledger(ledger: MemoryLedger) -> None:
     )  # an old ledger does not report its time
     assert not membership.has_expired(0.0)
 
-    ledger.now = 5e9
+    ledger.time = 5e9
     membership.refresh()
     deadline = membership.deadline(LONG)
     assert deadline is not None

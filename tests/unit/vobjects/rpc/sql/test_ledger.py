@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import datetime
 import functools
 import pathlib
+import random
 import subprocess
 import sys
 import threading
@@ -20,11 +22,12 @@ import sqlalchemy
 
 from tests import databases
 from vobjects import exceptions
-from vobjects.objects.manifest import Manifest
+from vobjects.objects.manifest import Manifest, minimum
 from vobjects.rpc import fleet
 from vobjects.rpc.ledger import LedgerStore
 from vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects.rpc.sql import LedgerTables, SqlLedger, create_tables
+from vobjects.rpc.sql.transactions import EngineTransactions
 
 MEMBER = fleet.Member(
     id=str(uuid.uuid4()),
@@ -121,7 +124,7 @@ def memory_store() -> Store:
 
     def silence(member_id: str, seconds: float) -> None:
         nonlocal now
-        (member,) = (m for m in ledger.get().members if m.id == member_id)
+        (member,) = (m for m in ledger.members(99) if m.id == member_id)
         now -= seconds
         ledger.report(member)
         now += seconds
@@ -129,22 +132,57 @@ def memory_store() -> Store:
     return Store(ledger, silence)
 
 
+def add(ledger: LedgerStore, count: int, **changes: Any) -> list[fleet.Member]:
+    """Add members with the manifest of MEMBER."""
+    members = [
+        dataclasses.replace(MEMBER, id=str(uuid.uuid4()), **changes)
+        for _ in range(count)
+    ]
+    for member in members:
+        ledger.report(member)
+    return members
+
+
+def view_of(ledger: LedgerStore, member: fleet.Member) -> fleet.View:
+    """Report a member and return the view that it gets."""
+    view = ledger.report(member).view
+    assert view is not None
+    return view
+
+
 def test_report_of_a_new_member_raises_the_generation_it_is_in(
     store: Store,
 ) -> None:
-    view = store.ledger.report(MEMBER)
-    assert view.generation == 1
-    (member,) = view.members
+    report = store.ledger.report(MEMBER)
+    assert report.has_changed
+    assert report.now is not None
+    assert report.view is not None
+    assert report.view.generation == 1
+    (group,) = report.view.groups
+    assert group.count == 1
+    assert group.examples == (MEMBER.process,)
+    (member,) = store.ledger.members(1)
     assert member.age < SILENCE
     assert dataclasses.replace(member, age=0.0) == MEMBER
-    assert view.now is not None
 
 
-def test_heartbeat_keeps_the_generation(store: Store) -> None:
-    store.ledger.report(MEMBER)
-    view = store.ledger.report(dataclasses.replace(MEMBER, seen=1))
-    assert view.generation == 1
-    assert view.members[0].seen == 1
+def test_heartbeat_with_the_current_view_returns_none(store: Store) -> None:
+    view = view_of(store.ledger, MEMBER)
+    report = store.ledger.report(dataclasses.replace(MEMBER, seen=1), view)
+    assert (report.view, report.has_changed) == (None, False)
+    assert report.now is not None
+    assert store.ledger.members(1)[0].seen == 1
+
+
+def test_heartbeat_with_an_older_view_returns_the_new_one(
+    store: Store,
+) -> None:
+    view = view_of(store.ledger, MEMBER)
+    store.ledger.report(OTHER)
+    report = store.ledger.report(MEMBER, view)
+    assert report.view is not None
+    assert report.view.generation == 2
+    assert report.view.count('engine') == 2
 
 
 @pytest.mark.parametrize(
@@ -161,17 +199,193 @@ def test_report_of_a_change_raises_the_generation(
 ) -> None:
     store.ledger.report(MEMBER)
     changed = dataclasses.replace(MEMBER, **change)
-    view = store.ledger.report(changed)
+    view = view_of(store.ledger, changed)
     assert view.generation == 2
-    assert dataclasses.replace(view.members[0], age=0.0) == changed
+    assert view == dataclasses.replace(
+        fleet.Roster(2, (changed,)).view, token=view.token
+    )
+
+
+@pytest.mark.parametrize('count', [fleet.EXACT_COUNT + 1, fleet.EXACT_COUNT])
+def test_change_in_a_group_raises_the_generation_only_if_it_is_small(
+    store: Store, count: int
+) -> None:
+    first, *_ = add(store.ledger, count)
+    is_small = count == fleet.EXACT_COUNT
+    generation = store.ledger.get().generation
+    assert generation == fleet.EXACT_COUNT
+
+    changed = store.ledger.report(dataclasses.replace(first, state='up'))
+    assert changed.has_changed == is_small
+    assert store.ledger.leave(first.id) == is_small
+    view = store.ledger.get()
+    assert view.generation == generation + 2 * is_small
+    assert view.count() == count - 1  # exact, whatever the generation
+
+
+def test_manifest_change_from_a_large_group_raises_the_generation(
+    store: Store,
+) -> None:
+    first, *_ = add(store.ledger, fleet.EXACT_COUNT + 1)
+    older = Manifest({'Thing': '1.0'})
+    report = store.ledger.report(dataclasses.replace(first, manifest=older))
+    assert report.has_changed
+    assert report.view is not None
+    assert report.view.cap('engine') == older
+
+
+def test_rolling_restart_costs_a_constant_number_of_generations(
+    store: Store,
+) -> None:
+    newer = Manifest({'Thing': '1.2', 'Other': '1.0'})
+    generations = []
+    for count in (20, 40):
+        before = store.ledger.get().generation
+        for member in add(store.ledger, count, state='up'):
+            store.ledger.leave(member.id)
+            (joined,) = add(store.ledger, 1, manifest=newer)
+            store.ledger.report(dataclasses.replace(joined, state='up'))
+        for member in store.ledger.members(count):
+            store.ledger.leave(member.id)
+        generations.append(store.ledger.get().generation - before)
+    assert generations[0] == generations[1]
+
+
+@pytest.mark.parametrize('seed', range(2))
+def test_views_of_processes_have_the_minimum_over_random_members(
+    store: Store, seed: int
+) -> None:
+    """Each process keeps its view until the ledger returns another."""
+    random_ = random.Random(seed)
+    manifests = [
+        Manifest({'Thing': f'1.{a}', 'Other': f'1.{b}'})
+        for a, b in ((0, 3), (2, 1), (3, 3))
+    ]
+    observers = [dataclasses.replace(MEMBER, id=i, topic='api') for i in 'ab']
+    views: dict[str, fleet.View | None] = {}
+    members: dict[str, fleet.Member] = {}
+    for step in range(40):
+        kind = random_.choice(['join', 'join', 'leave', 'change', 'hold'])
+        if kind == 'join':
+            id_ = f'm{step}'
+            members[id_] = dataclasses.replace(
+                MEMBER, id=id_, manifest=random_.choice(manifests)
+            )
+            store.ledger.report(members[id_])
+        elif kind == 'leave' and members:
+            for id_ in random_.sample(sorted(members), len(members) // 2 + 1):
+                del members[id_]
+                store.ledger.leave(id_)
+        elif kind == 'change' and members:
+            id_ = random_.choice(sorted(members))
+            members[id_] = dataclasses.replace(
+                members[id_], manifest=random_.choice(manifests), state='up'
+            )
+            store.ledger.report(members[id_])
+        elif kind == 'hold':
+            random_.choice(
+                [store.ledger.finalize, lambda: store.ledger.hold('engine')]
+            )()
+        expected = [member.manifest for member in members.values()]
+        held = store.ledger.get().held
+        if expected and held:
+            expected.append(held)
+        for observer in observers:
+            known = views.get(observer.id)
+            view = store.ledger.report(observer, known).view or known
+            assert view is not None
+            assert view.cap('engine') == minimum(expected)
+            views[observer.id] = view
+
+
+@pytest.mark.parametrize('joins', [True, False])
+def test_concurrent_changes_of_one_group_lose_no_generation(
+    engine: sqlalchemy.Engine, joins: bool
+) -> None:
+    """The last member leaves while others join, or all join at once."""
+    sql_ledger = SqlLedger(engine)
+    older = Manifest({'Thing': '1.0'})
+    for round_ in range(5):
+        last, *others = (
+            dataclasses.replace(MEMBER, id=f'{round_}-{i}', manifest=older)
+            for i in range(4)
+        )
+        if not joins:
+            sql_ledger.report(last)
+        view = view_of(sql_ledger, OTHER)
+        changes: list[Callable[[], Any]] = [
+            functools.partial(sql_ledger.report, each) for each in others
+        ]
+        if not joins:
+            changes = [*changes[:1], lambda id_=last.id: sql_ledger.leave(id_)]
+        run_at_once(changes)
+        report = sql_ledger.report(OTHER, view)
+        assert report.view is not None
+        assert report.view.groups == sql_ledger.get().groups
+        assert report.view.cap('engine') == older
+        for each in others:
+            sql_ledger.leave(each.id)
+
+
+def run_at_once(functions: list[Callable[[], Any]]) -> None:
+    """Run functions in threads that start together."""
+    barrier = threading.Barrier(len(functions))
+    with concurrent.futures.ThreadPoolExecutor(len(functions)) as pool:
+
+        def run(function: Callable[[], Any]) -> None:
+            barrier.wait()
+            function()
+
+        for future in [pool.submit(run, each) for each in functions]:
+            future.result()
+
+
+def test_unaware_counts_members_that_have_not_seen_a_generation(
+    store: Store,
+) -> None:
+    members = add(store.ledger, 5, seen=3)
+    add(store.ledger, 2, seen=4)
+    unaware = store.ledger.unaware(4, members[0].id)
+    assert unaware.count == 4
+    assert len(unaware.examples) == fleet.EXAMPLES
+    assert set(unaware.examples) <= {m.process for m in members[1:]}
+    assert store.ledger.unaware(3, members[0].id) == fleet.Unaware(0)
+
+
+def test_members_are_listed_by_the_age_of_their_heartbeat(
+    store: Store,
+) -> None:
+    members = add(store.ledger, 3)
+    store.silence(members[1].id, SILENCE)
+    listed = store.ledger.members(2)
+    assert len(listed) == 2
+    assert listed[0].id == members[1].id
+    assert listed[0].age >= SILENCE
+
+
+def test_first_member_is_one_of_its_topic(store: Store) -> None:
+    members = add(store.ledger, 3)
+    add(store.ledger, 1, topic='other')
+    first = [m.id for m in members if store.ledger.is_first(m.id)]
+    assert first == [min(m.id for m in members)]
+    assert not store.ledger.is_first('absent')
+
+
+def test_manifest_is_found_by_digest_while_a_member_has_it(
+    store: Store,
+) -> None:
+    digest = MEMBER.manifest.digest
+    assert store.ledger.manifest(digest) is None
+    store.ledger.report(MEMBER)
+    assert store.ledger.manifest(digest) == MEMBER.manifest
 
 
 def test_leave_raises_the_generation_once(store: Store) -> None:
     store.ledger.report(MEMBER)
-    store.ledger.leave(MEMBER.id)
-    store.ledger.leave(MEMBER.id)
+    assert store.ledger.leave(MEMBER.id)
+    assert not store.ledger.leave(MEMBER.id)
     view = store.ledger.get()
-    assert (view.generation, view.members) == (2, ())
+    assert (view.generation, view.groups) == (2, ())
 
 
 def test_expire_by_several_threads_removes_silent_members_once(
@@ -194,7 +408,7 @@ def test_expire_by_several_threads_removes_silent_members_once(
     assert [member.id for member in removed] == [MEMBER.id]
     view = store.ledger.get()
     assert view.generation == 3
-    assert [member.id for member in view.members] == [OTHER.id]
+    assert view.groups[0].examples == (OTHER.process,)
 
 
 def test_expire_keeps_members_that_reported_meanwhile(store: Store) -> None:
@@ -202,6 +416,44 @@ def test_expire_keeps_members_that_reported_meanwhile(store: Store) -> None:
     store.silence(MEMBER.id, 2 * SILENCE)
     store.ledger.report(MEMBER)
     assert store.ledger.expire(SILENCE) == []
+
+
+def test_expire_twice_within_the_interval_looks_once(store: Store) -> None:
+    for member in (MEMBER, OTHER):
+        store.ledger.report(member)
+        store.silence(member.id, 2 * SILENCE)
+        assert len(store.ledger.expire(SILENCE, SILENCE)) == (member is MEMBER)
+    assert store.ledger.expire(SILENCE) == [
+        dataclasses.replace(m, age=pytest.approx(2 * SILENCE, rel=0.5))
+        for m in (OTHER,)
+    ]
+    since_sweep = store.ledger.report(MEMBER).since_sweep
+    assert since_sweep is not None
+    assert 0 <= since_sweep < SILENCE
+
+
+def test_expire_keeps_a_member_that_reports_before_its_removal(
+    engine: sqlalchemy.Engine,
+) -> None:
+    class Delayed(EngineTransactions):
+        """Transactions in which the member reports before a removal."""
+
+        writes = 0
+
+        def write(self, work: Any, *, urgent: bool = False) -> Any:
+            self.writes += 1
+            if self.writes == 2:  # the first claims the sweep
+                SqlLedger(engine).report(MEMBER)
+            return super().write(work, urgent=urgent)
+
+    store = sql_store(engine)
+    delayed = Delayed(engine)
+    store.ledger.report(MEMBER)
+    store.silence(MEMBER.id, 2 * SILENCE)
+    assert SqlLedger(delayed).expire(SILENCE) == []
+    assert store.ledger.get().count() == 1
+    store.silence(MEMBER.id, 2 * SILENCE)
+    assert len(SqlLedger(delayed).expire(SILENCE)) == 1
 
 
 def test_hold_keeps_the_cap_until_it_is_finalized(store: Store) -> None:
@@ -231,7 +483,7 @@ def test_generation_counts_each_change_of_concurrent_members(
     threads = [
         threading.Thread(
             target=lambda member=member: views.append(
-                sql_ledger.report(member)
+                view_of(sql_ledger, member)
             )
         )
         for member in members
@@ -241,31 +493,82 @@ def test_generation_counts_each_change_of_concurrent_members(
     for thread in threads:
         thread.join()
     assert sql_ledger.get().generation == len(members)
+    assert len(views) == len(members)
     for view in views:
-        assert len(view.members) >= view.generation
+        assert view.count() >= view.generation
 
 
-def test_heartbeat_runs_three_statements(
-    engine: sqlalchemy.Engine,
-) -> None:
-    sql_ledger = SqlLedger(engine)
-    for member in (MEMBER, OTHER):
-        sql_ledger.report(member)
+@contextlib.contextmanager
+def statements_of(engine: sqlalchemy.Engine) -> Iterator[list[str]]:
+    """Collect the first words of the statements that an engine runs."""
     statements: list[str] = []
 
     def note(connection: Any, cursor: Any, text: str, *_: Any) -> None:
-        statements.append(text)
+        statements.append(text.split()[0])
 
     sqlalchemy.event.listen(engine, 'before_cursor_execute', note)
     try:
-        sql_ledger.report(MEMBER)
+        yield statements
     finally:
         sqlalchemy.event.remove(engine, 'before_cursor_execute', note)
-    assert [text.split()[0] for text in statements] == [
-        'UPDATE',
-        'SELECT',
-        'SELECT',
-    ]
+
+
+def test_heartbeat_runs_two_statements_until_the_generation_increases(
+    engine: sqlalchemy.Engine,
+) -> None:
+    sql_ledger = SqlLedger(engine)
+    view = view_of(sql_ledger, MEMBER)
+    with statements_of(engine) as statements:
+        sql_ledger.report(MEMBER, view)
+    assert statements == ['UPDATE', 'SELECT']
+
+    sql_ledger.report(OTHER)
+    with statements_of(engine) as statements:
+        assert sql_ledger.report(MEMBER, view).view is not None
+    assert statements == ['UPDATE', 'SELECT', 'SELECT']
+
+
+def test_generation_of_another_history_is_noticed(
+    engine: sqlalchemy.Engine,
+) -> None:
+    """A database that lost its last commits may count the same number."""
+    sql_ledger = SqlLedger(engine)
+    view = view_of(sql_ledger, MEMBER)
+    other = dataclasses.replace(view, token='0' * 32)
+    assert sql_ledger.report(MEMBER, view).view is None
+    assert sql_ledger.report(MEMBER, other).view == view
+
+
+def test_change_by_an_older_release_replaces_the_stored_groups(
+    engine: sqlalchemy.Engine,
+) -> None:
+    sql_ledger = SqlLedger(engine)
+    view = view_of(sql_ledger, MEMBER)
+    older = Manifest({'Thing': '1.0'})
+    tables = LedgerTables()
+    with engine.begin() as connection:
+        connection.execute(
+            sqlalchemy.insert(tables.members).values(
+                id=OTHER.id,
+                binary='engine',
+                host='two',
+                topic='engine',
+                release='0.9',
+                manifest=dict(older),
+                manifest_digest=older.digest,
+                state='joining',
+                seen_generation=0,
+                heartbeat=datetime.datetime.now(datetime.UTC),
+            )
+        )
+        connection.execute(
+            sqlalchemy.update(tables.state).values(
+                generation=tables.state.c.generation + 1
+            )
+        )
+    report = sql_ledger.report(MEMBER, view)
+    assert report.view is not None
+    assert report.view.cap('engine') == older
 
 
 def test_rejected_member_is_not_recorded(engine: sqlalchemy.Engine) -> None:
@@ -275,8 +578,7 @@ def test_rejected_member_is_not_recorded(engine: sqlalchemy.Engine) -> None:
     newcomer = dataclasses.replace(MEMBER, id=str(uuid.uuid4()))
     with pytest.raises(exceptions.FleetError, match='too old'):
         SqlLedger(engine, admit=reject).report(newcomer)
-    ids = {member.id for member in SqlLedger(engine).get().members}
-    assert newcomer.id not in ids
+    assert SqlLedger(engine).get().groups == ()
 
 
 def test_ledger_without_its_tables_is_out_of_reach(

@@ -43,6 +43,7 @@ down_revision = None
 def upgrade():
     op.create_table('keys', sa.Column('id', sa.Integer, primary_key=True))
     migrations.expand(op, 1, members='processes', state='fleet')
+    migrations.expand(op, 2, members='processes', state='fleet')
 """
 
 CREATE = """
@@ -95,7 +96,7 @@ def test_service_with_own_alembic_history_includes_the_ledger(
     tables = LedgerTables(metadata, members='processes', state='fleet')
     assert differences(engine, metadata) == []
     ledger = SqlLedger(engine, LedgerStatements(tables))
-    assert ledger.report(MEMBER).generation == 1
+    assert ledger.report(MEMBER).has_changed
 
 
 def test_create_tables_creates_those_of_the_ledger(
@@ -121,13 +122,24 @@ def test_create_tables_by_processes_that_start_together_succeeds_in_each(
     for process in processes:
         _, errors = process.communicate()
         assert process.returncode == 0, errors
-    assert SqlLedger(engine).report(MEMBER).generation == 1
+    assert SqlLedger(engine).report(MEMBER).has_changed
+
+
+def test_create_tables_expands_those_of_an_older_release(
+    engine: sqlalchemy.Engine,
+) -> None:
+    with engine.begin() as connection:
+        context = MigrationContext.configure(connection)
+        migrations.expand(Operations(context), 1)
+    create_tables(engine)
+    assert differences(engine, LedgerTables().metadata) == []
+    assert SqlLedger(engine).report(MEMBER).has_changed
 
 
 def test_step_that_does_not_exist_is_rejected() -> None:
     engine = sqlalchemy.create_engine('sqlite://')
     with engine.connect() as connection:
         operations = Operations(MigrationContext.configure(connection))
-        with pytest.raises(ValueError, match='the newest is 1'):
-            migrations.expand(operations, 2)
+        with pytest.raises(ValueError, match='the newest is 2'):
+            migrations.expand(operations, 3)
     engine.dispose()

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The guarantees of doc/source/protocol.rst, checked after each event."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vobjects.rpc.fleet import LONGEST_LEASE_PERIODS, Roster
+
+if TYPE_CHECKING:
+    from tests.unit.vobjects.rpc.simulation.fleet import Fleet, Sender, Server
+
+#: Longest lease, in periods. Not the constant of the code: a longer lease
+#: would be an error.
+LEASE = 1.5
+
+#: The lease in virtual time, if the clock of the sender is slow.
+LEASE_BOUND = LEASE / 0.99 + 0.001
+
+#: The longest join barrier without failures, in seconds of virtual time: the
+#: longest lease, a few responses of the ledger, and requests in between.
+BARRIER_BOUND = LONGEST_LEASE_PERIODS / 0.99 + 1.0
+
+#: Values of the fields that a client does not specify.
+DEFAULTS = {'force': False, 'level': 0}
+
+#: Versions in which the fields were added.
+_ADDED = {'force': 1, 'level': 2}
+
+
+class Violation(AssertionError):
+    """A schedule violates an invariant."""
+
+
+class Invariants:
+    """What the guarantees of one schedule depend on."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self._kernel = fleet.kernel
+        #: Name of a request -> values that the client specified.
+        self._requested: dict[str, dict[str, Any]] = {}
+        self._executed: set[str] = set()
+        #: Id of a server -> time since which the ledger lists it.
+        self._listed: dict[str, float] = {}
+        #: Servers that consume and have not passed a join barrier since they
+        #: were listed: senders know them only after a lease.
+        self._exempt: set[str] = set()
+        self._held: tuple[int | None, float] = None, 0.0
+        self._failover = float('-inf')
+        #: Lowest version that a listed server supports, or that is held.
+        self._lowest = 99
+        self.executed = 0
+
+    # Events
+
+    def note_requested(self, name: str, values: dict[str, Any]) -> None:
+        """Note a request of a client."""
+        self._requested[name] = values
+
+    def note_sent(self, sender: Sender, minor: int | None) -> None:
+        """Check the version of a message that a client sends."""
+        if minor is not None:
+            self._check_version(sender, minor, 'sends')
+
+    def note_executed(
+        self, server: Server, name: str, values: dict[str, Any], minor: int
+    ) -> None:
+        """Check a request that a server executes."""
+        self._kernel.log(f'{server.name} executes {name} 1.{minor}')
+        if minor > server.release:
+            self._fail(f'{server.name} executes {name} in 1.{minor}')
+        if values != {**DEFAULTS, **self._requested[name]}:
+            self._fail(f'{server.name} executes {name} with {values}')
+        for field, value in values.items():
+            if value != DEFAULTS[field] and _ADDED[field] > server.release:
+                self._fail(f'{server.name} executes {name} with {field}')
+        if name in self._executed:
+            self._fail(f'{server.name} executes {name} again')
+        self._executed.add(name)
+        self.executed += 1
+
+    def note_response(self, name: str, response: str) -> None:
+        """Check the response that a client receives."""
+        if name not in self._executed or response != name:
+            self._fail(f'{name} receives the response to {response}')
+
+    def note_joined(self, server: Server) -> None:
+        """Note that a server begins to consume.
+
+        Without a server that is up there is no barrier. After a failover,
+        senders may believe that they have seen later generations.
+        """
+        listed = self._listed.get(server.name)
+        if (
+            listed is None
+            or server.saw_no_server
+            or server.paused
+            or self._kernel.now - self._failover < 2 * LEASE_BOUND
+        ):
+            self._exempt.add(server.name)
+
+    def note_failover(self) -> None:
+        """Note that the ledger has lost its last commits."""
+        self._failover = self._kernel.now
+        self._listed.clear()
+        self._held = None, self._kernel.now
+
+    def note_ledger(self, roster: Roster, held: int | None) -> None:
+        """Note the content of the ledger after a change.
+
+        :param held: version at which a hold keeps the cap
+        """
+        servers = {m.id for m in roster.members if m.id in self._fleet.servers}
+        for name in self._listed.keys() - servers:
+            del self._listed[name]
+            self._kernel.log(f'the ledger lists {name} no longer')
+        for name in sorted(servers - self._listed.keys()):
+            self._listed[name] = self._kernel.now
+            self._kernel.log(f'the ledger lists {name}')
+            if self._fleet.servers[name].is_consuming:
+                self._exempt.add(name)
+        if held != self._held[0]:
+            self._held = held, self._kernel.now
+        self._lowest = min(
+            [self._fleet.servers[name].release for name in servers],
+            default=99,
+        )
+        if held is not None:
+            self._lowest = min(self._lowest, held)
+
+    # Checks
+
+    def check(self) -> None:
+        """Check the views of all senders, and the join barriers."""
+        for sender in self._fleet.senders.values():
+            cap = sender.cap
+            if (
+                cap is not None
+                and cap > self._lowest
+                and sender.process.is_alive
+                and sender.membership.age < LEASE
+            ):
+                self._check_version(
+                    sender, min(cap, sender.release), 'may send'
+                )
+        now = self._kernel.now
+        for server in self._fleet.servers.values():
+            deadline = server.join_deadline
+            if (
+                deadline
+                and now > deadline
+                and now > deadline + server.delays()
+            ):
+                self._fail(f'{server.name} waits at the join barrier')
+
+    def check_end(self) -> None:
+        """Check that the fleet has recovered from all faults."""
+        alive = [s for s in self._fleet.servers.values() if s.process.is_alive]
+        for server in alive:
+            if not server.is_consuming:
+                self._fail(f'{server.name} has not joined')
+        for sender in self._fleet.senders.values():
+            if not (alive and sender.process.is_alive):
+                continue
+            cap = sender.cap if sender.membership.age < LEASE else None
+            limits = [server.release for server in alive]
+            if self._held[0] is not None:
+                limits.append(self._held[0])
+            if cap != min(limits):
+                self._fail(
+                    f'{sender.name} has cap {cap} instead of {min(limits)}'
+                )
+
+    def _check_version(self, sender: Sender, minor: int, verb: str) -> None:
+        now = self._kernel.now
+        for name, since in self._listed.items():
+            server = self._fleet.servers[name]
+            if server.release < minor and (
+                now - since > LEASE_BOUND
+                or (server.is_consuming and name not in self._exempt)
+            ):
+                self._fail(
+                    f'{sender.name} {verb} 1.{minor}, but {name} supports'
+                    f' 1.{server.release}'
+                )
+        held, since = self._held
+        if held is not None and held < minor and now - since > LEASE_BOUND:
+            self._fail(f'{sender.name} {verb} 1.{minor} despite a hold')
+
+    def _fail(self, text: str) -> None:
+        raise Violation(text)

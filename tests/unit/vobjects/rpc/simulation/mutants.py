@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weaker variants of the protocol: a row replaces a line of a function."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import textwrap
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+from unittest import mock
+
+from vobjects.rpc import client, expiry, fleet, membership, serializer
+
+
+class Mutant(NamedTuple):
+    """A weaker variant.
+
+    :ivar owner: the module or class that has the function
+    :ivar old: text of the function, replaced by ``new``
+    """
+
+    owner: Any
+    function: str
+    old: str
+    new: str
+
+    @contextlib.contextmanager
+    def applied(self) -> Iterator[None]:
+        """Replace the function in a block."""
+        function = inspect.getattr_static(self.owner, self.function)
+        source = textwrap.dedent(inspect.getsource(function))
+        assert self.old in source, f'{self.function} lacks {self.old}'
+        namespace: dict[str, Any] = {}
+        code = 'from __future__ import annotations\n' + source.replace(
+            self.old, self.new
+        )
+        exec(code, function.__globals__, namespace)
+        with mock.patch.object(
+            self.owner, self.function, namespace[self.function]
+        ):
+            yield
+
+
+_Membership = membership.Membership
+
+MUTANTS = {
+    'lease from the response': Mutant(
+        _Membership, 'refresh', 'd = start\n', 'd = self._monotonic()\n'
+    ),
+    'endless lease': Mutant(
+        _Membership, '_leased_view', 'is_valid = self.age', 'is_valid = 0'
+    ),
+    'no barrier': Mutant(
+        _Membership, 'join', 'if self._lowers_cap(view)', 'if False'
+    ),
+    'barrier ends early': Mutant(
+        _Membership, '_wait_at_barrier', 'LONGEST_LEASE_PERIODS', '0.5'
+    ),
+    'endless barrier': Mutant(
+        _Membership, '_wait_at_barrier', '- start >= lease', '< 0'
+    ),
+    'barrier trusts joining servers': Mutant(
+        _Membership, '_lowers_cap', "if group.state == 'up'", 'if True'
+    ),
+    'cap of servers that are up': Mutant(
+        fleet.View,
+        'cap',
+        'self.servers(topic)]',
+        "self.servers(topic) if group.state == 'up']",
+    ),
+    'hold ignored': Mutant(fleet.View, 'cap', 'self.held, ', 'None, '),
+    'dead after one period': Mutant(
+        expiry.Expiry, 'sweep', 'self._dead_after', '0.7'
+    ),
+    'repeated call has a new id': Mutant(
+        client.Client,
+        '_call',
+        'is_repeated = self._get_view(), True',
+        'is_repeated, reader["call"] ='
+        ' self._get_view(), True, uuid.uuid4().hex',
+    ),
+    'server reads newer versions': Mutant(
+        serializer, 'check_supported', '> newest', '> Version(9, 9)'
+    ),
+}

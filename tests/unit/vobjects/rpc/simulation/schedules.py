@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run schedules with simulated threads, clocks and network."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+from collections.abc import Iterator
+from unittest import mock
+
+import oslo_messaging
+
+from tests.unit.vobjects.rpc.simulation import kernel as kernels
+from tests.unit.vobjects.rpc.simulation.fleet import Database, Fleet, Rpc
+from vobjects.rpc import client, concurrency_limit, expiry, ledger, membership
+
+LOG = logging.getLogger('vobjects.rpc')
+
+#: Part of the schedules whose ledger is in SQL: they take longer.
+SQL_EVERY = 8
+
+
+class Simulator(logging.Handler):
+    """Runs schedules with replaced ``threading`` and ``time``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._threads = kernels.Threading()
+        self._workers: list[kernels.Worker] = []
+        self._database = Database()
+        #: Number of requests that servers have executed.
+        self.executed = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Add a log line of the current process to the trace."""
+        kernel = self._threads.kernel
+        name = kernel.current.process.name if kernel.current else ''
+        kernel.log(f'{name}: {record.getMessage()}')
+
+    @contextlib.contextmanager
+    def replaced_modules(self) -> Iterator[None]:
+        """Replace threads, clocks and the network in a block."""
+        with contextlib.ExitStack() as stack:
+            for module in (membership, expiry, concurrency_limit):
+                stack.enter_context(
+                    mock.patch.object(module, 'threading', self._threads)
+                )
+            # In proportion to the period.
+            stack.enter_context(
+                mock.patch.object(concurrency_limit, 'QUEUE_TIMEOUT', 0.1)
+            )
+            stack.enter_context(
+                mock.patch.object(client, 'time', kernels.Time(self._threads))
+            )
+            stack.enter_context(
+                mock.patch.object(
+                    oslo_messaging,
+                    'get_rpc_client',
+                    lambda sender, target, timeout, **_: Rpc(sender, timeout),
+                )
+            )
+            level = LOG.level
+            LOG.setLevel(logging.DEBUG)
+            LOG.addHandler(self)
+            LOG.propagate = False
+            yield
+            LOG.propagate = True
+            LOG.removeHandler(self)
+            LOG.setLevel(level)
+            for worker in self._workers:
+                worker.task = None
+                worker.baton.release()
+            self._workers.clear()
+
+    def run(self, seed: int) -> list[str]:
+        """Run a schedule.
+
+        :returns: its trace
+        :raises AssertionError: it violates an invariant; with the trace
+        """
+        kernel = kernels.Kernel(seed, self._workers)
+        self._threads.kernel = kernel
+        is_sql = kernel.random.randrange(SQL_EVERY) == 0
+        with mock.patch.object(
+            ledger, '_RANDOM', random.Random(kernel.random.random())
+        ):
+            fleet = Fleet(kernel, self._database if is_sql else None)
+            try:
+                fleet.run()
+            except BaseException as error:
+                trace = '\n'.join(kernel.trace)
+                raise AssertionError(
+                    f'{trace}\n{kernel.now:8.3f} {type(error).__name__}:'
+                    f' {error}\nseed {seed}'
+                ) from error
+            finally:
+                self.executed += fleet.invariants.executed
+                kernel.close()
+        return kernel.trace

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The deadline of a message: its timeout and its call monitor timeout."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+
+
+class Deadline:
+    """The deadline of a message.
+
+    :param timeout: total time in seconds; None: unlimited
+    :param monitor: maximum time without a heartbeat, in seconds
+    """
+
+    def __init__(
+        self, timeout: float | None, monitor: float | None = None
+    ) -> None:
+        self.timeout = timeout
+        self.monitor = monitor
+        now = time.monotonic()
+        self._end = None if timeout is None else now + timeout
+        self._monitor_end = now + monitor if monitor else None
+
+    def remaining(self) -> float | None:
+        """Return the remaining seconds; None: unlimited.
+
+        :raises TimeoutError: no time remains
+        """
+        ends = [
+            end for end in (self._end, self._monitor_end) if end is not None
+        ]
+        if not ends:
+            return None
+        remaining = min(ends) - time.monotonic()
+        if remaining <= 0:
+            raise TimeoutError
+        return remaining
+
+    def restart_monitor(self) -> None:
+        """Restart the time without a heartbeat."""
+        if self.monitor:
+            self._monitor_end = time.monotonic() + self.monitor
+
+    def __str__(self) -> str:
+        if self._monitor_end is not None and (
+            self._end is None or self._monitor_end < self._end
+        ):
+            return f'{self.monitor:g} s without a heartbeat'
+        return f'{self.timeout:g} s'
+
+
+@contextlib.contextmanager
+def holding(lock: threading.Lock, timeout: float | None) -> Iterator[None]:
+    """Hold a lock for the duration of a ``with`` statement.
+
+    :param timeout: seconds to wait for the lock; None: unlimited
+    :raises TimeoutError: the timeout expired
+    """
+    if not lock.acquire(timeout=-1 if timeout is None else timeout):
+        raise TimeoutError
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The oslo.messaging driver for ``pyamqp://USER:PASSWORD@HOST:PORT/VHOST``.
+
+It speaks the protocol of oslo.messaging's own driver (``rabbit://``), so that
+processes with either driver can share a broker. It differs as follows:
+
+- A process sends on one connection, and each server receives on one. Threads
+  wait for responses, and no thread polls.
+- A call is acknowledged when the broker has its response, see
+  :mod:`~vobjects.rpc.drivers.pyamqp.listener`.
+- A caller gets :class:`~vobjects.rpc.drivers.errors.AnswerLost`, a kind of
+  timeout, as soon as the connection is lost on which its response was
+  expected. The timeout of a call includes the time to connect.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from queue import Empty, SimpleQueue
+from typing import Any
+
+import oslo_messaging
+from oslo_config import cfg
+
+from vobjects.rpc.drivers import oslo_api
+from vobjects.rpc.drivers.deadline import Deadline
+from vobjects.rpc.drivers.pyamqp import (
+    listener,
+    message_format,
+    notifications,
+    sender,
+    settings,
+    topology,
+)
+from vobjects.rpc.drivers.pyamqp.link import OutageLog
+from vobjects.rpc.drivers.pyamqp.publisher import Publication, Uncertain
+
+#: Seconds for the broker to confirm a message whose sender limits the number
+#: of attempts, for each attempt.
+CONFIRM_TIMEOUT = 5.0
+
+
+class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
+    """One transport; oslo.messaging loads and calls it.
+
+    :param conf: configuration, where the options of ``rabbit://`` are
+        registered; the query of the URL overrides them:
+        ``pyamqp://guest:guest@localhost/?rabbit_quorum_queue=true``
+    :param url: a ``TransportURL``
+    :param default_exchange: exchange of targets that name none
+    :param allowed_remote_exmods: modules whose exceptions may be raised again
+        at the caller
+    :raises oslo_messaging.ConfigurationError: an option is not supported
+    """
+
+    def __init__(
+        self,
+        conf: cfg.ConfigOpts,
+        url: Any,
+        default_exchange: str | None = None,
+        allowed_remote_exmods: list[str] | None = None,
+    ) -> None:
+        super().__init__(conf, url, default_exchange, allowed_remote_exmods)
+        self._settings = settings.Settings.load(conf, url)
+        self.prefetch_size = self._settings.prefetch
+        self._start()
+        _drivers.add(self)
+
+    def _start(self) -> None:
+        self._outages = OutageLog()
+        self._sender = sender.Sender(self._settings, self._outages)
+        self._consumptions: weakref.WeakSet[listener.Consumption] = (
+            weakref.WeakSet()
+        )
+
+    def require_features(self, requeue: bool = True) -> None:
+        """Do nothing: this driver has all features."""
+
+    def send(
+        self,
+        target: Any,
+        ctxt: Any,
+        message: dict[str, Any],
+        wait_for_reply: bool | None = None,
+        timeout: float | None = None,
+        call_monitor_timeout: float | None = None,
+        retry: int | None = None,
+        transport_options: Any = None,
+    ) -> Any:
+        """Send a message.
+
+        :param target: the destination; with ``fanout``, every server of the
+            topic
+        :param ctxt: the context, a mapping or an object with ``to_dict()``
+        :param message: JSON data
+        :param wait_for_reply: whether the message is a call with a response
+        :param timeout: timeout in seconds; None: unlimited
+        :param call_monitor_timeout: maximum time without a heartbeat from the
+            server, in seconds
+        :param retry: number of further attempts to connect after the first;
+            None or -1: until the timeout
+        :param transport_options: with ``at_least_once``, a queue must receive
+            the message
+        :returns: the response to a call; None otherwise
+        :raises oslo_messaging.MessagingTimeout: no response in time; its
+            subclass AnswerLost: the connection was lost
+        :raises oslo_messaging.MessageDeliveryFailure: it was not delivered
+        :raises oslo_messaging.MessageUndeliverable: no queue received it
+        :raises Exception: any error of the server
+        """
+        mandatory = bool(getattr(transport_options, 'at_least_once', False))
+        if target.fanout:
+            exchange = topology.fanout_exchange(self._settings, target.topic)
+            routing_key = ''
+        else:
+            exchange = self._topic_exchange(target)
+            routing_key = (
+                f'{target.topic}.{target.server}'
+                if target.server
+                else target.topic
+            )
+        if not wait_for_reply:
+            body = message_format.encode_request(ctxt, message)
+            self._deliver(
+                exchange, routing_key, body, retry, timeout, mandatory
+            )
+            return None
+        deadline = Deadline(timeout, call_monitor_timeout)
+        try:
+            reply_queue = self._sender.reply_queue(deadline, retry)
+            call = self._sender.calls.begin()
+            try:
+                body = message_format.encode_request(
+                    ctxt,
+                    message,
+                    _msg_id=call.id,
+                    _reply_q=reply_queue,
+                    _timeout=call_monitor_timeout,
+                )
+                publication = Publication(
+                    exchange,
+                    routing_key,
+                    body,
+                    call.settle,
+                    mandatory=mandatory,
+                    expiration=timeout,
+                )
+                self._sender.publisher.publish(publication, deadline, retry)
+                return call.wait(deadline, self._allowed_remote_exmods)
+            finally:
+                self._sender.calls.end(call)
+        except TimeoutError:
+            raise oslo_messaging.MessagingTimeout(
+                f'RabbitMQ did not accept the call within {deadline}'
+            ) from None
+
+    def send_notification(
+        self,
+        target: Any,
+        ctxt: Any,
+        message: dict[str, Any],
+        version: float,
+        retry: int | None = None,
+    ) -> None:
+        """Send a notification; a queue stores it for later consumers.
+
+        :param target: the destination
+        :param ctxt: the context, a mapping or an object with ``to_dict()``
+        :param message: JSON data
+        :param version: 2.0 puts the message into an envelope
+        :param retry: see :meth:`send`
+        :raises oslo_messaging.MessageDeliveryFailure: it was not delivered
+        """
+        encode = (
+            message_format.encode_request
+            if version == 2.0
+            else message_format.encode_bare_request
+        )
+        exchange = self._topic_exchange(target)
+        self._deliver(
+            exchange,
+            target.topic,
+            encode(ctxt, message),
+            retry,
+            queue=topology.topic_queue(
+                self._settings, exchange.name, target.topic
+            ),
+        )
+
+    def listen(
+        self, target: Any, batch_size: int, batch_timeout: float | None
+    ) -> listener.Listener:
+        """Listen as ``target.server`` on ``target.topic``.
+
+        This method returns when the queues exist. Without a connection, it
+        waits.
+
+        :param batch_size: not used; servers request batches of one message
+        :param batch_timeout: not used
+        :raises oslo_messaging.MessageDeliveryFailure: :meth:`cleanup` was
+            called meanwhile
+        """
+        exchange = self._topic_exchange(target).name
+        new_listener = listener.Listener(
+            self._settings,
+            self._outages,
+            [
+                topology.topic_queue(self._settings, exchange, target.topic),
+                topology.directed_queue(
+                    self._settings, exchange, target.topic, target.server
+                ),
+                topology.fanout_queue(self._settings, target.topic),
+            ],
+            self._sender.responses,
+        )
+        self._sender.start()
+        self._open(new_listener.consumption)
+        return new_listener
+
+    def listen_for_notifications(
+        self,
+        targets_and_priorities: Any,
+        pool: str | None,
+        batch_size: int,
+        batch_timeout: float | None,
+    ) -> Any:
+        """Listen for notifications.
+
+        :param targets_and_priorities: pairs of a target and a priority
+        :param pool: name of a queue that several listeners share; None: they
+            share a queue for each topic and priority
+        :param batch_size: maximum number of notifications in a batch
+        :param batch_timeout: seconds to wait for a batch to be complete
+        """
+        new_listener = notifications.NotificationListener(
+            self._settings,
+            self._outages,
+            [
+                topology.topic_queue(
+                    self._settings,
+                    self._topic_exchange(target).name,
+                    f'{target.topic}.{priority}',
+                    pool or '',
+                )
+                for target, priority in targets_and_priorities
+            ],
+        )
+        new_listener.consumption.start()
+        self._open(new_listener.consumption)
+        return oslo_api.PollStyleListenerAdapter(
+            new_listener, batch_size, batch_timeout
+        )
+
+    def cleanup(self) -> None:
+        """Close all connections."""
+        for consumption in list(self._consumptions):
+            consumption.close()
+        self._sender.close()
+
+    def reset_in_child(self) -> None:
+        """Release the parent's connections; the child opens its own."""
+        self._sender.close_in_child()
+        for consumption in list(self._consumptions):
+            consumption.link.close_in_child()
+        self._start()
+
+    def _open(self, consumption: listener.Consumption) -> None:
+        self._consumptions.add(consumption)
+        consumption.link.wait(Deadline(None))
+
+    def _topic_exchange(self, target: Any) -> topology.Exchange:
+        return topology.topic_exchange(
+            self._settings, target.exchange or self._default_exchange or ''
+        )
+
+    def _deliver(
+        self,
+        exchange: topology.Exchange,
+        routing_key: str,
+        body: bytes,
+        retry: int | None,
+        timeout: float | None = None,
+        mandatory: bool = False,
+        queue: topology.Queue | None = None,
+    ) -> None:
+        """Publish a message and wait for its confirmation.
+
+        If the connection is lost meanwhile, the message is published again,
+        with the same id.
+
+        :raises oslo_messaging.MessageDeliveryFailure: too many attempts
+        """
+        deadline = Deadline(timeout)
+        if retry is not None and retry >= 0:
+            limit = CONFIRM_TIMEOUT * (retry + 1)
+            deadline = Deadline(min(timeout or limit, limit))
+        try:
+            while True:
+                outcome: SimpleQueue[Exception | None] = SimpleQueue()
+                publication = Publication(
+                    exchange,
+                    routing_key,
+                    body,
+                    outcome.put,
+                    mandatory=mandatory,
+                    expiration=timeout,
+                )
+                self._sender.publisher.publish(
+                    publication, deadline, retry, queue
+                )
+                error = outcome.get(timeout=deadline.remaining())
+                if error is None:
+                    return
+                if not isinstance(error, Uncertain):
+                    raise error
+                if retry == 0:
+                    raise oslo_messaging.MessageDeliveryFailure(
+                        f'the connection to RabbitMQ was lost: {error}'
+                    )
+        except (Empty, TimeoutError):
+            raise oslo_messaging.MessageDeliveryFailure(
+                f'RabbitMQ did not confirm the message within {deadline}'
+            ) from None
+
+
+_drivers: weakref.WeakSet[PyAmqpDriver] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for driver in list(_drivers):
+        driver.reset_in_child()
+
+
+os.register_at_fork(after_in_child=_after_fork)

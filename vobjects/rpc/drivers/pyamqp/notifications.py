@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Consume notifications, which are acknowledged after they are handled."""
+
+from __future__ import annotations
+
+import logging
+import queue
+from collections.abc import Callable
+from typing import Any
+
+import amqp
+
+from vobjects.rpc.drivers import oslo_api
+from vobjects.rpc.drivers.pyamqp import message_format, topology
+from vobjects.rpc.drivers.pyamqp.broker_connection import BrokerChannel
+from vobjects.rpc.drivers.pyamqp.link import OutageLog
+from vobjects.rpc.drivers.pyamqp.listener import Consumption
+from vobjects.rpc.drivers.pyamqp.settings import Settings
+
+LOG = logging.getLogger(__name__)
+
+
+class NotificationListener(oslo_api.PollStyleListener):  # type: ignore[misc]
+    """Receives notifications; oslo.messaging forms batches of them.
+
+    :param queues: the queues to create and to consume from
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        outages: OutageLog,
+        queues: list[topology.Queue],
+    ) -> None:
+        super().__init__(settings.prefetch)
+        self._arrived: queue.SimpleQueue[Notification | None] = (
+            queue.SimpleQueue()
+        )
+        self.consumption = Consumption(
+            settings, outages, queues, self._receive
+        )
+
+    @oslo_api.batch_poll_helper  # type: ignore[untyped-decorator]
+    def poll(self, timeout: float | None = None) -> Notification | None:
+        """Return the next notification; None: none within the timeout.
+
+        :param timeout: in seconds; None: unlimited, until :meth:`stop`
+        """
+        try:
+            return self._arrived.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def stop(self) -> None:
+        """Stop consuming."""
+        self.consumption.stop()
+        # For the waiting poll, and for the poll of remaining messages.
+        self._arrived.put(None)
+        self._arrived.put(None)
+
+    def cleanup(self) -> None:
+        """Disconnect; the broker redelivers what is not acknowledged."""
+        self.consumption.close()
+
+    def _receive(self, channel: BrokerChannel, message: amqp.Message) -> None:
+        tag = message.delivery_info['delivery_tag']
+        try:
+            request = message_format.split_request(
+                message_format.decode(message)
+            )
+        except Exception:
+            LOG.exception('Dropped a notification that cannot be read')
+            channel.basic_reject(tag, requeue=False)
+            return
+        self._arrived.put(Notification(request, channel, tag))
+
+
+class Notification(oslo_api.RpcIncomingMessage):  # type: ignore[misc]
+    """A notification, in the form that oslo.messaging's server expects.
+
+    :param channel: the channel it came from
+    :param tag: its number on the channel
+    """
+
+    def __init__(
+        self,
+        request: message_format.Request,
+        channel: BrokerChannel,
+        tag: int,
+    ) -> None:
+        super().__init__(request.context, request.content)
+        self.client_timeout = None
+        self._channel = channel
+        self._tag = tag
+
+    def acknowledge(self) -> None:
+        """Acknowledge the notification."""
+        self._respond(self._channel.basic_ack)
+
+    def requeue(self) -> None:
+        """Return the notification to its queue."""
+        self._respond(self._channel.basic_reject, True)
+
+    def reply(self, reply: Any = None, failure: Any = None) -> None:
+        """Do nothing: notifications have no response."""
+
+    def heartbeat(self) -> None:
+        """Do nothing: notifications have no response."""
+
+    def _respond(self, method: Callable[..., Any], *arguments: Any) -> None:
+        try:
+            method(self._tag, *arguments)
+        except (OSError, amqp.AMQPError) as error:
+            LOG.warning('Could not acknowledge a notification: %s', error)

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Publish messages, and learn from the broker what became of them.
+
+All threads of a process publish on one connection, without waiting for each
+other's confirmations. A :class:`Publication` is settled once:
+
+======================  ====================================================
+error                   state of the message
+======================  ====================================================
+none                    the broker has it
+MessageUndeliverable    no queue has it, and the sender requires one
+Rejected                the broker has dropped it, a queue is full
+Uncertain               the connection was lost before the confirmation
+======================  ====================================================
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import amqp
+import oslo_messaging
+
+from vobjects.rpc.drivers.deadline import Deadline, holding
+from vobjects.rpc.drivers.pyamqp import message_format, topology
+from vobjects.rpc.drivers.pyamqp.broker_connection import (
+    METHOD_TIMEOUT,
+    BrokerChannel,
+    BrokerConnection,
+)
+from vobjects.rpc.drivers.pyamqp.link import Link
+from vobjects.rpc.drivers.pyamqp.settings import Settings
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds until another attempt on a connection that was just lost.
+PAUSE = 0.01
+
+
+class Rejected(oslo_messaging.MessageDeliveryFailure):  # type: ignore[misc]
+    """The broker did not accept a message."""
+
+
+class Uncertain(Exception):
+    """The broker may or may not have a message."""
+
+
+class Publication:
+    """A message to publish.
+
+    :param exchange: its exchange
+    :param routing_key: name of the queue, or its routing key
+    :param body: the encoded message
+    :param settle: called once with the outcome, in the reading thread; it must
+        return quickly
+    :param mandatory: whether a queue must receive the message
+    :param expiration: seconds after which the broker may drop the message
+    """
+
+    __slots__ = (
+        'body',
+        'exchange',
+        'expiration',
+        'mandatory',
+        'returned',
+        'routing_key',
+        'settle',
+    )
+
+    def __init__(
+        self,
+        exchange: topology.Exchange,
+        routing_key: str,
+        body: bytes,
+        settle: Callable[[Exception | None], None],
+        *,
+        mandatory: bool = False,
+        expiration: float | None = None,
+    ) -> None:
+        self.exchange = exchange
+        self.routing_key = routing_key
+        self.body = body
+        self.settle = settle
+        self.mandatory = mandatory
+        self.expiration = expiration
+        self.returned: Exception | None = None
+
+
+class Lane:
+    """A channel with confirmations.
+
+    :param compression: kombu's name of a compression method; empty: none
+    :param on_error: called when the broker has closed the channel
+    """
+
+    def __init__(self, compression: str, on_error: Callable[[], None]) -> None:
+        self._compression = compression
+        self._on_error = on_error
+        # Numbers follow the order of the messages on the channel.
+        self._lock = threading.Lock()
+        self._channel: BrokerChannel | None = None
+        self._number = 0
+        self._unsettled: dict[int, Publication] = {}
+
+    def open(self, channel: BrokerChannel) -> None:
+        """Use a channel; call it in the reading thread."""
+        channel.confirm_select()
+        channel.events['basic_ack'].add(self._on_ack)
+        channel.events['basic_nack'].add(self._on_nack)
+        channel.events['basic_return'].add(self._on_return)
+        channel.on_closing = self._detach
+        channel.on_error = lambda error: self._reopen(channel, error)
+        with self._lock:
+            self._channel, self._number = channel, 0
+
+    def publish(
+        self, publication: Publication, timeout: float | None = None
+    ) -> bool:
+        """Publish a message.
+
+        :param timeout: seconds to wait for other threads; None: unlimited
+        :returns: whether it was sent; False: the channel is closed
+        :raises TimeoutError: the timeout expired
+        """
+        with holding(self._lock, timeout):
+            channel = self._channel
+            if channel is None:
+                return False
+            self._number += 1
+            message = message_format.build(
+                publication.body,
+                self._compression,
+                publication.expiration,
+                str(self._number) if publication.mandatory else '',
+            )
+            self._unsettled[self._number] = publication
+            try:
+                channel.publish(
+                    message,
+                    publication.exchange.name,
+                    publication.routing_key,
+                    publication.mandatory,
+                )
+            except OSError:
+                # The broker ignores a message that it has not read completely.
+                del self._unsettled[self._number]
+                self._channel = None
+                return False
+        return True
+
+    def close(self, error: Exception) -> None:
+        """Settle all messages without confirmation as uncertain."""
+        with self._lock:
+            self._channel = None
+            publications = list(self._unsettled.values())
+            self._unsettled.clear()
+        for publication in publications:
+            publication.settle(Uncertain(str(error)))
+
+    def _detach(self) -> None:
+        with self._lock:
+            self._channel = None
+
+    def _reopen(self, channel: BrokerChannel, error: Exception) -> None:
+        LOG.warning('RabbitMQ closed a channel: %s', error)
+        self._on_error()
+        self.close(error)
+        channel.confirm_select()
+        with self._lock:
+            self._channel, self._number = channel, 0
+
+    def _on_ack(self, number: int, multiple: bool) -> None:
+        for publication in self._take(number, multiple):
+            publication.settle(publication.returned)
+
+    def _on_nack(self, number: int, multiple: bool) -> None:
+        for publication in self._take(number, multiple):
+            publication.settle(
+                Rejected(
+                    'RabbitMQ did not accept a message for'
+                    f' {publication.routing_key or publication.exchange.name}'
+                )
+            )
+
+    def _on_return(
+        self, error: Exception, exchange: str, routing_key: str, message: Any
+    ) -> None:
+        # The broker returns a message before it confirms it.
+        publication = self._unsettled.get(
+            int(message.properties.get('message_id') or 0)
+        )
+        if publication is not None:
+            publication.returned = oslo_messaging.MessageUndeliverable(
+                error, exchange, routing_key, message
+            )
+
+    def _take(self, number: int, multiple: bool) -> list[Publication]:
+        with self._lock:
+            if not multiple:
+                publication = self._unsettled.pop(number, None)
+                return [publication] if publication else []
+            numbers = [each for each in self._unsettled if each <= number]
+            return [self._unsettled.pop(each) for each in numbers]
+
+
+class Publisher:
+    """Publishes messages on a link.
+
+    :param settings: options of the driver
+    :param link: the connection; its owner calls :meth:`open` and :meth:`close`
+    """
+
+    def __init__(self, settings: Settings, link: Link) -> None:
+        self._settings = settings
+        self._link = link
+        self._lane = Lane(settings.compression, self._forget_exchanges)
+        # Exchanges that are deleted with their last queue: publishing to a
+        # deleted one closes the channel.
+        self._volatile_lane = Lane(
+            settings.compression, self._forget_exchanges
+        )
+        self._setup_lock = threading.Lock()
+        self._setup: BrokerChannel | None = None
+        self._declared: set[topology.Exchange | str] = set()
+
+    def open(self, connection: BrokerConnection) -> None:
+        """Use a new connection; call it in the reading thread."""
+        setup = connection.channel()
+        setup.on_error = lambda error: LOG.warning('%s', error)
+        self._lane.open(connection.channel())
+        self._volatile_lane.open(connection.channel())
+        with self._setup_lock:
+            self._setup = setup
+            self._declared = {topology.DEFAULT}
+
+    def close(self, error: Exception) -> None:
+        """Settle all messages, because the connection is lost."""
+        self._lane.close(error)
+        self._volatile_lane.close(error)
+
+    def try_publish(self, publication: Publication) -> bool:
+        """Publish to a known exchange without waiting for the connection.
+
+        :returns: whether it was sent
+        """
+        self._link.start()
+        return self._link.is_ready and self._lane.publish(publication)
+
+    def publish(
+        self,
+        publication: Publication,
+        deadline: Deadline,
+        retry: int | None = None,
+        queue: topology.Queue | None = None,
+    ) -> None:
+        """Publish a message as soon as the broker is connected.
+
+        :param retry: see :meth:`Link.wait`
+        :param queue: a queue to create, so that the message is kept without a
+            consumer
+        :raises oslo_messaging.MessageDeliveryFailure: too many attempts, or
+            the broker rejects the exchange
+        :raises TimeoutError: the timeout expired
+        """
+        exchange, routing_key = publication.exchange, publication.routing_key
+        lane = self._volatile_lane if exchange.auto_delete else self._lane
+        while True:
+            if not self._link.is_ready:
+                self._link.wait(deadline, retry)
+            timeout = deadline.remaining()
+            try:
+                if exchange not in self._declared:
+                    self._declare(exchange, timeout)
+                if queue is not None and queue.name not in self._declared:
+                    self._declare(queue, timeout)
+                if lane.publish(publication, timeout):
+                    return
+            except amqp.ChannelError as error:
+                raise oslo_messaging.MessageDeliveryFailure(
+                    f'RabbitMQ rejects {exchange.name or routing_key}:'
+                    f' {error.reply_text}'
+                ) from error
+            except (OSError, amqp.AMQPError) as error:
+                LOG.debug('Publishing again: %s', error)
+            # The link does not know yet that the connection is lost.
+            time.sleep(PAUSE)
+
+    def _declare(
+        self,
+        what: topology.Exchange | topology.Queue,
+        timeout: float | None,
+    ) -> None:
+        with holding(self._setup_lock, timeout):
+            setup = self._setup
+            if setup is None:
+                raise ConnectionError('not connected')
+            setup.timeout = min(timeout or METHOD_TIMEOUT, METHOD_TIMEOUT)
+            if isinstance(what, topology.Queue):
+                topology.declare_queue(setup, what)
+                self._declared.add(what.name)
+                return
+            topology.declare_exchange(setup, what)
+            if not what.auto_delete:
+                self._declared.add(what)
+
+    def _forget_exchanges(self) -> None:
+        self._declared = {topology.DEFAULT}
