@@ -42,6 +42,7 @@ class NodeView:
     """The view of a node for profile types.
 
     :ivar physical_id: the ID of its cloud object; None: it has none yet
+    :ivar project: the ID of the project that it belongs to
     :ivar index: the number of the node in its cluster
     :ivar host: the node that hosts it, if its type needs one
     :ivar placement: locations chosen by policies: ``zone``, ``region_name``
@@ -52,6 +53,7 @@ class NodeView:
     name: str
     physical_id: str | None
     metadata: Mapping[str, Any]
+    project: str = ''
     cluster_id: str | None = None
     index: int = -1
     host: Host | None = None

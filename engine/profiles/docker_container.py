@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-from collections.abc import Callable, Mapping
+import re
+import shlex
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from engine import spec_schema
@@ -19,6 +21,11 @@ from engine.providers import base as providers
 from engine.spec_schema import Property
 from vobjects import exceptions
 from vobjects.clustering import consts, errors
+
+#: Names of containers that Docker accepts.
+NAME = re.compile('[a-zA-Z0-9][a-zA-Z0-9_.-]+')
+
+_NOT_IN_NAME = re.compile('[^a-zA-Z0-9_.-]')
 
 #: Default port of a Docker daemon that listens on the network.
 PORT = 2375
@@ -77,7 +84,10 @@ class DockerContainer(base.ProfileType):
     on_hosts = True
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Check that there is one host or host cluster, and a valid port."""
+        """Check hosts, port, name and command.
+
+        There must be one host or host cluster.
+        """
         hosts = [
             name
             for name in ('host_cluster', 'host_node')
@@ -97,6 +107,17 @@ class DockerContainer(base.ProfileType):
                 f'{spec_schema.PROPERTIES}.port: must be from 1 to 65535,'
                 f' not {port}'
             )
+        check_name(properties.get('name'))
+        check_command(properties.get('command'))
+
+    def host_url(
+        self, provider: providers.Provider, node: base.NodeView
+    ) -> str:
+        """Return the URL of the Docker daemon on the node's host.
+
+        :raises engine.providers.base.NotFound: the host no longer exists
+        """
+        return _url(provider, node)
 
     def create(
         self,
@@ -106,11 +127,17 @@ class DockerContainer(base.ProfileType):
     ) -> str:
         """Run the node's container and return its ID."""
         return provider.containers.create(
-            _url(provider, node),
+            self.host_url(provider, node),
             node.id,
-            _name(node, properties),
-            properties,
+            container_name(node, properties),
+            self.container_properties(node, properties),
         ).id
+
+    def container_properties(
+        self, node: base.NodeView, properties: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Return the properties of the node's container."""
+        return properties
 
     def apply_update(
         self,
@@ -120,7 +147,7 @@ class DockerContainer(base.ProfileType):
         new: Mapping[str, Any],
     ) -> None:
         """Rename the container; no other property can be updated."""
-        host, name = _url(provider, node), _name(node, new)
+        host, name = self.host_url(provider, node), container_name(node, new)
         provider.containers.rename(host, node.require_physical_id(), name)
 
     def delete(
@@ -128,7 +155,7 @@ class DockerContainer(base.ProfileType):
     ) -> None:
         """Delete the container, even if its ID was not recorded."""
         try:
-            host = _url(provider, node)
+            host = self.host_url(provider, node)
         except providers.NotFound:
             return  # deleted with its host
         find = functools.partial(provider.containers.find, host)
@@ -137,16 +164,33 @@ class DockerContainer(base.ProfileType):
 
     def check(self, provider: providers.Provider, node: base.NodeView) -> str:
         """Return why the container is not running; empty if it is."""
+        return self._problem(provider, node, ('running',))
+
+    def failure(
+        self, provider: providers.Provider, node: base.NodeView
+    ) -> str:
+        """Return why the container has failed; users may have paused it."""
+        return self._problem(
+            provider, node, ('running', 'paused', 'restarting')
+        )
+
+    def _problem(
+        self,
+        provider: providers.Provider,
+        node: base.NodeView,
+        healthy: Collection[str],
+    ) -> str:
+        """Return why the status of the container is not a healthy one."""
         if not node.physical_id:
             return 'it has no container'
         try:
-            host = _url(provider, node)
+            host = self.host_url(provider, node)
             container = provider.containers.get(host, node.physical_id)
         except providers.ContainerNotFound:
             return f'its container {node.physical_id} is gone'
         except providers.NotFound as error:
             return f'its container has no host: {error}'
-        if container.status != 'running':
+        if container.status not in healthy:
             return f'its container {container.id} is {container.status}'
         return ''
 
@@ -174,7 +218,7 @@ class DockerContainer(base.ProfileType):
         parameters: Mapping[str, Any],
     ) -> None:
         """Run an operation on the container."""
-        host = _url(provider, node)
+        host = self.host_url(provider, node)
         provider.containers.operate(
             host, node.require_physical_id(), operation, parameters
         )
@@ -191,19 +235,52 @@ class DockerContainer(base.ProfileType):
         self, provider: providers.Provider, node: base.NodeView
     ) -> dict[str, Any]:
         """Return the host's description of the container."""
-        host = _url(provider, node)
+        host = self.host_url(provider, node)
         return dict(
             provider.containers.get(host, node.require_physical_id()).details
         )
 
 
-def _name(node: base.NodeView, properties: Mapping[str, Any]) -> str:
+def check_name(name: str | None) -> None:
+    """Check the name of a container; None and '' mean no name.
+
+    :raises vobjects.clustering.errors.InvalidSpec: Docker rejects the name
+    """
+    if name and not NAME.fullmatch(name):
+        raise errors.InvalidSpec(
+            f'{spec_schema.PROPERTIES}.name: must be two or more of the'
+            ' characters a-z, A-Z, 0-9, "_", "." and "-", the first a letter'
+            f' or digit, not {exceptions.cut(name)}'
+        )
+
+
+def check_command(command: str | None) -> None:
+    """Check that a command can be split into words.
+
+    :raises vobjects.clustering.errors.InvalidSpec: a quotation mark or
+        escaped character is missing
+    """
+    try:
+        shlex.split(command or '')
+    except ValueError as error:
+        raise errors.InvalidSpec(
+            f'{spec_schema.PROPERTIES}.command: must be words as in a shell,'
+            f' not {exceptions.cut(command)}: {error}'
+        ) from None
+
+
+def container_name(node: base.NodeView, properties: Mapping[str, Any]) -> str:
     """Return the name of a node's container, unique on its host.
 
-    A name in the properties takes precedence; it need not be unique.
+    A name in the properties takes precedence; it need not be unique. Other
+    characters of a node's name than Docker accepts become underscores.
     """
     end = f'-{node.id[:8]}'
-    start = node.name[: spec_schema.MAX_NAME_LENGTH - len(end)]
+    start = _NOT_IN_NAME.sub(
+        '_', node.name[: spec_schema.MAX_NAME_LENGTH - len(end)]
+    )
+    if not start[:1].isalnum():
+        start = f'n{start[1:]}'
     return str(properties.get('name') or start + end)
 
 

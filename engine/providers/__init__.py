@@ -6,7 +6,7 @@
     base             the interface, and its errors
     server_events    the interface for events about servers
     load_balancing   the interface for load balancers
-    docker           containers on hosts with a Docker daemon
+    docker           containers of Docker daemons, and the provider for one
     openstack        the provider for an OpenStack cloud
     simulated        the provider for a simulated cloud
 """

@@ -32,6 +32,9 @@ from vobjects import exceptions
 
 NAMESPACE = 'vobjects.providers'
 
+#: Host of containers that run where the operator has configured it.
+NO_HOST = ''
+
 
 class UnknownProviderError(exceptions.VobjectsError):
     """Raised when the configured provider is not installed."""
@@ -263,7 +266,7 @@ class Stacks(Protocol):
 class Containers(Protocol):
     """The containers of any host. Every method may raise ProviderError.
 
-    A host is identified by the URL of its Docker daemon.
+    A host is identified by the URL of its Docker daemon, or :data:`NO_HOST`.
     """
 
     def create(

@@ -37,6 +37,13 @@ OPTIONS = [
         help='Roles that users delegate with a trust. If empty, users'
         ' delegate all of their roles in the project.',
     ),
+    cfg.BoolOpt(
+        'allow_redelegation',
+        default=True,
+        help='Whether the services of the cloud may delegate the trust of a'
+        ' user for a project once more. Heat requires it, because it creates a'
+        ' trust of its own for each stack. It applies to new trusts.',
+    ),
     cfg.FloatOpt(
         'revoke_interval',
         default=60.0,

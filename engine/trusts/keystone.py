@@ -78,12 +78,19 @@ class KeystoneTrusts:
         return str(self._account.auth_url)
 
     @concurrency_limit.released()
-    def create(self, context: RequestContext, roles: Sequence[str]) -> str:
+    def create(
+        self,
+        context: RequestContext,
+        roles: Sequence[str],
+        *,
+        redelegations: int = 0,
+    ) -> str:
         """Create a trust of the caller for the service's account.
 
         :param context: the context of a request, with the caller's token
         :param roles: the names of the roles to delegate; empty: all the
             caller's roles
+        :param redelegations: how many times other services may delegate it
         :returns: the ID of the trust
         :raises Refused: the caller is not allowed to, or lacks these roles
         :raises Silent: Keystone does not respond
@@ -102,6 +109,8 @@ class KeystoneTrusts:
                         'project_id': context.project_id,
                         'impersonation': True,
                         'roles': [{'name': role} for role in role_names],
+                        'allow_redelegation': redelegations > 0,
+                        'redelegation_count': redelegations,
                     }
                 },
             )

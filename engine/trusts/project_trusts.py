@@ -37,6 +37,8 @@ class ProjectTrusts:
     """Creates and uses the trusts of users for their projects.
 
     :param roles: the roles that users delegate; empty: all their roles
+    :param redelegations: how many times the services of the cloud may delegate
+        a trust
     """
 
     def __init__(
@@ -45,11 +47,13 @@ class ProjectTrusts:
         trusts: keystone.KeystoneTrusts,
         encryptor: encryption.Encryptor,
         roles: Sequence[str],
+        redelegations: int = 0,
     ) -> None:
         self._database = target
         self._trusts = trusts
         self._encryptor = encryptor
         self._roles = roles
+        self._redelegations = redelegations
 
     def ensure_trust(self, context: RequestContext) -> None:
         """Check that engines can do later what the caller requests.
@@ -66,7 +70,9 @@ class ProjectTrusts:
         if row is not None and self._is_sufficient(row, context, now):
             return
         try:
-            trust = self._trusts.create(context, self._roles)
+            trust = self._trusts.create(
+                context, self._roles, redelegations=self._redelegations
+            )
         except keystone.TrustRejected:
             if row is None or row.refused:
                 raise

@@ -53,7 +53,11 @@ class TrustManager:
             self._trusts = keystone.KeystoneTrusts(conf)
             self._encryptor = encryption.Encryptor(conf[GROUP].encryption_keys)
             self._projects = project_trusts.ProjectTrusts(
-                target, self._trusts, self._encryptor, self._roles
+                target,
+                self._trusts,
+                self._encryptor,
+                self._roles,
+                redelegations=int(conf[GROUP].allow_redelegation),
             )
 
     @property

@@ -25,8 +25,10 @@ from oslo_config import cfg
 from engine.providers.openstack import conf, sdk_errors
 from vobjects import exceptions
 
+UNAVAILABLE = 503
+
 #: Status codes after which a request is repeated.
-RETRIED = [429, 503]
+RETRIED = [429, UNAVAILABLE]
 
 SECTION = conf.GROUP.name
 
@@ -95,7 +97,7 @@ class Cloud:
         """
         own_session: Any = self.region.get_session()
         # A separate session keeps cookies and other state of users apart.
-        session = ks_session.Session(
+        session = _UserSession(
             auth=auth,
             verify=own_session.verify,
             cert=own_session.cert,
@@ -178,6 +180,35 @@ class Cloud:
             service.status_code_retry_delay = self.options.retry_delay
             clients[name] = service
         return clients[name]
+
+
+class _UserSession(ks_session.Session):
+    """A session of a user, which checks the permissions after status 503.
+
+    While a token is valid but its user has lost a role or was disabled,
+    Keystone refuses to validate it with 403, and keystonemiddleware in the
+    service that received it answers 503 as if Keystone were down.
+    """
+
+    def request(self, *arguments: Any, **options: Any) -> Any:
+        """Send a request.
+
+        :raises engine.providers.base.NotAuthorized: the service may no longer
+            act for the user
+        """
+        try:
+            response = super().request(*arguments, **options)
+        except auth_exceptions.ServiceUnavailable:
+            self._check_permissions()
+            raise
+        if response.status_code == UNAVAILABLE:
+            self._check_permissions()
+        return response
+
+    def _check_permissions(self) -> None:
+        auth: Any = self.auth
+        auth.invalidate()
+        auth.get_access(self)
 
 
 def _from_section(

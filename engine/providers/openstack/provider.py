@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from oslo_config import cfg
 
-from engine.providers import base, docker, load_balancing, server_events
+from engine.providers import base, load_balancing, server_events
+from engine.providers.docker import containers
 from engine.providers.openstack import connection, octavia, servers, stacks
 from engine.providers.openstack.locations import Hosts, Places, ServerGroups
 
@@ -34,7 +35,7 @@ class OpenStackProvider:
         self._others: dict[str, OpenStackProvider] = {}
         self.servers: base.Servers = servers.Servers(cloud)
         self.stacks: base.Stacks = stacks.Stacks(cloud)
-        self.containers: base.Containers = docker.Containers(conf)
+        self.containers: base.Containers = containers.Containers(conf)
         self.server_groups: base.ServerGroups | None = ServerGroups(cloud)
         self.places: base.Places | None = Places(cloud)
         self.hosts: base.Hosts | None = Hosts(cloud, self._account)

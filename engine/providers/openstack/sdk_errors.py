@@ -44,7 +44,7 @@ def converted(
         LOG.info('Could not %s: %s', description, error)
         kind = missing if error.status_code == 404 else base.ProviderError
         raise kind(
-            f'could not {description}: {_status(error)}: {_message(error)}'
+            f'could not {description}: {_status(error)}{_message(error)}'
         ) from None
     except keystoneauth1.exceptions.HttpError as error:
         LOG.info('Could not %s: %s', description, error)
@@ -117,9 +117,11 @@ def wait_until(
 
 
 def _status(error: openstack.exceptions.HttpException) -> str:
-    return 'no status' if error.status_code is None else str(error.status_code)
+    # openstacksdk raises it itself if it does not find a name.
+    return '' if error.status_code is None else f'{error.status_code}: '
 
 
 def _message(error: openstack.exceptions.HttpException) -> str:
-    """Return a cloud's message, without the URL of the request."""
-    return str(error.details or error.message or '')[:MAX_MESSAGE_LENGTH]
+    """Return a cloud's message in one line, without the request's URL."""
+    text = ' '.join(str(error.details or error.message or '').split())
+    return text[:MAX_MESSAGE_LENGTH]

@@ -38,6 +38,9 @@ _TASK = 'OS-EXT-STS:task_state'
 #: Statuses of a server that was deleted.
 _GONE = ('DELETED', 'SOFT_DELETED')
 
+#: Status of a server that was stopped.
+_STOPPED = 'SHUTOFF'
+
 #: Description of a server that its node no longer uses.
 _DETACHED = 'left by its vobjects node'
 
@@ -188,13 +191,20 @@ class Servers:
         return self.operate(server_id, 'reboot', {'type': kind})
 
     def rebuild(self, server_id: str) -> base.Server:
-        """Rebuild a server from its image, keeping its ID."""
-        image = server_details.image_id(self._get(server_id))
+        """Rebuild a server from its image, keeping its ID, and start it."""
+        server = self._get(server_id)
+        image = server_details.image_id(server)
         if not image:
             raise base.ProviderError(
                 f'server {server_id} has no image to be rebuilt from'
             )
-        return self._rebuild(server_id, image)
+        rebuilt = self._rebuild(server_id, image)
+        if server['status'] != _STOPPED:
+            return rebuilt
+        # Nova starts a stopped server to rebuild it, and stops it again.
+        with sdk_errors.converted(f'rebuild server {server_id}'):
+            self._wait(server_id, _STOPPED, f'rebuild server {server_id}')
+        return self.operate(server_id, 'start', {})
 
     def operate(
         self, server_id: str, operation: str, parameters: Mapping[str, Any]

@@ -25,6 +25,16 @@ _FIELDS = {
     'disable_rollback': 'disable_rollback',
 }
 
+_SERVER_ERROR = 500
+
+#: Reason of a failed creation if Heat's response has none.
+_HEAT_ERROR = (
+    '500: Heat failed, and its log has the reason. If Keystone forbids Heat to'
+    ' create a trust, set [receivers] allow_redelegation = true and delete the'
+    " user's trust for this service in Keystone; the user's next request"
+    ' creates another one'
+)
+
 #: Keys of Heat's description that users see.
 _DETAILS = (
     'capabilities',
@@ -58,10 +68,12 @@ class Stacks:
         if stack is None:
             body = {'stack_name': name, **_request_body(properties)}
             with sdk_errors.converted(description):
-                response = sdk_errors.checked(
-                    self._cloud.orchestration.post('/stacks', json=body)
-                )
-                stack_id = response.json()['stack']['id']
+                response = self._cloud.orchestration.post('/stacks', json=body)
+                if response.status_code == _SERVER_ERROR:
+                    raise base.ProviderError(
+                        f'could not {description}: {_HEAT_ERROR}'
+                    )
+                stack_id = sdk_errors.checked(response).json()['stack']['id']
         else:
             stack_id = stack.id
         return self._wait(stack_id, description, self._timeout(properties))

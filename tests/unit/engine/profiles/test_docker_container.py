@@ -59,6 +59,8 @@ def hosts_of(harness: engine_harness.Harness) -> list[str]:
         ({'host_node': 'a', 'port': 65536}, 'must be from 1 to 65535'),
         ({'host_node': 'a', 'name': 'x' * 256}, 'at most 255 characters'),
         ({'host_node': 'a', 'image': None}, r'properties\.image is required'),
+        ({'host_node': 'a', 'name': 'x y'}, r'name: must be two or more'),
+        ({'host_node': 'a', 'command': 'sh -c "x'}, 'No closing quotation'),
     ],
 )
 def test_invalid_spec_is_rejected(bad: dict[str, Any], message: str) -> None:
@@ -130,6 +132,19 @@ def test_container_of_a_node_with_a_long_name_has_a_shorter_one(
     node_row = container(engine, 'n' * 255, profile(engine, host_node=host))
     (row,) = harness.rows(models.SimulatedContainer)
     assert (len(row.name), row.name[246:]) == (255, f'-{node_row.id[:8]}')
+
+
+@pytest.mark.parametrize(
+    ('name', 'start'), [('x~1', 'x_1-'), ('.x', 'nx-'), ('_', 'n-')]
+)
+def test_container_has_a_name_that_docker_accepts(
+    harness: engine_harness.Harness, name: str, start: str
+) -> None:
+    engine = harness.engine()
+    host = request_helpers.create_node(engine)
+    container(engine, name, profile(engine, host_node=host))
+    (row,) = harness.rows(models.SimulatedContainer)
+    assert row.name[:-8] == start
 
 
 def test_host_without_an_address_is_an_error(

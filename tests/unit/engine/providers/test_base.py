@@ -21,6 +21,6 @@ def test_unknown_provider_is_reported_with_the_known_ones(
     harness.conf.set_override('provider', 'nonsense', 'engine')
     with pytest.raises(
         base.UnknownProviderError,
-        match='there is no nonsense; there are openstack, simulated',
+        match='there is no nonsense; there are docker, openstack',
     ):
         base.load(harness.conf, harness.database)

@@ -316,6 +316,15 @@ def test_operations_are_waited_for(
     assert statuses == expected.split()
 
 
+def test_rebuild_of_a_stopped_server_starts_it(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    server = create_server(provider)
+    provider.servers.operate(server.id, 'stop', {})
+    assert provider.servers.rebuild(server.id).status == 'ACTIVE'
+    assert cloud.servers[server.id]['status'] == 'ACTIVE'
+
+
 def test_parameters_of_operations_are_sent_to_nova(
     provider: Provider, cloud: fake.Cloud
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
+import socketserver
 import ssl
 import sys
 import threading
@@ -15,7 +16,9 @@ from oslo_config import cfg
 
 from engine import conf as engine_conf
 from engine import http_client
-from engine.providers import base, docker
+from engine.providers import base
+from engine.providers.docker import connection
+from engine.providers.docker.containers import Containers
 from tests import certificates, memory_limit, raw_server
 from tests.cloud import docker as fake
 
@@ -31,18 +34,18 @@ def host(daemon: fake.Daemon) -> str:
     return f'tcp://127.0.0.1:{daemon.port}'
 
 
-def configured(*forbidden: str, **options: object) -> docker.Containers:
+def configured(*forbidden: str, **options: object) -> Containers:
     conf = cfg.ConfigOpts()
     engine_conf.register(conf)
     conf([], default_config_files=[], default_config_dirs=[])
     values = {'forbidden_networks': forbidden, **options}
     for name, value in values.items():
         conf.set_override(name, value, 'provider_docker')
-    return docker.Containers(conf)
+    return Containers(conf)
 
 
 @pytest.fixture
-def containers() -> docker.Containers:
+def containers() -> Containers:
     return configured()
 
 
@@ -59,7 +62,7 @@ def test_host_in_a_forbidden_network_is_rejected(
 
 
 def test_container_is_created_found_and_deleted(
-    containers: docker.Containers, daemon: fake.Daemon, host: str
+    containers: Containers, daemon: fake.Daemon, host: str
 ) -> None:
     properties = {'image': 'nginx', 'command': 'nginx -g x'}
     box = containers.create(host, 'key', 'web', properties)
@@ -76,7 +79,7 @@ def test_container_is_created_found_and_deleted(
 
 
 def test_container_that_was_not_started_is_started(
-    containers: docker.Containers, daemon: fake.Daemon, host: str
+    containers: Containers, daemon: fake.Daemon, host: str
 ) -> None:
     box = containers.create(host, 'key', 'web', {'image': 'nginx'})
     daemon.containers[box.id]['State']['Status'] = 'created'
@@ -85,14 +88,95 @@ def test_container_that_was_not_started_is_started(
 
 
 def test_image_when_missing_on_the_host_is_pulled(
-    containers: docker.Containers, daemon: fake.Daemon, host: str
+    containers: Containers, daemon: fake.Daemon, host: str
 ) -> None:
     containers.create(host, 'key', 'db', {'image': 'redis:7'})
     assert 'redis:7' in daemon.images
 
 
+def test_pull_that_fails_after_its_beginning_is_reported(
+    containers: Containers, daemon: fake.Daemon, host: str
+) -> None:
+    daemon.broken.add('redis:7')
+    with pytest.raises(
+        base.ProviderError, match=r'image redis:7: .* verification failed'
+    ):
+        containers.create(host, 'key', 'db', {'image': 'redis:7'})
+    assert daemon.containers == {}
+
+
+@pytest.mark.parametrize(
+    ('messages', 'expected'),
+    [
+        (b'{"error": "a\\u0000\\ud800\\u001b"}', r'image none: a\?\?\?$'),
+        (b'{"error": "%s"}' % (b'x' * 5000), r'image none: x{999}…$'),
+        (b'{"error": {"a": 1%s}}' % (b'0' * 30), 'image none: .*10000'),
+        (b'{"error": 1%s}' % (b'0' * 5000), 'No such image'),
+        (b'[' * 100_000, 'No such image'),
+        (b'\xff\xfe\0', 'No such image'),
+        (b'', 'No such image'),
+    ],
+)
+def test_malformed_messages_about_a_pull_are_errors(
+    messages: bytes, expected: str
+) -> None:
+    missing = raw_server.answering({'message': 'No such image: none'}, 404)
+
+    def reply(connection: Any, head: bytes) -> None:
+        if head.startswith(b'GET /version '):
+            raw_server.answering({'ApiVersion': '1.44'})(connection, head)
+        elif b'/containers/json' in head:
+            raw_server.answering([])(connection, head)
+        elif b'/images/create' in head:
+            size = b'Content-Length: %d\r\n\r\n' % len(messages)
+            connection.sendall(raw_server.OK + size + messages)
+        else:
+            missing(connection, head)
+
+    with (
+        raw_server.serving(reply) as port,
+        pytest.raises(base.ProviderError, match=expected) as caught,
+    ):
+        configured().create(
+            f'tcp://127.0.0.1:{port}', 'k', 'n', {'image': 'none'}
+        )
+    assert len(str(caught.value)) < 1200
+    assert str(caught.value).isprintable()
+
+
+def test_container_that_is_being_removed_is_awaited(
+    containers: Containers, daemon: fake.Daemon, host: str
+) -> None:
+    box = containers.create(host, 'key', 'web', {'image': 'nginx'})
+    daemon.removing.add(box.id)
+    containers.delete(host, box.id)
+    assert daemon.containers == {}
+    assert daemon.removals[-1]['v'] == 'True'
+
+
+def test_command_that_cannot_be_read_is_reported(
+    containers: Containers, daemon: fake.Daemon, host: str
+) -> None:
+    properties = {'image': 'nginx', 'command': 'sh -c "x'}
+    with pytest.raises(base.ProviderError, match='No closing quotation'):
+        containers.create(host, 'key', 'web', properties)
+    assert daemon.containers == {}
+
+
+def test_long_command_is_described_in_part(
+    containers: Containers, daemon: fake.Daemon, host: str
+) -> None:
+    box = containers.create(host, 'key', 'web', {'image': 'nginx'})
+    daemon.containers[box.id]['Config']['Cmd'] = [
+        '\0' + 'x' * 9999,
+        *['y'] * 999,
+    ]
+    shown = containers.get(host, box.id).details['command']
+    assert (len(shown), len(shown[0]), shown[0][:2]) == (256, 4096, '?x')
+
+
 def test_unknown_image_is_reported(
-    containers: docker.Containers, daemon: fake.Daemon, host: str
+    containers: Containers, daemon: fake.Daemon, host: str
 ) -> None:
     with pytest.raises(base.ProviderError, match='denied for none'):
         containers.create(host, 'key', 'db', {'image': 'none'})
@@ -100,7 +184,7 @@ def test_unknown_image_is_reported(
 
 
 def test_operations_lead_to_their_statuses(
-    containers: docker.Containers, daemon: fake.Daemon, host: str
+    containers: Containers, daemon: fake.Daemon, host: str
 ) -> None:
     box = containers.create(host, 'key', 'web', {'image': 'nginx'})
 
@@ -111,30 +195,73 @@ def test_operations_lead_to_their_statuses(
     assert after('unpause') == after('unpause') == 'running'
     assert after('restart', wait_time=3) == 'running'
     assert daemon.waits[-1] == '3'
+    after('pause')
+    assert after('restart') == 'running'
     assert containers.rename(host, box.id, 'other').name == 'other'
     daemon.containers[box.id]['State']['Status'] = 'exited'
     with pytest.raises(base.ProviderError, match=r'409: .* is not running'):
         after('pause')
+    with pytest.raises(base.ProviderError, match=r'500: .* is not paused'):
+        after('unpause')
 
 
-def test_used_name_is_reported(
-    containers: docker.Containers, host: str
-) -> None:
+def test_used_name_is_reported(containers: Containers, host: str) -> None:
     containers.create(host, 'one', 'web', {'image': 'nginx'})
     with pytest.raises(base.ProviderError, match='409: Conflict'):
         containers.create(host, 'two', 'web', {'image': 'nginx'})
 
 
 def test_host_that_does_not_answer_is_an_error(
-    containers: docker.Containers,
+    containers: Containers,
 ) -> None:
     # No process listens on port 1 of this machine.
-    with pytest.raises(base.ProviderError, match='does not answer'):
-        containers.find('tcp://127.0.0.1:1', 'key')
+    for url, reason in (
+        ('tcp://127.0.0.1:1', 'Connection refused'),
+        ('unix:///none/docker.sock', 'No such file or directory'),
+    ):
+        with pytest.raises(
+            base.ProviderError, match=f'its host does not answer: {reason}$'
+        ):
+            containers.find(url, 'key')
+
+
+def test_container_without_a_host_is_rejected(
+    containers: Containers,
+) -> None:
+    with pytest.raises(base.ProviderError, match='provider = docker'):
+        containers.create(base.NO_HOST, 'key', 'web', {'image': 'nginx'})
+
+
+def test_daemon_on_a_unix_socket_is_reached_without_a_proxy(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No process listens on port 1 of this machine.
+    monkeypatch.setenv('HTTP_PROXY', 'http://127.0.0.1:1')
+    monkeypatch.setenv('http_proxy', 'http://127.0.0.1:1')
+    monkeypatch.delenv('no_proxy', raising=False)
+    monkeypatch.delenv('NO_PROXY', raising=False)
+    path = str(tmp_path / 'docker.sock')
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            head = self.request.recv(65536)
+            box = SHOWN if b'/containers/' in head else {'ApiVersion': '1.44'}
+            raw_server.answering(box)(self.request, head)
+
+    with socketserver.ThreadingUnixStreamServer(path, Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            # The path is not an address, so no network is forbidden.
+            containers = configured('0.0.0.0/0', '::/0')
+            assert containers.get(f'unix://{path}', 'a1').name == 'web'
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_engine_without_the_library_names_the_extra(
-    containers: docker.Containers,
+    containers: Containers,
     host: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -247,7 +374,7 @@ def test_invalid_tls_options_are_rejected_at_start(
         name: __file__ if value == 'FILE' else value
         for name, value in options.items()
     }
-    with pytest.raises(docker.TlsConfigError, match=message):
+    with pytest.raises(connection.TlsConfigError, match=message):
         configured(**tls_options)
 
 
@@ -269,7 +396,7 @@ def test_daemon_that_floods_uses_little_memory() -> None:
         printed = memory_limit.run(
             f"""
 import engine.providers.base
-from tests.unit.engine.providers.test_docker import configured
+from tests.unit.engine.providers.docker.test_containers import configured
 try:
     configured().find('tcp://127.0.0.1:{port}', 'key')
 except engine.providers.base.ProviderError as error:
@@ -319,9 +446,7 @@ ODD = [
     {**SHOWN, 'Name': None},
     {**SHOWN, 'State': []},
     {**SHOWN, 'State': {'Status': 'x' * 1000}},
-    {**SHOWN, 'Config': {'Cmd': ['x'] * 1000}},
     {**SHOWN, 'Config': {'Cmd': 'x'}},
-    {**SHOWN, 'Config': {'Cmd': ['\ud800']}},
     {**SHOWN, 'Config': {'Image': 'x\0'}},
     {**SHOWN, 'Created': '\udfff'},
     {**SHOWN, 'State': {'Status': 'running', 'ExitCode': 10**30}},
@@ -350,6 +475,24 @@ def test_malformed_response_is_an_error(response: object, status: int) -> None:
                 containers.get(host, 'a1')
             with pytest.raises(base.ProviderError, match='could not'):
                 containers.create(host, 'k', 'n', {'image': 'i'})
+
+
+def test_other_404_is_not_taken_for_a_missing_container() -> None:
+    missing = raw_server.answering({'message': 'sandbox a1 not found'}, 404)
+
+    def reply(connection: Any, head: bytes) -> None:
+        if head.startswith(b'GET /version '):
+            raw_server.answering({'ApiVersion': '1.44'})(connection, head)
+        else:
+            missing(connection, head)
+
+    with raw_server.serving(reply) as port:
+        for method in (configured().get, configured().delete):
+            with pytest.raises(
+                base.ProviderError, match='404: sandbox a1'
+            ) as caught:
+                method(f'tcp://127.0.0.1:{port}', 'a1')
+            assert not isinstance(caught.value, base.NotFound)
 
 
 def test_message_of_a_daemon_is_cut() -> None:

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The provider ``docker``: containers on one Docker daemon, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, cast
+
+from oslo_config import cfg
+
+from engine.db import database
+from engine.providers import base, load_balancing, server_events
+from engine.providers.docker import local
+
+
+class DockerProvider:
+    """The daemon of ``[provider_docker] url``.
+
+    It sends no request to the daemon before the first operation.
+
+    :raises engine.providers.docker.local.UrlError: the URL is not valid
+    :raises engine.providers.docker.connection.TlsConfigError: the TLS options
+        are not valid
+    """
+
+    def __init__(
+        self, conf: cfg.ConfigOpts, target: database.Database | None = None
+    ) -> None:
+        self.servers = cast(base.Servers, _Missing('servers'))
+        self.stacks = cast(base.Stacks, _Missing('stacks'))
+        self.containers: base.Containers = local.LocalContainers(conf)
+        self.server_groups: base.ServerGroups | None = None
+        self.places: base.Places | None = None
+        self.hosts: base.Hosts | None = None
+        self.load_balancers: load_balancing.LoadBalancers | None = None
+        self.lifecycle: server_events.Events | None = None
+        self.for_user: Callable[[base.Authorization], base.Provider] | None
+        self.for_user = None
+
+    def in_region(self, name: str) -> base.Provider:
+        """Raise RegionNotFound: the provider has no regions."""
+        raise base.RegionNotFound(
+            f'there is no region {name}: the provider docker has none'
+        )
+
+
+class _Missing:
+    """Resources that the provider does not have: finds none, creates none.
+
+    A node whose creation has failed can therefore be deleted.
+    """
+
+    def __init__(self, noun: str) -> None:
+        self._noun = noun
+
+    def find(self, key: str) -> None:
+        """Return None."""
+
+    def delete_related(self, key: str) -> None:
+        """Do nothing."""
+
+    def __getattr__(self, name: str) -> Callable[..., NoReturn]:
+        def fail(*arguments: Any, **options: Any) -> NoReturn:
+            raise base.ProviderError(
+                f'the provider docker has no {self._noun}; use a profile of'
+                ' the type container.docker.local-1.0'
+            )
+
+        return fail
