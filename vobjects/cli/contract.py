@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Implement ``vobjects api history | diff | openapi``.
 
-This module knows no service: the caller of :func:`add` supplies the contract,
-and :func:`main` is a whole program for one. Each command returns its exit
-code.
+This module knows no service: the caller of :func:`definitions` supplies the
+contract, and :func:`main` is a whole program for one.
 """
 
 from __future__ import annotations
 
 import argparse
-import inspect
-import json
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from vobjects import exceptions
+from vobjects.cli import output, terminal
+from vobjects.cli.parser import Parser
 from vobjects.contract import changes, history_check, openapi
 from vobjects.contract.registry import Contract
 from vobjects.versions import Version
@@ -27,28 +26,46 @@ Load = Callable[[argparse.Namespace], Contract]
 PROBLEMS = 1
 
 
-def add(commands: Any, load: Load) -> list[argparse.ArgumentParser]:
-    """Add the commands to an argument parser, and return their parsers.
+def definitions(
+    load: Load,
+    add_options: Callable[[Parser], None] = lambda parser: None,
+    prog: str = 'vobjects api',
+) -> Mapping[str, tuple[str, Callable[[Parser], None]]]:
+    """Return the commands, for ``Parser.add_commands``.
 
-    :param commands: the result of ``ArgumentParser.add_subparsers``
     :param load: returns the contract; called with the parsed arguments when a
         command runs
+    :param add_options: adds the options that ``load`` needs
+    :param prog: the command that they belong to, for the examples
     """
-    parsers = []
-    for name, run, summary in _COMMANDS:
-        command = commands.add_parser(
-            name,
-            help=summary,
-            description=inspect.getdoc(run),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        command.set_defaults(
-            run=lambda options, run=run: run(options, load(options))
-        )
-        for flags, settings in _ARGUMENTS[name].items():
-            command.add_argument(*flags.split(), **settings)
-        parsers.append(command)
-    return parsers
+
+    def define(
+        run: Callable[[argparse.Namespace, Contract], int],
+        configure: Callable[[Parser, str], None],
+    ) -> Callable[[Parser], None]:
+        def add(parser: Parser) -> None:
+            configure(parser, prog)
+            add_options(parser)
+            parser.set_defaults(
+                run=lambda options: run(options, load(options))
+            )
+
+        return add
+
+    return {
+        'history': (
+            'check that the history lists every change, and print its page',
+            define(_history, _configure_history),
+        ),
+        'diff': (
+            'show the changes for a client between two microversions',
+            define(_diff, _configure_diff),
+        ),
+        'openapi': (
+            'print the OpenAPI 3.1 document of a microversion',
+            define(_openapi, _configure_openapi),
+        ),
+    }
 
 
 def main(contract: Contract, argv: Sequence[str] | None = None) -> int:
@@ -61,11 +78,12 @@ def main(contract: Contract, argv: Sequence[str] | None = None) -> int:
     :raises SystemExit: raised by argparse, with exit code 2 for bad input such
         as an unknown version
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         description=f'The contract of the {contract.policy.service_type} API.'
     )
-    commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    add(commands, lambda _options: contract)
+    parser.add_commands(
+        definitions(lambda _options: contract, prog=parser.prog)
+    )
     options = parser.parse_args(argv)
     try:
         code: int = options.run(options)
@@ -74,29 +92,67 @@ def main(contract: Contract, argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _history(options: argparse.Namespace, contract: Contract) -> int:
-    """Check that the history lists every change, and write its page.
+# "history"
 
-    Each microversion must have an entry, and an entry must name everything
-    that the microversion adds, removes or changes. Nothing may disappear and
-    come back. The exit code is 1 if the history is incomplete; each problem is
-    printed.
-    """
+
+def _configure_history(parser: Parser, prog: str) -> None:
+    parser.describe(
+        """Each microversion must have an entry, and an entry must name
+        everything that the microversion adds, removes or changes. Nothing may
+        disappear and come back. Each problem is printed; the exit code is 1
+        if there is one.""",
+        examples=[f'{prog} history --check'],
+    )
+    parser.add_argument(
+        '--check', action='store_true', help='check only; print no page'
+    )
+    _add_file(parser)
+    output.add_option(parser)
+
+
+def _history(options: argparse.Namespace, contract: Contract) -> int:
     problems = list(history_check.problems(contract))
     for problem in problems:
         print(problem, file=sys.stderr)
-    if not options.check:
-        _write(options.output, history_check.page(contract))
+    if options.output != output.TABLE:
+        data = {
+            'problems': list(map(str, problems)),
+            'history': {
+                str(version): list(entries)
+                for version, entries in contract.history.items()
+            },
+        }
+        _write(options.file, output.dump(data, options.output))
+    elif not options.check:
+        _write(options.file, history_check.page(contract))
+    elif not problems:
+        print(
+            f'OK: the history lists every change up to'
+            f' {contract.policy.maximum}'
+        )
     return PROBLEMS if problems else 0
 
 
-def _diff(options: argparse.Namespace, contract: Contract) -> int:
-    """Show the changes for a client between two microversions.
+# "diff"
 
-    A change is breaking if a client that works at the old microversion can
-    fail at the new one. The exit code is 1 after an alarm: a part of the API
-    was removed and added again between the two.
-    """
+
+def _configure_diff(parser: Parser, prog: str) -> None:
+    parser.describe(
+        """A change is breaking if a client that works at the old microversion
+        can fail at the new one. The exit code is 1 after an alarm: a part of
+        the API was removed and added again between the two.""",
+        examples=[f'{prog} diff 1.0 1.1'],
+    )
+    parser.add_argument(
+        'old', metavar='OLD', help='old microversion, such as 1.6'
+    )
+    parser.add_argument(
+        'new', metavar='NEW', help='new microversion, such as 1.7'
+    )
+    output.add_option(parser)
+
+
+def _diff(options: argparse.Namespace, contract: Contract) -> int:
     old, new = Version.parse(options.old), Version.parse(options.new)
     differences = changes.compare(contract, old, new)
     alarms = [
@@ -105,71 +161,65 @@ def _diff(options: argparse.Namespace, contract: Contract) -> int:
         if min(old, new) <= part.returned_in
         and part.removed_in <= max(old, new)
     ]
-    if options.json:
-        print(json.dumps(_as_data(old, new, differences, alarms), indent=2))
-    else:
-        for line in _lines(old, new, differences):
-            print(line)
+    output.show(
+        options,
+        _as_data(old, new, differences, alarms),
+        _lines(old, new, differences),
+    )
+    if options.output == output.TABLE:
         for alarm in alarms:
             print(f'alarm: {alarm}', file=sys.stderr)
     return PROBLEMS if alarms else 0
 
 
-def _openapi(options: argparse.Namespace, contract: Contract) -> int:
-    """Print the OpenAPI 3.1 document of a microversion."""
-    version = (
-        contract.policy.maximum
-        if options.version is None
-        else Version.parse(options.version)
+# "openapi"
+
+
+def _configure_openapi(parser: Parser, prog: str) -> None:
+    parser.describe(
+        examples=[
+            f'{prog} openapi > openapi.json',
+            f'{prog} openapi 1.0 -o yaml',
+        ]
     )
+    parser.add_argument(
+        'version',
+        nargs='?',
+        metavar='MICROVERSION',
+        help='microversion, such as 1.7 (default: the newest)',
+    )
+    # The older way to name it.
+    parser.add_argument('--version', dest='older', help=argparse.SUPPRESS)
+    _add_file(parser)
+    output.add_option(
+        parser, formats=(output.JSON, output.YAML), default=output.JSON
+    )
+
+
+def _openapi(options: argparse.Namespace, contract: Contract) -> int:
+    named = options.version or options.older
+    version = Version.parse(named) if named else contract.policy.maximum
     document = openapi.document(contract, version)
-    _write(options.output, json.dumps(document, indent=1, ensure_ascii=False))
+    _write(options.file, output.dump(document, options.output))
     return 0
 
 
-_COMMANDS: Sequence[
-    tuple[str, Callable[[argparse.Namespace, Contract], int], str]
-] = (
-    ('history', _history, 'check the history, and write its page'),
-    ('diff', _diff, 'compare two microversions'),
-    ('openapi', _openapi, 'print the OpenAPI document of a microversion'),
-)
-
-_OUTPUT: Mapping[str, Any] = {
-    'type': pathlib.Path,
-    'metavar': 'FILE',
-    'help': 'write to this file instead of standard output',
-}
-
-#: Command -> flags -> keyword arguments for argparse.
-_ARGUMENTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    'history': {
-        '--output -o': _OUTPUT,
-        '--check': {
-            'action': 'store_true',
-            'help': 'check only; write no page',
-        },
-    },
-    'diff': {
-        'old': {'metavar': 'OLD', 'help': 'old microversion, such as 1.6'},
-        'new': {'metavar': 'NEW', 'help': 'new microversion'},
-        '--json': {'action': 'store_true', 'help': 'print JSON'},
-    },
-    'openapi': {
-        '--version': {
-            'metavar': 'X.Y',
-            'help': 'microversion (default: the newest)',
-        },
-        '--output -o': _OUTPUT,
-    },
-}
+def _add_file(parser: Parser) -> None:
+    parser.add_argument(
+        '--output-file',
+        dest='file',
+        type=pathlib.Path,
+        metavar='FILE',
+        help='write to this file instead of standard output',
+    )
 
 
 def _write(path: pathlib.Path | None, text: str) -> None:
+    text = text.rstrip('\n')
     if path is None:
         print(text)
     else:
-        path.write_text(text.rstrip('\n') + '\n')
+        path.write_text(f'{text}\n')
 
 
 def _lines(
@@ -183,9 +233,12 @@ def _lines(
     yield (
         f'{old} to {new}: {breaking} breaking and {additive} additive changes'
     )
+    screen = terminal.Terminal(sys.stdout)
     for change in sorted(differences, key=lambda change: not change.breaking):
-        kind = 'breaking' if change.breaking else 'additive'
-        yield f'  {kind}  {change}'
+        kind, style = (
+            ('breaking', 'bad') if change.breaking else ('additive', 'good')
+        )
+        yield f'  {screen.styled(style, kind)}  {change}'
 
 
 def _as_data(

@@ -8,190 +8,234 @@ is declared by a :class:`vobjects.service.Service`.
 from __future__ import annotations
 
 import argparse
+import collections
 import contextlib
-import inspect
-import json
-import pathlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from oslo_config import cfg
 
-from vobjects import exceptions, objects, versions
+from vobjects import exceptions, objects, suggestions
 from vobjects import service as services
-from vobjects.cli import settings
+from vobjects.cli import arguments, output, settings
+from vobjects.cli.parser import Command, Parser, whole_number
 from vobjects.objects import manifest
 from vobjects.rpc import client_process, fleet
 from vobjects.rpc.ledger import RemoteLedger
 from vobjects.service import Service
+from vobjects.versions import Version
+
+#: Largest number of processes that ``list --limit`` accepts.
+MAX_LISTED = 10_000
 
 _COLUMNS = ('ID', 'WHAT', 'HOST', 'TOPIC', 'RELEASE', 'STATE', 'MANIFEST')
 
-
-def main(argv: list[str]) -> int:
-    """Run ``vobjects fleet COMMAND``.
-
-    :param argv: the arguments after ``fleet``
-    :returns: 0
-    :raises vobjects.exceptions.VobjectsError: an error that the user can fix
-    :raises vobjects.exceptions.FleetError: no engine answers
-    :raises oslo_config.cfg.Error: the configuration is invalid
-    :raises SystemExit: raised by argparse
-    """
-    options = _parser().parse_args(argv)
-    service = services.find(options.service or services.only())
-    service.load_types()
-    for line in options.run(options, service):
-        print(line)
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog='vobjects fleet',
-        description='Show the live processes and the versions that they'
-        ' support.',
-    )
-    commands = parser.add_subparsers(
-        title='commands', metavar='COMMAND', required=True
-    )
-    for name, run, summary in _COMMANDS:
-        command = commands.add_parser(
-            name,
-            help=summary,
-            description=inspect.getdoc(run),
-            parents=[_common()],
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        command.set_defaults(run=run)
-        for flag, keywords in _ARGUMENTS.get(name, {}).items():
-            command.add_argument(flag, **keywords)
-    return parser
-
-
-def _common() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument(
-        '--service',
-        metavar='NAME',
-        help=f'an entry point of {services.GROUP}'
-        ' (default: the only one that is installed)',
-    )
-    place = parser.add_mutually_exclusive_group()
-    place.add_argument(
-        '--config-file',
-        type=pathlib.Path,
-        metavar='FILE',
-        action='append',
-        help='configuration file that locates the engines; may be repeated',
-    )
-    place.add_argument(
-        '--state-dir',
-        type=pathlib.Path,
-        metavar='DIR',
-        help='state directory of a running `vobjects up` (default: its'
-        ' default directory if it exists, otherwise the configuration that'
-        ' engines read)',
-    )
-    return parser
-
-
-# The commands; each yields lines
-
+#: State of a process -> style.
+_STYLES = {'up': 'good', 'joining': 'warning'}
 
 Lines = Iterator[str]
 
+#: JSON data, and the same as lines for people.
+Result = tuple[Any, Iterable[str]]
 
-def _list(options: argparse.Namespace, service: Service) -> Lines:
-    """List the live processes and the highest microversion they support."""
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog='vobjects fleet',
+        description='Show the live processes and the versions that they'
+        ' support.',
+        notes='Exit codes: 0 success; 1 no server responds; 2 invalid'
+        ' arguments or configuration.',
+    )
+    parser.add_commands(_COMMANDS)
+    return parser
+
+
+#: The command ``vobjects fleet``.
+main = Command(_parser)
+
+
+# The commands
+
+
+def _list(options: argparse.Namespace, service: Service) -> Result:
     with _ledger(options, service) as ledger:
         view = ledger.get()
-    if options.json:
-        data = fleet.to_json(view, service.topic, service.maximum)
-        yield json.dumps(data, indent=2)
-        return
-    rows = [_row(member) for member in view.members]
-    yield from _table([_COLUMNS, *rows])
-    yield ''
-    yield from _summary(view, service)
+        members = ledger.members(options.limit)
+    members.sort(key=lambda m: (m.topic, m.release, m.host, m.id))
+    data = fleet.to_json(view, service.topic, service.maximum, members)
+
+    def lines() -> Lines:
+        yield from output.table(_COLUMNS, map(_row, members), styles=_STYLES)
+        yield ''
+        if len(members) < view.count():
+            yield (
+                f'{view.count()} processes; the {len(members)} with the oldest'
+                ' heartbeats are listed'
+            )
+        yield from _summary(view, service)
+
+    return data, lines()
 
 
-def _explain(options: argparse.Namespace, service: Service) -> Lines:
-    """Explain why microversions are not served, and name the processes.
-
-    With TYPE, show the versions of that type only.
-    """
+def _explain(options: argparse.Namespace, service: Service) -> Result:
     if options.type is not None:
         _check_type(options.type)
     with _ledger(options, service) as ledger:
         view = ledger.get()
-    if options.type is None:
-        yield from _summary(view, service)
-        for limit in view.limits(service.topic)[1:]:
-            yield f'below {limit.microversion}: {limit.reason}'
-        return
-    yield from _explain_type(view, service, options.type)
+        members = ledger.members(client_process.LISTED_MEMBERS)
+    if options.type is not None:
+        servers = [m for m in members if m.topic == service.topic]
+        return _type_data(view, servers, service, options.type), _type_lines(
+            view, servers, service, options.type
+        )
+    return _summary_data(view, service), [
+        *_summary(view, service),
+        *(
+            f'below {limit.microversion}: {limit.reason}'
+            for limit in view.limits(service.topic)[1:]
+        ),
+    ]
 
 
-def _hold(options: argparse.Namespace, service: Service) -> Lines:
-    """Keep the object versions in use from rising.
-
-    Use a hold while you may have to roll back an upgrade: processes send and
-    store nothing in a version that the older release cannot read.
-    """
+def _hold(options: argparse.Namespace, service: Service) -> Result:
     with _ledger(options, service) as ledger:
         view = ledger.hold(service.topic)
-    yield from _summary(view, service)
+    return _summary_data(view, service), _summary(view, service)
 
 
-def _finalize(options: argparse.Namespace, service: Service) -> Lines:
-    """End a hold: the versions in use follow the live processes again."""
+def _finalize(options: argparse.Namespace, service: Service) -> Result:
     with _ledger(options, service) as ledger:
         view = ledger.finalize()
-    yield from _summary(view, service)
+    return _summary_data(view, service), _summary(view, service)
 
 
-def _manifest(options: argparse.Namespace, service: Service) -> Lines:
-    """Print the manifest of this build, without contacting an engine.
-
-    `vobjects engine --manifest` and the option `engine` of [upgrade_levels]
-    read such a file.
-    """
-    if options.microversion is None:
-        printed = manifest.local()
+def _manifest(options: argparse.Namespace, service: Service) -> Result:
+    if not (named := options.microversion or options.older):
+        versions_ = manifest.local()
     else:
-        printed = manifest.at_microversion(
-            versions.Version.parse(options.microversion)
+        versions_ = manifest.at_microversion(
+            arguments.microversion(named, map(Version.parse, service.history))
         )
-    yield json.dumps(dict(printed), indent=1)
+    return dict(versions_), output.table(
+        ('TYPE', 'VERSION'), versions_.items()
+    )
 
 
-_COMMANDS: Sequence[
-    tuple[str, Callable[[argparse.Namespace, Service], Lines], str]
-] = (
-    ('list', _list, 'list the live processes'),
-    ('explain', _explain, 'explain why a microversion is not served'),
-    ('hold', _hold, 'keep the versions in use from rising'),
-    ('finalize', _finalize, 'end a hold'),
-    ('manifest', _manifest, 'print the manifest of this build'),
-)
+# Arguments
 
-#: Command -> argument -> keyword arguments for argparse.
-_ARGUMENTS: Mapping[str, Mapping[str, dict[str, Any]]] = {
-    'list': {'--json': {'action': 'store_true', 'help': 'print JSON'}},
-    'explain': {
-        'type': {
-            'nargs': '?',
-            'metavar': 'TYPE',
-            'help': 'show only this type',
-        }
-    },
-    'manifest': {
-        '--microversion': {
-            'metavar': 'X.Y',
-            'help': 'print only the versions of this microversion of the API',
-        }
-    },
+
+def _command(
+    command: Callable[[argparse.Namespace, Service], Result],
+    more: str = '',
+    *,
+    examples: Sequence[str],
+    add_arguments: Callable[[Parser], None] = lambda parser: None,
+    is_local: bool = False,
+    default: str = output.TABLE,
+) -> Callable[[Parser], None]:
+    """Return a function that configures the parser of a command.
+
+    :param is_local: whether the command needs no running service
+    """
+
+    def run(options: argparse.Namespace) -> int:
+        service = services.find(options.service or services.only())
+        service.load_types()
+        data, lines = command(options, service)
+        output.show(options, data, lines)
+        return 0
+
+    def configure(parser: Parser) -> None:
+        parser.describe(more, examples=examples)
+        parser.set_defaults(run=run)
+        add_arguments(parser)
+        output.add_option(parser, default=default)
+        arguments.add_service(parser)
+        if not is_local:
+            settings.add_options(parser)
+
+    return configure
+
+
+def _add_limit(parser: Parser) -> None:
+    parser.add_argument(
+        '--limit',
+        type=whole_number(1, MAX_LISTED),
+        default=client_process.LISTED_MEMBERS,
+        metavar='N',
+        help='list at most N processes, those with the oldest heartbeats'
+        ' (default: %(default)s)',
+    )
+
+
+def _add_type(parser: Parser) -> None:
+    parser.add_argument(
+        'type',
+        nargs='?',
+        metavar='TYPE',
+        help='show only the versions of this type',
+    )
+
+
+def _add_microversion(parser: Parser) -> None:
+    parser.add_argument(
+        'microversion',
+        nargs='?',
+        metavar='MICROVERSION',
+        help='print only the versions of this microversion of the API, such'
+        ' as 1.7 (default: the newest versions)',
+    )
+    # The older way to name it.
+    parser.add_argument('--microversion', dest='older', help=argparse.SUPPRESS)
+
+
+_COMMANDS = {
+    'list': (
+        'list the live processes, and the highest microversion they support',
+        _command(
+            _list,
+            examples=['vobjects fleet list -o json'],
+            add_arguments=_add_limit,
+        ),
+    ),
+    'explain': (
+        'explain why microversions are not served, and name the processes',
+        _command(
+            _explain,
+            examples=[
+                'vobjects fleet explain',
+                'vobjects fleet explain ClusterDeleteRequest',
+            ],
+            add_arguments=_add_type,
+        ),
+    ),
+    'hold': (
+        'keep the object versions in use from rising',
+        _command(
+            _hold,
+            'Use a hold while you may have to roll back an upgrade: processes'
+            ' send and store nothing in a version that the older release'
+            ' cannot read.',
+            examples=['vobjects fleet hold'],
+        ),
+    ),
+    'finalize': (
+        'end a hold: the versions in use follow the live processes again',
+        _command(_finalize, examples=['vobjects fleet finalize']),
+    ),
+    'manifest': (
+        'print the manifest of this build, without contacting a server',
+        _command(
+            _manifest,
+            '"vobjects engine --manifest" and the option "engine" of'
+            ' [upgrade_levels] read the JSON form.',
+            examples=['vobjects fleet manifest 1.7 > old.json'],
+            add_arguments=_add_microversion,
+            is_local=True,
+            default=output.JSON,
+        ),
+    ),
 }
 
 
@@ -210,15 +254,6 @@ def _row(member: fleet.Member) -> tuple[str, ...]:
     )
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Lines:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (
-            cell.ljust(width) for cell, width in zip(row, widths, strict=True)
-        )
-        yield '  '.join(cells).rstrip()
-
-
 def _summary(view: fleet.View, service: Service) -> Lines:
     if not view.servers(service.topic):
         yield f'no live process serves {service.topic}'
@@ -227,10 +262,21 @@ def _summary(view: fleet.View, service: Service) -> Lines:
     because = f', because {maximum.reason}' if maximum.reason else ''
     yield f'highest microversion: {maximum.version}{because}'
     if view.held is not None:
-        yield 'held: versions do not rise until `vobjects fleet finalize`'
+        yield 'held: versions do not rise until "vobjects fleet finalize"'
 
 
-def _explain_type(view: fleet.View, service: Service, name: str) -> Lines:
+def _summary_data(view: fleet.View, service: Service) -> dict[str, Any]:
+    data = fleet.to_json(view, service.topic, service.maximum, [])
+    names = ('max_microversion', 'reason', 'held', 'limits')
+    return {name: data[name] for name in names}
+
+
+def _type_lines(
+    view: fleet.View,
+    servers: Sequence[fleet.Member],
+    service: Service,
+    name: str,
+) -> Lines:
     cls = objects.registered_type(name)
     cap = view.cap(service.topic).get(name)
     yield f'{name}: {cap or "not supported"}; this build has {cls.VERSION}'
@@ -238,14 +284,48 @@ def _explain_type(view: fleet.View, service: Service, name: str) -> Lines:
         if limit.type_name == name:
             yield f'microversion {limit.microversion} is not served:'
             yield f'  {limit.reason}'
-    for member in view.servers(service.topic):
+    unlisted: collections.Counter[manifest.Manifest] = collections.Counter()
+    for group in view.servers(service.topic):
+        unlisted[group.manifest] += group.count
+    for member in servers:
+        unlisted[member.manifest] -= 1
         yield (
             f'  {member.label} (release {member.release}) supports'
             f' {member.manifest.get(name, "none")}; last seen'
             f' {member.age:.1f} s ago'
         )
+    for supported, count in unlisted.items():
+        if count > 0:
+            yield f'  {count} more support {supported.get(name, "none")}'
     if view.held is not None:
         yield f'  held at {view.held.get(name, "none")}'
+
+
+def _type_data(
+    view: fleet.View,
+    servers: Sequence[fleet.Member],
+    service: Service,
+    name: str,
+) -> dict[str, Any]:
+    data = fleet.to_json(view, service.topic, service.maximum, [])
+    return {
+        'type': name,
+        'cap': view.cap(service.topic).get(name),
+        'this_build': objects.registered_type(name).VERSION,
+        'held': None if view.held is None else view.held.get(name),
+        'limits': [item for item in data['limits'] if item['type'] == name],
+        'servers': [
+            {
+                'id': member.id,
+                'binary': member.binary,
+                'host': member.host,
+                'release': member.release,
+                'version': member.manifest.get(name),
+                'age': member.age,
+            }
+            for member in servers
+        ],
+    }
 
 
 # The service and its ledger
@@ -254,8 +334,8 @@ def _explain_type(view: fleet.View, service: Service, name: str) -> Lines:
 def _check_type(name: str) -> None:
     if name not in manifest.local():
         raise exceptions.VobjectsError(
-            f'no type {exceptions.cut(name)}; `vobjects fleet manifest`'
-            ' lists them'
+            f'no type {exceptions.cut(name)};'
+            f' {suggestions.suggest(name, manifest.local())}'
         )
 
 
@@ -263,30 +343,10 @@ def _check_type(name: str) -> None:
 def _ledger(
     options: argparse.Namespace, service: Service
 ) -> Iterator[RemoteLedger]:
-    conf = cfg.ConfigOpts()
-    conf([], project=settings.PROJECT, default_config_files=_files(options))
+    conf = settings.read(cfg.ConfigOpts(), options)
     settings.require_bus(conf)
     ledger, close = client_process.connect_to_ledger(conf, service)
     try:
         yield ledger
     finally:
         close()
-
-
-def _files(options: argparse.Namespace) -> list[str]:
-    own = (
-        options.state_dir or settings.default_state_directory()
-    ) / 'vobjects.conf'
-    files = options.config_file
-    if not (files or options.state_dir or own.is_file()):
-        files = [
-            pathlib.Path(f) for f in cfg.find_config_files(settings.PROJECT)
-        ]
-    files = files or [own]
-    for file in files:
-        if not file.is_file():
-            raise exceptions.VobjectsError(
-                f'{file} is not a file; locate the engines with --config-file'
-                ' or --state-dir'
-            )
-    return [str(file) for file in files]

@@ -7,13 +7,17 @@ Exit codes: 0 no findings, 1 findings, 2 bad input.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import datetime
+import json
 import pathlib
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from vobjects import service
+from vobjects import exceptions, service, suggestions
+from vobjects.cli import completion, output, terminal
+from vobjects.cli.parser import Command, Parser, Run, one_of
 from vobjects.lock import (
     check,
     collapse,
@@ -33,75 +37,50 @@ from vobjects.lock.source_location import SourceLocation, first_match, locate
 
 EXIT_OK, EXIT_FINDINGS = 0, 1
 
-Run = Callable[[argparse.Namespace], int]
+_EXIT_CODES = 'Exit codes: 0 no findings; 1 findings; 2 invalid arguments.'
+
+#: ``--output`` -> format of reports, where the two names differ.
+_REPORTS = {output.TABLE: 'text'}
+
+_OUTPUTS = (
+    *output.FORMATS,
+    *(name for name in FORMATS if name not in ('text', output.JSON)),
+)
+
+_read_output = one_of(_OUTPUTS, 'format')
+
+#: First word of a line of a report -> style.
+_LEVELS = {'error': 'bad', 'accepted': 'warning', 'OK': 'good'}
 
 
-def main(argv: list[str]) -> int:
-    """Run ``vobjects lock COMMAND``.
-
-    :param argv: the arguments after ``lock``
-    :returns: 0; 1 with findings
-    :raises vobjects.exceptions.VobjectsError: an error that the user can fix
-    :raises SystemExit: raised by argparse
-    """
-    options = _lock_parser().parse_args(argv)
-    run: Run = options.run
-    try:
-        return run(options)
-    except edit.ReleasedVersionChanged as error:
-        locate_finding = _locate_in(options.file)
-        print(text_report.text(error.result, locate_finding), end='')
-        print(f'vobjects lock: {error}', file=sys.stderr)
-        return EXIT_FINDINGS
+# "vobjects diff" and "vobjects history"
 
 
-def diff(argv: list[str]) -> int:
-    """Run ``vobjects diff A B``; see :func:`main`."""
-    parser = argparse.ArgumentParser(
-        prog='vobjects diff',
-        description='Show the changes from A to B and the peers that they'
-        ' break. The exit code is 1 if no conversion covers a breaking'
-        ' change.',
-        epilog=f'A and B are one of:\n\n{lock_names.SOURCES_HELP}',
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument('old', metavar='A')
-    parser.add_argument('new', metavar='B', nargs='?', default='tree')
-    _add_file(parser)
-    _add_format(parser)
-    options = parser.parse_args(argv)
+def _diff(options: argparse.Namespace) -> int:
     old = lock_names.resolve(options.old, options.file)
     result = check.diff(old, lock_names.resolve(options.new, options.file))
-    if options.format == 'text':
+    if options.output == output.TABLE:
         for line in text_report.covered(result):
             print(line)
     return _report(result, options)
 
 
-def history(argv: list[str]) -> int:
-    """Run ``vobjects history TYPE``; see :func:`main`."""
-    parser = argparse.ArgumentParser(
-        prog='vobjects history',
-        description='Show the versions of a type in the lock, and their'
-        ' differences.',
-    )
-    parser.add_argument('type', metavar='TYPE')
-    _add_file(parser)
-    options = parser.parse_args(argv)
+def _history(options: argparse.Namespace) -> int:
     lock = parse.load(options.file)
     schemas = lock.types.get(options.type)
     if schemas is None:
-        raise LockError(f'{options.file} has no type {options.type!r}')
-    for line in _history(schemas):
-        print(line)
+        raise LockError(
+            f'{options.file} has no type {exceptions.cut(options.type)};'
+            f' {suggestions.suggest(options.type, lock.types)}'
+        )
+    output.show(options, _history_data(schemas), _history_lines(schemas))
     return EXIT_OK
 
 
-# The commands of "vobjects lock"
+# "vobjects lock"
 
 
 def _init(options: argparse.Namespace) -> int:
-    """Write a lock of the types that are registered now."""
     if options.file.exists():
         raise LockError(f'{options.file} already exists')
     lock_names.add_to_import_path(options.file)
@@ -123,7 +102,6 @@ def _init(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Compare the code with the lock: exit code 1 if a check fails."""
     lock, code = _load(options)
     services = service.of_types(lock.imports)
     result = check.check(lock, code, _today(), options.file, services)
@@ -131,7 +109,6 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _update(options: argparse.Namespace) -> int:
-    """Record the versions in the code that no release has frozen."""
     lock, code = _load(options)
     updated = edit.update(lock, code, _today())
     changed = {
@@ -147,7 +124,6 @@ def _update(options: argparse.Namespace) -> int:
 
 
 def _release(options: argparse.Namespace) -> int:
-    """Update the lock, and freeze all versions under the name of a release."""
     lock, code = _load(options)
     if options.again:
         lock = edit.unfreeze(lock, options.name)
@@ -164,7 +140,6 @@ def _release(options: argparse.Namespace) -> int:
 
 
 def _collapse(options: argparse.Namespace) -> int:
-    """Merge unreleased versions of each type, in the source code."""
     lock, code = _load(options)
     current = edit.update(lock, code, _today())
     files: collapse.Files = {}
@@ -187,10 +162,12 @@ def _collapse(options: argparse.Namespace) -> int:
 
 
 def _rules(options: argparse.Namespace) -> int:
-    """List the rules that the checks apply."""
-    width = max(len(rule.id) for rule in RULES)
-    for rule in RULES:
-        print(f'{rule.id:<{width}}  {rule.purpose}')
+    data = [
+        {'id': rule.id, 'scope': rule.scope, 'purpose': rule.purpose}
+        for rule in RULES
+    ]
+    rows = [(rule.id, rule.purpose) for rule in RULES]
+    output.show(options, data, output.table(('RULE', 'PURPOSE'), rows))
     return EXIT_OK
 
 
@@ -202,8 +179,30 @@ def _load(options: argparse.Namespace) -> tuple[Lock, Lock]:
 
 
 def _report(result: check.Result, options: argparse.Namespace) -> int:
-    print(FORMATS[options.format](result, _locate_in(options.file)), end='')
+    if options.output == output.YAML:
+        text_ = FORMATS[output.JSON](result, _locate_in(options.file))
+        text_ = output.dump(json.loads(text_), output.YAML)
+    else:
+        text_ = FORMATS[_REPORTS.get(options.output, options.output)](
+            result, _locate_in(options.file)
+        )
+    if options.output == output.TABLE:
+        text_ = _coloured(text_)
+    print(text_, end='')
     return EXIT_FINDINGS if result.failing else EXIT_OK
+
+
+def _coloured(report: str) -> str:
+    """Colour the first lines of findings, and the summary."""
+    screen = terminal.Terminal(sys.stdout)
+    lines = []
+    for line in report.splitlines():
+        level = re.match(r'error|accepted|OK', line)
+        if level:
+            style = _LEVELS[level[0]]
+            line = screen.styled(style, level[0]) + line[level.end() :]
+        lines.append(line)
+    return '\n'.join([*lines, ''])
 
 
 def _locate_in(path: pathlib.Path) -> Locate:
@@ -217,7 +216,7 @@ def _locate_in(path: pathlib.Path) -> Locate:
     return locate_finding
 
 
-def _history(schemas: tuple[TypeSchema, ...]) -> Iterator[str]:
+def _history_lines(schemas: tuple[TypeSchema, ...]) -> Iterator[str]:
     before: TypeSchema | None = None
     for schema in schemas:
         notes = [f'released in {schema.release}' if schema.release else 'new']
@@ -232,6 +231,23 @@ def _history(schemas: tuple[TypeSchema, ...]) -> Iterator[str]:
         else:
             yield from _steps(before, schema)
         before = schema
+
+
+def _history_data(schemas: tuple[TypeSchema, ...]) -> list[dict[str, Any]]:
+    return [
+        {
+            'type': schema.name,
+            'version': schema.version,
+            'release': schema.release or None,
+            'removed_in': schema.until or None,
+            'microversion': schema.microversion or None,
+            'fields': {
+                field.name: text.field_text(field) for field in schema.fields
+            },
+            'conversions': [str(item) for item in schema.conversions],
+        }
+        for schema in schemas
+    ]
 
 
 def _steps(before: TypeSchema, schema: TypeSchema) -> Iterator[str]:
@@ -262,14 +278,33 @@ def _today() -> datetime.date:
 # Arguments
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Command:
-    name: str
-    run: Run
-    arguments: tuple[Callable[[argparse.ArgumentParser], None], ...] = ()
+def _command(
+    run: Run,
+    *arguments: Callable[[Parser], None],
+    more: str = '',
+    examples: Sequence[str],
+) -> Callable[[Parser], None]:
+    """Return a function that configures the parser of a command."""
+
+    def run_and_explain(options: argparse.Namespace) -> int:
+        try:
+            return run(options)
+        except edit.ReleasedVersionChanged as error:
+            report = text_report.text(error.result, _locate_in(options.file))
+            print(_coloured(report), end='')
+            print(f'vobjects lock: {error}', file=sys.stderr)
+            return EXIT_FINDINGS
+
+    def configure(parser: Parser) -> None:
+        parser.describe(more, examples=examples)
+        parser.set_defaults(run=run_and_explain)
+        for add_argument in arguments:
+            add_argument(parser)
+
+    return configure
 
 
-def _add_file(parser: argparse.ArgumentParser) -> None:
+def _add_file(parser: Parser) -> None:
     parser.add_argument(
         '--file',
         type=pathlib.Path,
@@ -279,16 +314,20 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_format(parser: argparse.ArgumentParser) -> None:
+def _add_format(parser: Parser) -> None:
+    output.add_option(parser, formats=_OUTPUTS)
     parser.add_argument(
         '--format',
-        choices=sorted(FORMATS),
-        default='text',
-        help='format of the findings (default: %(default)s)',
+        dest='output',
+        type=lambda text: (
+            output.TABLE if text == 'text' else _read_output(text)
+        ),
+        default=argparse.SUPPRESS,
+        help=argparse.SUPPRESS,
     )
 
 
-def _add_imports(parser: argparse.ArgumentParser) -> None:
+def _add_imports(parser: Parser) -> None:
     parser.add_argument(
         '--import',
         dest='imports',
@@ -300,7 +339,7 @@ def _add_imports(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_release(parser: argparse.ArgumentParser) -> None:
+def _add_release(parser: Parser) -> None:
     parser.add_argument(
         'name', metavar='NAME', help='name of the release, for example 1.2.0'
     )
@@ -311,7 +350,7 @@ def _add_release(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_write(parser: argparse.ArgumentParser) -> None:
+def _add_write(parser: Parser) -> None:
     parser.add_argument(
         '--write',
         action='store_true',
@@ -320,33 +359,121 @@ def _add_write(parser: argparse.ArgumentParser) -> None:
     )
 
 
-_COMMANDS = (
-    _Command('init', _init, (_add_file, _add_imports)),
-    _Command('check', _check, (_add_file, _add_format)),
-    _Command('update', _update, (_add_file,)),
-    _Command('release', _release, (_add_file, _add_release)),
-    _Command('collapse', _collapse, (_add_file, _add_write)),
-    _Command('rules', _rules),
-)
+_COMMANDS = {
+    'init': (
+        'write a lock of the types that are registered now',
+        _command(
+            _init,
+            _add_file,
+            _add_imports,
+            examples=['vobjects lock init --import shop.objects:register_all'],
+        ),
+    ),
+    'check': (
+        'compare the code with the lock',
+        _command(
+            _check,
+            _add_file,
+            _add_format,
+            more='The exit code is 1 if a check fails.',
+            examples=[
+                'vobjects lock check',
+                'vobjects lock check -o sarif > lock.sarif  # for CI',
+            ],
+        ),
+    ),
+    'update': (
+        'record the versions in the code that no release has frozen',
+        _command(_update, _add_file, examples=['vobjects lock update']),
+    ),
+    'release': (
+        'update the lock, and freeze all versions under the name of a release',
+        _command(
+            _release,
+            _add_file,
+            _add_release,
+            examples=['vobjects lock release 1.2.0'],
+        ),
+    ),
+    'collapse': (
+        'merge unreleased versions of each type, in the source code',
+        _command(
+            _collapse,
+            _add_file,
+            _add_write,
+            examples=['vobjects lock collapse --write'],
+        ),
+    ),
+    'rules': (
+        'list the rules that the checks apply',
+        _command(
+            _rules, output.add_option, examples=['vobjects lock rules -o json']
+        ),
+    ),
+}
 
 
-def _lock_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+# The parsers
+
+
+def _lock_parser() -> Parser:
+    parser = Parser(
         prog='vobjects lock',
         description='Keep a record of every released version of every type,'
         ' and compare the code with it.',
-        epilog='The checks cover four cases:'
-        f' {"; ".join(DIRECTIONS.values())}.',
+        notes='The checks cover four cases:'
+        f' {"; ".join(DIRECTIONS.values())}.\n\n{_EXIT_CODES}',
     )
-    commands = parser.add_subparsers(
-        title='commands', metavar='COMMAND', required=True
-    )
-    for command in _COMMANDS:
-        summary = (command.run.__doc__ or '').partition('.')[0]
-        subparser = commands.add_parser(
-            command.name, help=summary, description=f'{summary}.'
-        )
-        subparser.set_defaults(run=command.run)
-        for add_argument in command.arguments:
-            add_argument(subparser)
+    parser.add_commands(_COMMANDS)
     return parser
+
+
+def _diff_parser() -> Parser:
+    parser = Parser(
+        prog='vobjects diff',
+        description='Show the changes from A to B and the peers that they'
+        ' break.',
+        notes=f'A and B are one of:\n\n{lock_names.SOURCES_HELP}\n\n'
+        'The exit code is 1 if no conversion covers a breaking change.',
+        examples=[
+            'vobjects diff HEAD~5  # and the code',
+            'vobjects diff release:0.1.0 tree -o json',
+        ],
+    )
+    parser.add_argument('old', metavar='A', help='old side of the comparison')
+    parser.add_argument(
+        'new',
+        metavar='B',
+        nargs='?',
+        default='tree',
+        help='new side of the comparison (default: the code)',
+    )
+    _add_file(parser)
+    _add_format(parser)
+    parser.set_defaults(run=_diff)
+    return parser
+
+
+def _history_parser() -> Parser:
+    parser = Parser(
+        prog='vobjects history',
+        description='Show the versions of a type in the lock, and their'
+        ' differences.',
+        examples=['vobjects history ClusterDeleteRequest'],
+    )
+    completion.offer(
+        parser.add_argument(
+            'type', metavar='TYPE', help='name of a type in the lock'
+        ),
+        lambda: parse.load(parse.DEFAULT_PATH).types,
+    )
+    _add_file(parser)
+    output.add_option(parser)
+    parser.set_defaults(run=_history)
+    return parser
+
+
+#: The commands ``vobjects lock``, ``vobjects diff`` and ``vobjects history``.
+main = Command(_lock_parser)
+diff = Command(_diff_parser)
+history = Command(_history_parser)

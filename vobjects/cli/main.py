@@ -2,9 +2,12 @@
 """Find a command and run it.
 
 A command is an entry point of the group ``vobjects.commands``. It refers to a
-function ``(argv: list[str]) -> int`` that receives the arguments after the
-command's name and returns the exit code: 0 success, 1 failure, 2 bad input.
-Listing the commands imports none of them.
+:class:`vobjects.cli.parser.Command`, or to a function ``(argv: list[str]) ->
+int`` that receives the arguments after the command's name and returns the exit
+code. Listing the commands imports none of them.
+
+Exit codes: 0 success, 1 failure or findings, 2 bad input, 130 interrupted by
+Ctrl-C; others as the help of a command states.
 """
 
 from __future__ import annotations
@@ -14,8 +17,10 @@ import importlib.metadata
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn
 
 from vobjects import exceptions, suggestions
+from vobjects.cli.parser import Parser
 
 GROUP = 'vobjects.commands'
 
@@ -34,6 +39,7 @@ SUMMARIES: Mapping[str, str] = {
     'diff': 'show the changes between two releases, and breaking ones',
     'history': 'show the versions of a type',
     'matrix': 'test every microversion with every release',
+    'completion': 'print a script that completes commands in your shell',
 }
 
 #: Errors whose message is sufficient, without a traceback: module, class and
@@ -55,7 +61,10 @@ _EXPLAINED = (
 )
 
 Command = Callable[[list[str]], int]
-Commands = Mapping[str, importlib.metadata.EntryPoint]
+CommandPoints = Mapping[str, importlib.metadata.EntryPoint]
+
+#: Environment variable that asks for completions of a command line.
+COMPLETION = '_ARGCOMPLETE'
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -67,74 +76,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     :raises SystemExit: raised by argparse, with the exit code
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    commands = _commands()
-    parser = _parser(commands)
-    if arguments[:1] == ['help']:
-        arguments = [*arguments[1:2], '--help']
-    options, rest = parser.parse_known_args(arguments[:1])
-    if rest:
-        parser.error(f'unknown option {rest[0]!r}')
-    if options.command is None:
-        parser.print_help(sys.stderr)
-        return BAD_INPUT
-    if options.command not in commands:
-        parser.error(_unknown(options.command, commands))
-    return _run(options.command, commands, arguments[1:])
-
-
-def _commands() -> Commands:
-    points = importlib.metadata.entry_points(group=GROUP)
-    return {point.name: point for point in points}
-
-
-def _parser(commands: Commands) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog='vobjects',
-        usage='vobjects [--help | --version] COMMAND [ARGUMENT ...]',
-        description=(
-            'API microversions and versioned RPC objects from one declaration.'
-        ),
-        epilog=_listing(commands),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        '--version',
-        action='version',
-        version=f'vobjects {importlib.metadata.version("vobjects")}',
-    )
-    parser.add_argument('command', nargs='?', help=argparse.SUPPRESS)
-    return parser
-
-
-def _listing(commands: Commands) -> str:
-    summaries: dict[str, str] = {}
-    for point in importlib.metadata.entry_points(group=SUMMARIES_GROUP):
-        summaries.update(point.load())
-    summaries.update(SUMMARIES)
-    described = [name for name in summaries if name in commands]
-    others = sorted(set(commands) - set(described))
-    lines = [f'  {name:<8} {summaries[name]}' for name in described]
-    lines += [f'  {name:<8} from {commands[name].value}' for name in others]
-    return '\n'.join(
-        [
-            'commands:',
-            *lines,
-            '',
-            "'vobjects COMMAND --help' describes a command.",
-        ]
-    )
-
-
-def _unknown(name: str, commands: Commands) -> str:
-    near = suggestions.nearest(name, commands)
-    advice = f'did you mean {near!r}?' if near else 'see vobjects --help'
-    return f'unknown command {exceptions.cut(name)}; {advice}'
-
-
-def _run(name: str, commands: Commands, argv: list[str]) -> int:
+    name = ''
     try:
+        if COMPLETION in os.environ:
+            _complete()
+        if arguments[:1] == ['help']:
+            arguments = [*arguments[1:], '--help']
+        parser = root_parser()
+        options, _ = parser.parse_known_args(arguments[:1])
+        if options.command is None:
+            parser.print_help(sys.stderr)
+            return BAD_INPUT
+        name = options.command
+        commands = command_points()
+        if name not in commands:
+            parser.error(_unknown(name, commands))
         command: Command = commands[name].load()
-        return command(argv)
+        code = command(arguments[1:])
+        # Here, so that an error of the reader is not reported at exit.
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -143,11 +104,64 @@ def _run(name: str, commands: Commands, argv: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
-        code = _code_of(error)
-        if code is None:
+        code_of_error = _code_of(error)
+        if code_of_error is None:
             raise
         print(f'vobjects {name}: {_first_line(error)}', file=sys.stderr)
-        return code
+        return code_of_error
+
+
+def command_points() -> CommandPoints:
+    """Return the entry points of the installed commands, by name."""
+    points = importlib.metadata.entry_points(group=GROUP)
+    return {point.name: point for point in points}
+
+
+def root_parser() -> Parser:
+    """Return the parser of ``vobjects`` itself, which lists the commands."""
+    parser = Parser(
+        prog='vobjects',
+        usage='vobjects [--help | --version] COMMAND [ARGUMENT ...]',
+        description=(
+            'API microversions and versioned RPC objects from one declaration.'
+        ),
+        notes="'vobjects COMMAND --help' describes a command.",
+    )
+    parser.add_argument(
+        '--version',
+        action='version',
+        version=f'vobjects {importlib.metadata.version("vobjects")}',
+        help='print the version, and exit',
+    )
+    parser.add_argument('command', nargs='?', help=argparse.SUPPRESS)
+    parser.summaries = _summaries()
+    return parser
+
+
+def _summaries() -> dict[str, str]:
+    commands = command_points()
+    summaries: dict[str, str] = {}
+    for point in importlib.metadata.entry_points(group=SUMMARIES_GROUP):
+        summaries.update(point.load())
+    summaries.update(SUMMARIES)
+    described = [name for name in summaries if name in commands]
+    others = sorted(set(commands) - set(described))
+    return {name: summaries[name] for name in described} | {
+        name: f'from {commands[name].value}' for name in others
+    }
+
+
+def _complete() -> NoReturn:
+    # Imported here, because it imports the library that completes.
+    from vobjects.cli import completion
+
+    completion.complete(root_parser(), command_points())
+
+
+def _unknown(name: str, commands: CommandPoints) -> str:
+    near = suggestions.nearest(name, commands)
+    advice = f'did you mean {near!r}?' if near else 'see vobjects --help'
+    return f'unknown command {exceptions.cut(name)}; {advice}'
 
 
 def _code_of(error: Exception) -> int | None:

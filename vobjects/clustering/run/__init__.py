@@ -8,12 +8,14 @@
     supervisor    start, monitor, restart and stop processes
     subreaper     run one command, and leave no process behind
     logs          read the end of a log, and follow several logs
-    terminal      write messages, coloured on a terminal only
     config_check  check configuration files, and log them at start
     who_uses      `vobjects api who-uses`: the clients of a microversion
 """
 
 from __future__ import annotations
+
+#: Port of the API, unless it is configured.
+DEFAULT_PORT = 8777
 
 #: The service's commands in `vobjects --help`.
 SUMMARIES = {

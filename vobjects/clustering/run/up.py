@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.metadata
 import ipaddress
 import os
 import pathlib
@@ -24,10 +25,15 @@ from collections.abc import Iterator
 from oslo_config import cfg
 
 from vobjects import exceptions
-from vobjects.cli import settings
-from vobjects.clustering.run import logs, state, supervisor, terminal
+from vobjects.cli import settings, terminal
+from vobjects.cli.parser import Command, Parser, one_of, whole_number
+from vobjects.clustering.run import (
+    DEFAULT_PORT,
+    logs,
+    state,
+    supervisor,
+)
 
-DEFAULT_PORT = 8777
 MAX_PROCESSES = 64
 
 #: Maximum time that a start waits for processes of a killed run, in seconds.
@@ -92,29 +98,23 @@ _SCRIPT = (
 )
 
 
-def main(argv: list[str]) -> int:
-    """Run ``vobjects up`` until SIGINT or SIGTERM.
-
-    :param argv: the arguments after ``up``
-    :returns: 0 after a clean stop, 1 if the start failed, 2 if the
-        configuration is invalid
-    :raises vobjects.exceptions.VobjectsError: an error that the user can fix
-    :raises SystemExit: raised by argparse
-    """
+def _run(options: argparse.Namespace) -> int:
+    """Run the service until SIGINT or SIGTERM."""
     began = time.monotonic()
-    options = _parser().parse_args(argv)
     # Until children run, each of these signals acts like Ctrl-C.
     for number in _stop_signals():
         signal.signal(number, signal.default_int_handler)
     os.umask(0o077)  # databases, sockets and logs are private
     screen = terminal.Terminal(sys.stdout)
-    directory = state.StateDirectory(options.state_dir)
+    directory = state.StateDirectory(_state_directory(options))
     lock = directory.lock(within=_PATIENCE)
     port = _free_port(options.host, options.port)
     sections = configuration(options, directory, port)
     written = directory.write_configuration(sections)
     files = [written, *(f.absolute() for f in options.config_file)]
-    if failure := _prepare(directory, files, screen):
+    provider = _configured(files, 'engine', 'provider')
+    servers = ['bus', *(['docker'] if provider == 'docker' else [])]
+    if failure := _prepare(directory, files, servers, screen):
         return failure
     url = f'http://{_in_url(options.host)}:{port}'
     children = _children(directory, files, options.engines, url)
@@ -139,19 +139,30 @@ def main(argv: list[str]) -> int:
     return code
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> Parser:
+    parser = Parser(
         prog='vobjects up',
         description='Run the API and its engines on this machine.',
+        notes='Exit codes: 0 after Ctrl-C or SIGTERM; 1 if a process or server'
+        ' fails; 2 invalid arguments or configuration.',
+        examples=[
+            'vobjects up',
+            'vobjects up --engines 3 --logs',
+            'vobjects up --provider docker',
+            'vobjects up --database postgresql+psycopg2://u:p@db/vobjects',
+        ],
     )
+    parser.set_defaults(run=_run)
     parser.add_argument(
         '--port',
-        type=_number(0, 65535),
+        metavar='PORT',
+        type=whole_number(0, 65535),
         default=DEFAULT_PORT,
         help='port of the API; 0 picks a free port (default: %(default)s)',
     )
     parser.add_argument(
         '--host',
+        metavar='ADDRESS',
         type=_loopback,
         default='127.0.0.1',
         help='loopback address of the API, because callers are not'
@@ -159,13 +170,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         '--engines',
-        type=_number(1, MAX_PROCESSES),
+        metavar='NUMBER',
+        type=whole_number(1, MAX_PROCESSES),
         default=2,
         help='number of engine processes (default: %(default)s)',
     )
     parser.add_argument(
         '--workers',
-        type=_number(1, MAX_PROCESSES),
+        metavar='NUMBER',
+        type=whole_number(1, MAX_PROCESSES),
         default=1,
         help='number of API processes (default: %(default)s)',
     )
@@ -173,9 +186,8 @@ def _parser() -> argparse.ArgumentParser:
         '--state-dir',
         type=pathlib.Path,
         metavar='DIR',
-        default=settings.default_state_directory(),
         help='directory for the database, sockets and logs (default:'
-        ' %(default)s)',
+        f' ${settings.VARIABLE}, or ~/.local/state/{settings.PROJECT})',
     )
     parser.add_argument(
         '--database',
@@ -186,6 +198,14 @@ def _parser() -> argparse.ArgumentParser:
         '--transport-url',
         metavar='URL',
         help='oslo.messaging URL (default: local sockets)',
+    )
+    parser.add_argument(
+        '--provider',
+        metavar='PROVIDER',
+        type=one_of(_providers(), 'provider'),
+        choices=_providers(),
+        help='provider of the nodes, such as docker for containers on the'
+        ' Docker daemon of this machine (default: simulated)',
     )
     parser.add_argument(
         '--config-file',
@@ -204,20 +224,19 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _number(lowest: int, highest: int) -> type[int]:
-    def read(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = lowest - 1
-        if not lowest <= number <= highest:
-            raise argparse.ArgumentTypeError(
-                f'{exceptions.cut(text)} is not a whole number from {lowest}'
-                f' to {highest}'
-            )
-        return number
+#: The command ``vobjects up``.
+main = Command(_parser)
 
-    return read  # type: ignore[return-value]
+
+def _providers() -> list[str]:
+    """Return the names of the installed providers."""
+    entry_points = importlib.metadata.entry_points(group='vobjects.providers')
+    return sorted(entry_points.names)
+
+
+def _state_directory(options: argparse.Namespace) -> pathlib.Path:
+    named = options.state_dir or os.environ.get(settings.VARIABLE)
+    return pathlib.Path(named or settings.default_state_directory())
 
 
 def _loopback(text: str) -> str:
@@ -299,6 +318,11 @@ def configuration(
         'simulated': {'latency': 1},
         'receivers': {'encryption_keys': directory.key()},
         **(
+            {'engine': {'provider': options.provider}}
+            if options.provider
+            else {}
+        ),
+        **(
             {
                 group: {'forbidden_networks': _FORBIDDEN}
                 for group in ('hooks', 'health_manager')
@@ -311,15 +335,22 @@ def configuration(
 
 def _auth_strategy(files: list[pathlib.Path]) -> str:
     """Return ``[api] auth_strategy``; empty if it cannot be read."""
+    return _configured(files, 'api', 'auth_strategy', 'none')
+
+
+def _configured(
+    files: list[pathlib.Path], section: str, name: str, default: str = ''
+) -> str:
+    """Return an option of the files; empty if it cannot be read."""
     conf = cfg.ConfigOpts()
-    conf.register_opt(cfg.StrOpt('auth_strategy', default='none'), 'api')
+    conf.register_opt(cfg.StrOpt(name, default=default), section)
     try:
         conf(
             [], default_config_files=[*map(str, files)], default_config_dirs=[]
         )
     except cfg.Error:
         return ''  # the processes report the error
-    return str(conf.api.auth_strategy)
+    return str(conf[section][name])
 
 
 def _command(files: list[pathlib.Path], *words: str) -> tuple[str, ...]:
@@ -327,12 +358,6 @@ def _command(files: list[pathlib.Path], *words: str) -> tuple[str, ...]:
     configured = [f'--config-file={file}' for file in files]
     return (sys.executable, '-m', 'vobjects', *words, *configured)
 
-
-#: Commands that run before the children, concurrently: name -> command.
-_PREPARATIONS = {
-    'config': ('config', 'check', '--quiet', '--connect=bus'),
-    'db': ('db', 'sync'),
-}
 
 #: Name -> exit codes after which the start continues; 1 of `config check`
 #: means that some options are unknown.
@@ -342,16 +367,24 @@ _HARMLESS = {'config': (0, 1), 'db': (0,)}
 def _prepare(
     directory: state.StateDirectory,
     files: list[pathlib.Path],
+    servers: list[str],
     screen: terminal.Terminal,
 ) -> int:
-    """Check the configuration and the message bus; prepare the database.
+    """Check the configuration and the servers; prepare the database.
 
+    :param servers: names of servers for ``config check --connect``
     :returns: 0; 2 if the configuration is invalid, 1 if a server does not
         answer
     """
     screen.say('checking the configuration, preparing the database')
+    connections = [f'--connect={name}' for name in servers]
+    # These commands run concurrently.
+    commands = {
+        'config': ('config', 'check', '--quiet', *connections),
+        'db': ('db', 'sync'),
+    }
     started = []
-    for name, words in _PREPARATIONS.items():
+    for name, words in commands.items():
         log = directory.log(name)
         start = logs.size(log)
         with log.open('ab') as output:

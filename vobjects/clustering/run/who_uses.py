@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import argparse
 import collections
-import configparser
 import datetime
 import http.client
-import json
 import os
-import pathlib
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+
+from oslo_config import cfg
 
 from vobjects import exceptions
-from vobjects.cli import settings
-from vobjects.clustering.run import state
+from vobjects.cli import output, settings
+from vobjects.cli.parser import Parser
+from vobjects.clustering.run import DEFAULT_PORT
 from vobjects.versions import Version
 
 _PATH = '/metrics'
@@ -46,39 +45,34 @@ _COLUMNS = ('AGENT', 'VERSION', 'METHOD', 'ROUTE', 'REQUESTS')
 Use = tuple[str, Version, str, str]
 
 
-def add(commands: Any) -> None:
-    """Add the command to an argument parser.
-
-    :param commands: the result of ``ArgumentParser.add_subparsers``
-    """
-    command = commands.add_parser(
-        'who-uses',
-        help='list the clients that use a microversion',
-        description='List the clients that have used a microversion, with'
-        ' their routes and numbers of requests, since the APIs started to'
-        f' count. A token for {_PATH} is read from ${_TOKEN}.',
+def _configure(parser: Parser) -> None:
+    parser.describe(
+        'It shows their routes and numbers of requests, since the APIs started'
+        f' to count. A token for {_PATH} is read from ${_TOKEN}.',
+        examples=[
+            'vobjects api who-uses 1.0-1.4',
+            'vobjects api who-uses 1.2 --url http://api-1:8777 -o json',
+        ],
     )
-    command.set_defaults(run=run)
-    command.add_argument(
+    parser.set_defaults(run=run)
+    parser.add_argument(
         'versions',
         metavar='VERSION',
         help='microversion or range, such as 1.2 or 1.0-1.4',
     )
-    place = command.add_mutually_exclusive_group()
-    place.add_argument(
+    parser.add_argument(
         '--url',
         action='append',
         metavar='URL',
-        help='root URL of an API; repeat it for each API host',
+        help='root URL of an API; repeat it for each API host (default: the'
+        ' host and port of [api] in the configuration)',
     )
-    place.add_argument(
-        '--state-dir',
-        type=pathlib.Path,
-        metavar='DIR',
-        help='state directory of a running `vobjects up` (default: its'
-        ' default directory)',
-    )
-    command.add_argument('--json', action='store_true', help='print JSON')
+    output.add_option(parser)
+    settings.add_options(parser)
+
+
+#: The command, for :meth:`vobjects.cli.parser.Parser.add_commands`.
+DEFINITION = ('list the clients that use a microversion', _configure)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -89,9 +83,7 @@ def run(options: argparse.Namespace) -> int:
     :raises vobjects.exceptions.VobjectsError: an error that the user can fix
     """
     first, last = _range(options.versions)
-    urls = options.url or [
-        _url_of(options.state_dir or settings.default_state_directory())
-    ]
+    urls = options.url or [_configured_url(options)]
     counts: collections.Counter[Use] = collections.Counter()
     since: list[float] = []
     for url in urls:
@@ -100,51 +92,38 @@ def run(options: argparse.Namespace) -> int:
         for use, number in uses:
             if first <= use[1] <= last:
                 counts[use] += number
-    print_ = _print_json if options.json else _print_table
     # All APIs have counts only since the latest of their start times.
-    print_(options.versions, counts, max(since))
+    began_all = max(since)
+    data = {
+        'versions': options.versions,
+        'since': began_all,
+        'uses': [
+            {
+                'agent': agent,
+                'version': str(version),
+                'method': method,
+                'route': route,
+                'requests': number,
+            }
+            for (agent, version, method, route), number in _ordered(counts)
+        ],
+    }
+    output.show(options, data, _lines(options.versions, counts, began_all))
     return 0
 
 
-def _print_table(
+def _lines(
     versions: str, counts: collections.Counter[Use], since: float
-) -> None:
+) -> Iterator[str]:
     began = datetime.datetime.fromtimestamp(since, datetime.UTC)
     moment = began.strftime('%Y-%m-%d %H:%M:%S UTC')
     if not counts:
-        print(f'No client has used {versions} since {moment}.')
+        yield f'No client has used {versions} since {moment}.'
         return
-    print(f'{counts.total()} requests at {versions} since {moment}:')
-    print()
-    rows = [
-        (agent, str(version), method, route, str(number))
-        for (agent, version, method, route), number in _ordered(counts)
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    widths = list(map(max, widths, map(len, _COLUMNS)))
-    for row in (_COLUMNS, *rows):
-        *texts, number = map(str.ljust, row, widths)
-        print('  '.join([*texts, number.strip().rjust(widths[-1])]))
-
-
-def _print_json(
-    versions: str, counts: collections.Counter[Use], since: float
-) -> None:
-    uses = [
-        {
-            'agent': agent,
-            'version': str(version),
-            'method': method,
-            'route': route,
-            'requests': number,
-        }
-        for (agent, version, method, route), number in _ordered(counts)
-    ]
-    print(
-        json.dumps(
-            {'versions': versions, 'since': since, 'uses': uses}, indent=2
-        )
-    )
+    yield f'{counts.total()} requests at {versions} since {moment}:'
+    yield ''
+    rows = [(*use, number) for use, number in _ordered(counts)]
+    yield from output.table(_COLUMNS, rows, right=['REQUESTS'])
 
 
 def _ordered(
@@ -171,21 +150,24 @@ def _range(text: str) -> tuple[Version, Version]:
     return begins, ends
 
 
-def _url_of(directory: pathlib.Path) -> str:
-    """Return the URL of the API that `vobjects up` runs.
+def _configured_url(options: argparse.Namespace) -> str:
+    """Return the URL of the API that the configuration describes.
 
-    :param directory: its state directory
-    :raises vobjects.clustering.run.state.StateError: `vobjects up` never ran
-        there
+    :raises vobjects.exceptions.VobjectsError: there is no configuration
     """
-    file = directory / 'vobjects.conf'
-    parser = configparser.RawConfigParser()
-    if not parser.read(file):
-        raise state.StateError(
-            f'{file} does not exist: no `vobjects up` has run in {directory};'
-            ' name its --state-dir, or the --url of an API'
+    conf = settings.read(cfg.ConfigOpts(), options)
+    if not settings.files(conf):
+        raise exceptions.VobjectsError(
+            f'name the --url of an API: {settings.nothing_found()}'
         )
-    host, port = parser['api']['host'], parser['api']['port']
+    conf.register_opts(
+        [
+            cfg.StrOpt('host', default='127.0.0.1'),
+            cfg.PortOpt('port', default=DEFAULT_PORT),
+        ],
+        'api',
+    )
+    host, port = conf.api.host, conf.api.port
     return (
         f'http://[{host}]:{port}' if ':' in host else f'http://{host}:{port}'
     )

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from tests.unit.vobjects.contract import samples
 from vobjects import exceptions
 from vobjects.cli import contract as commands
+from vobjects.cli.parser import Parser
 from vobjects.contract import type_schemas
 
 
@@ -20,10 +20,9 @@ def registered(monkeypatch):
 
 
 def run(*argv, contract=None):
-    parser = argparse.ArgumentParser()
-    commands.add(
-        parser.add_subparsers(required=True),
-        lambda options: contract or samples.contract(),
+    parser = Parser()
+    parser.add_commands(
+        commands.definitions(lambda options: contract or samples.contract())
     )
     options = parser.parse_args(argv)
     return options.run(options)
@@ -41,7 +40,7 @@ RETURNING = samples.contract(
 def test_history_when_complete_writes_the_page(tmp_path, capsys):
     path = tmp_path / 'history.rst'
 
-    assert run('history', '--output', str(path)) == 0
+    assert run('history', '--output-file', str(path)) == 0
     assert run('history') == 0
     assert path.read_text() == capsys.readouterr().out.rstrip('\n') + '\n'
     assert '**1.5**' in path.read_text()
@@ -107,7 +106,11 @@ def test_diff_when_a_removed_part_returns_reports_an_alarm(
 
 @pytest.mark.parametrize(
     ('argv', 'version'),
-    [(['openapi'], '1.5'), (['openapi', '--version', '1.2'], '1.2')],
+    [
+        (['openapi'], '1.5'),
+        (['openapi', '1.2'], '1.2'),
+        (['openapi', '--version', '1.2'], '1.2'),
+    ],
 )
 def test_openapi_prints_the_document(argv, version, capsys):
     assert run(*argv) == 0
@@ -119,8 +122,8 @@ def test_openapi_prints_the_document(argv, version, capsys):
     [
         ['diff', '1.2', '1.x'],
         ['diff', '1.2', '2.0'],
-        ['openapi', '--version', '1.99'],
-        ['openapi', '--version', 'latest'],
+        ['openapi', '1.99'],
+        ['openapi', 'latest'],
     ],
 )
 def test_command_when_version_is_unknown_raises(argv):

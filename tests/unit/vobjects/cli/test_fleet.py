@@ -20,7 +20,7 @@ def test_manifest_when_printed_then_a_manifest_file(tmp_path, capsys):
 
 
 def test_manifest_when_of_a_microversion_has_its_versions(capsys):
-    assert fleet.main(['manifest', '--microversion', '1.7']) == 0
+    assert fleet.main(['manifest', '1.7']) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown['ClusterCreateRequest'] == '1.1'
     assert shown['ClusterDeleteRequest'] == '1.0'
@@ -51,11 +51,12 @@ def test_fleet_when_several_services_are_installed_then_exits_2(
 @pytest.mark.parametrize(
     ('arguments', 'error_text'),
     [
-        (['manifest', '--microversion', '1.x'], "'1.x' is not a version"),
+        (['manifest', '1.x'], "'1.x' is not a version"),
+        (['manifest', '1.99'], 'no microversion 1.99; use one of 1.0 to'),
         (['manifest', '--service', 'none'], "no service 'none'"),
         (['explain', 'Clutser'], "no type 'Clutser'"),
         (['list', '--state-dir', '/no/such'], 'is not a file'),
-        (['list', '--config-file', '/no/such'], 'is not a file'),
+        (['list', '--config-file', '/no/such'], 'does not exist'),
     ],
 )
 def test_fleet_when_input_is_bad_then_exits_2(arguments, error_text, capsys):
@@ -99,7 +100,10 @@ def test_fleet_without_options_reads_the_engines_configuration(home, capsys):
     assert str(home / '.vobjects' / 'vobjects.conf') in capsys.readouterr().err
 
 
-def test_fleet_when_the_default_state_directory_exists_reads_it(home, capsys):
+def test_fleet_when_only_the_default_state_directory_exists_reads_it(
+    home, capsys
+):
+    (home / '.vobjects' / 'vobjects.conf').unlink()
     own = home / '.local' / 'state' / 'vobjects' / 'vobjects.conf'
     own.parent.mkdir(parents=True)
     own.write_text('[fleet\ny\n')
@@ -110,3 +114,15 @@ def test_fleet_when_the_default_state_directory_exists_reads_it(home, capsys):
 def test_fleet_when_the_state_directory_is_wrong_reads_no_other(home, capsys):
     assert main.main(['fleet', 'list', '--state-dir', '/no/such']) == 2
     assert '/no/such/vobjects.conf is not a file' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('limit', ['abc', '0', '10001', '9' * 5000])
+def test_list_when_the_limit_is_no_number_in_range_exits_2(
+    limit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as exited:
+        main.main(['fleet', 'list', '--limit', limit])
+    assert exited.value.code == 2
+    message = capsys.readouterr().err
+    assert 'is not a whole number from 1 to 10000' in message
+    assert len(message) < 1000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `--help` prints is text for people, whatever Python prints it."""
+"""Help of single commands; `test_tree` checks all of them."""
 
 from __future__ import annotations
 
@@ -14,27 +14,6 @@ def help_text(capsys: pytest.CaptureFixture[str], *command: str) -> str:
         main.main([*command, '--help'])
     assert end.value.code == 0
     return capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ('command', 'line'),
-    [
-        (
-            'fleet hold',
-            'Use a hold while you may have to roll back an upgrade:',
-        ),
-        (
-            'fleet manifest',
-            '`vobjects engine --manifest` and the option `engine` of',
-        ),
-        ('api history', 'Each microversion must have an entry, and an'),
-        ('api diff', 'A change is breaking if a client that works at the'),
-    ],
-)
-def test_help_when_built_from_a_docstring_is_not_indented(
-    command, line, capsys
-):
-    assert f'\n{line}' in help_text(capsys, *command.split())
 
 
 def test_help_of_up_names_no_defaults_that_are_none(capsys):

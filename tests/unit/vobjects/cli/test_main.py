@@ -100,4 +100,6 @@ def test_module_when_run_then_is_the_command_line():
 def test_main_when_the_caller_can_mend_it_then_exits_2(capsys):
     assert main.main(['fleet', 'list', '--state-dir=/no/such']) == 2
     shown = capsys.readouterr().err
-    assert shown.startswith('vobjects fleet: /no/such/vobjects.conf is not')
+    assert shown.startswith(
+        'vobjects fleet: --state-dir: /no/such/vobjects.conf is not a file'
+    )

@@ -104,6 +104,7 @@ def test_loopback_is_allowed_while_authentication_is_off(
         files = [tmp_path / 'own.conf']
         files[0].write_text(text)
     options = Namespace(
+        provider=None,
         transport_url=None,
         database=None,
         host='127.0.0.1',

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import pathlib
 
@@ -11,6 +10,7 @@ import pytest
 
 from tests.unit.vobjects.microversions import wsgi
 from vobjects import exceptions
+from vobjects.cli.parser import Parser
 from vobjects.clustering.run import who_uses
 from vobjects.microversions import presets, version_policy
 from vobjects.microversions import usage_metrics as counting
@@ -20,8 +20,8 @@ ROUTE = '/v1/clusters/{identity}'
 
 
 def run_who_uses(*arguments: str) -> int:
-    parser = argparse.ArgumentParser()
-    who_uses.add(parser.add_subparsers())
+    parser = Parser()
+    parser.add_commands({'who-uses': who_uses.DEFINITION})
     options = parser.parse_args(['who-uses', *arguments])
     code: int = options.run(options)
     return code
@@ -177,5 +177,5 @@ def test_url_of_another_scheme_is_rejected():
 
 
 def test_directory_without_a_service_is_rejected(tmp_path: pathlib.Path):
-    with pytest.raises(exceptions.VobjectsError, match='no `vobjects up`'):
+    with pytest.raises(exceptions.VobjectsError, match='no "vobjects up"'):
         run_who_uses('1.2', '--state-dir', str(tmp_path))

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that several commands share: a service, a microversion."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+from vobjects import exceptions, service
+from vobjects.versions import Version
+
+
+def add_service(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--service``."""
+    parser.add_argument(
+        '--service',
+        metavar='NAME',
+        help='name of the service, an entry point of the group'
+        f' {service.GROUP} (default: the only one that is installed)',
+    )
+
+
+def microversion(text: str, known: Iterable[Version]) -> Version:
+    """Return a microversion that a service has.
+
+    :param text: the version, as the user wrote it
+    :param known: the microversions of the service
+    :raises vobjects.exceptions.VobjectsError: not a version, or not one of
+        those
+    """
+    version = Version.parse(text)
+    versions = sorted(known)
+    if version not in versions:
+        raise exceptions.VobjectsError(
+            f'there is no microversion {version}; use one of'
+            f' {versions[0]} to {versions[-1]}'
+        )
+    return version
