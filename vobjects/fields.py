@@ -10,7 +10,13 @@ limit changes the fingerprint of the types that use it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from typing import Any, ClassVar, TypeVar
 
 from oslo_versionedobjects import fields as _ovo
@@ -30,6 +36,71 @@ Value = TypeVar('Value')
 def is_required(field: _ovo.Field[Any]) -> bool:
     """Tell whether a field is required: not nullable, without a default."""
     return not field.nullable and field.default is UnspecifiedDefault
+
+
+def holds_objects(field_type: Any) -> bool:
+    """Tell whether values of a field type contain objects."""
+    if isinstance(field_type, _ovo.Object):
+        return True
+    if isinstance(field_type, _ovo.CompoundFieldType):
+        element = getattr(field_type, '_element_type', None)
+        return element is not None and holds_objects(element._type)
+    return False
+
+
+def objects_in(field_type: Any, value: Any) -> Iterator[Any]:
+    """Yield the objects in a value of a field, in any container.
+
+    :param value: as an attribute or as a primitive
+    """
+    if value is None:
+        return
+    if isinstance(field_type, _ovo.Object):
+        yield value
+    elif isinstance(field_type, _ovo.Dict):
+        for item in value.values():
+            yield from objects_in(field_type._element_type._type, item)
+    elif isinstance(field_type, (_ovo.List, _ovo.Set)):
+        for item in value:
+            yield from objects_in(field_type._element_type._type, item)
+
+
+#: Path of a value: names of fields, indices of lists and keys of dicts.
+Path = tuple[str | int, ...]
+
+
+def map_objects(
+    field_type: Any,
+    value: Any,
+    function: Callable[[Any, Any, Path], Any],
+    path: Path = (),
+) -> Any:
+    """Return a value with the result of a function for each object in it.
+
+    Sets become lists.
+
+    :param value: as a primitive or as JSON data
+    :param function: called with the field type, the value and the path of
+        each object
+    :param path: path of ``value``
+    """
+    if value is None:
+        return None
+    if isinstance(field_type, _ovo.Object):
+        return function(field_type, value, path)
+    if isinstance(field_type, _ovo.Dict):
+        inner = field_type._element_type._type
+        return {
+            key: map_objects(inner, item, function, (*path, key))
+            for key, item in value.items()
+        }
+    if isinstance(field_type, (_ovo.List, _ovo.Set)):
+        inner = field_type._element_type._type
+        return [
+            map_objects(inner, item, function, (*path, index))
+            for index, item in enumerate(value)
+        ]
+    return value
 
 
 class Limited(_ovo.FieldType[Value]):

@@ -16,6 +16,7 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects import objects
 from vobjects.contract import schema_tree
 from vobjects.contract.schema_tree import Schema as Schema
+from vobjects.microversions import nested_objects
 from vobjects.microversions import schema as request_schemas
 from vobjects.versions import Version
 
@@ -178,11 +179,7 @@ def _field_schema(
     result = _object_type_schema(field._type, microversion, early, outer)
     if result is None:
         return to_2020_12(request_schemas.field_schema(field))
-    if not field.nullable:
-        return result
-    if 'title' in result:  # a titled type stays whole: it becomes a component
-        return {'anyOf': [result, {'type': 'null'}]}
-    return {**result, 'type': [result['type'], 'null']}
+    return nested_objects.with_null(result) if field.nullable else result
 
 
 def _object_type_schema(

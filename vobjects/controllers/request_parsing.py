@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from vobjects import exceptions
+from vobjects import exceptions, fields, phrases
 from vobjects.controllers.version_request import environ_of, version_of
 from vobjects.microversions import (
     errors,
@@ -88,7 +88,7 @@ def parse_values(
     schema.validate(
         cls, version_of(request), names, values, early=_is_early(request)
     )
-    return _build(cls, request, {**_parse_path(cls, request, path), **values})
+    return _parse(cls, request, path, values, 'body')
 
 
 def parse_query(
@@ -110,7 +110,69 @@ def parse_query(
         query.parse_pairs(query_string),
         early=_is_early(request),
     )
-    return _build(cls, request, {**_parse_path(cls, request, path), **values})
+    return _parse(cls, request, path, values, 'query')
+
+
+def build(
+    cls: type[T],
+    microversion: Version,
+    values: Mapping[str, Any],
+    where: str,
+    *,
+    early: bool = False,
+) -> T:
+    """Return valid values as an object of the newest version.
+
+    It has no defaults.
+
+    :param cls: a registered type that the microversion has
+    :param values: field name -> JSON value, valid at the microversion
+    :param where: name of the part with the values, for error messages
+    :param early: see :meth:`vobjects.objects.object.Object.version_at`
+    :raises vobjects.microversions.errors.ValidationError: the newest version
+        cannot hold a value; the error has the path of its field
+    """
+    primitive = _primitive(cls, microversion, values, early)
+    try:
+        request_object: T = cls.obj_from_primitive(primitive)
+    except exceptions.LossyDowngrade as error:
+
+        def build_inner(inner: Any, value: Any, steps: fields.Path) -> None:
+            inner_cls = nested_objects.class_of(inner)
+            place = phrases.format_path(where, steps)
+            build(inner_cls, microversion, value, place, early=early)
+
+        # If the value is in an object inside, this raises the error.
+        hashable: Any = cls
+        form = _form(hashable, microversion, early)
+        for name, field_type in form.object_fields.items():
+            if name in values:
+                fields.map_objects(
+                    field_type, values[name], build_inner, (name,)
+                )
+        raise schema.conversion_error(
+            cls, microversion, error, where
+        ) from error
+    return request_object
+
+
+def _parse(
+    cls: type[T],
+    request: Any,
+    path: Mapping[str, str] | None,
+    values: Mapping[str, Any],
+    where: str,
+) -> T:
+    """Return valid values and the path's as an object with defaults."""
+    request_object = build(
+        cls,
+        version_of(request),
+        {**_parse_path(cls, request, path), **values},
+        where,
+        early=_is_early(request),
+    )
+    nested_objects.set_defaults(request_object)
+    return request_object
 
 
 def _parse_path(
@@ -135,16 +197,33 @@ def _parse_path(
     )
 
 
-def _build(cls: type[T], request: Any, values: dict[str, Any]) -> T:
-    """Convert validated values to the newest version, and set defaults."""
-    microversion = version_of(request)
-    primitive = _primitive(cls, microversion, values, _is_early(request))
-    try:
-        request_object: T = cls.obj_from_primitive(primitive)
-    except exceptions.LossyDowngrade as error:
-        raise schema.conversion_error(cls, microversion, error) from error
-    nested_objects.set_defaults(request_object)
-    return request_object
+class _Form(NamedTuple):
+    """The form of the primitives of a type at a microversion.
+
+    :ivar envelope: the keys other than the next two, with their values
+    :ivar object_fields: name -> type of the fields that hold objects
+    """
+
+    envelope: Mapping[str, str]
+    data_key: str
+    changes_key: str
+    object_fields: Mapping[str, Any]
+
+
+@functools.lru_cache(maxsize=4096)
+def _form(
+    cls: type[objects.Object], microversion: Version, early: bool
+) -> _Form:
+    version = cls.version_at(microversion, early=early)
+    assert version is not None
+    key = cls._obj_primitive_key
+    envelope = {
+        key('name'): cls.obj_name(),
+        key('namespace'): cls.OBJ_PROJECT_NAMESPACE,
+        key('version'): version,
+    }
+    object_fields = nested_objects.object_fields(cls, version)
+    return _Form(envelope, key('data'), key('changes'), object_fields)
 
 
 def _primitive(
@@ -153,25 +232,33 @@ def _primitive(
     values: Mapping[str, Any],
     early: bool,
 ) -> dict[str, Any]:
-    """Return the primitive of an object, also of those inside it."""
-    names = _field_names(cls, ())
-    compiled = schema.request_schema_at(cls, microversion, names, early=early)
-    data = dict(values)
-    for name in compiled.holding_objects & values.keys():
-        data[name] = nested_objects.map_objects(
-            compiled.fields[name]._type,
-            values[name],
-            lambda inner, value, _: _primitive(
-                inner, microversion, value, early
-            ),
-        )
-    key = cls._obj_primitive_key
+    """Return the primitive of an object, also of those inside it.
+
+    :param values: valid JSON values
+    """
+    hashable: Any = cls  # mypy checks the instances' __hash__
+    form = _form(hashable, microversion, early)
+    data = values
+    if form.object_fields:
+
+        def primitive_of(inner: Any, value: Any, _: Any) -> dict[str, Any]:
+            inner_cls = nested_objects.class_of(inner)
+            return _primitive(inner_cls, microversion, value, early)
+
+        data = {
+            **values,
+            **{
+                name: fields.map_objects(
+                    field_type, values[name], primitive_of
+                )
+                for name, field_type in form.object_fields.items()
+                if name in values
+            },
+        }
     return {
-        key('name'): cls.obj_name(),
-        key('namespace'): cls.OBJ_PROJECT_NAMESPACE,
-        key('version'): cls.version_at(microversion, early=early),
-        key('data'): data,
-        key('changes'): list(values),
+        **form.envelope,
+        form.data_key: data,
+        form.changes_key: list(values),
     }
 
 

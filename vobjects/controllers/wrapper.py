@@ -182,7 +182,8 @@ class MethodWrapper:
         statuses = self._spec.error_statuses
         if not statuses:
             return
-        if not _is_expected(error, statuses.at(version) or frozenset()):
+        expected = statuses.at(version) or frozenset()
+        if not _is_expected(errors.ungroup(error), expected):
             LOG.error('A method raised an undeclared error', exc_info=True)
             raise errors.UnexpectedError from error
 

@@ -73,11 +73,16 @@ class Finding:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Result:
-    """All findings, and the number of types and versions compared."""
+    """All findings, and the number of types and versions compared.
+
+    :ivar path: the lock file that the code was compared with; None: another
+        lock
+    """
 
     findings: tuple[Finding, ...]
     types: int
     versions: int
+    path: pathlib.Path | None = None
 
     @property
     def failing(self) -> tuple[Finding, ...]:
@@ -121,6 +126,7 @@ def check(
         ),
         len(code.types),
         len(code.schemas),
+        path,
     )
 
 

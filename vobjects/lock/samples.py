@@ -82,7 +82,7 @@ _VALUES_BY_TYPE: tuple[tuple[type, tuple[Draw, ...]], ...] = (
 NO_VALUE = object()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(slots=True)
 class Peer:
     """The reader of an instance.
 
@@ -90,10 +90,15 @@ class Peer:
     :ivar known_only: whether to leave out fields and values of enums that it
         does not know, unless it knows no value of an enum; else, such values
         are preferred
+    :ivar variant: number of the value to use for each enum that has other
+        values at the peer; None: any value
+    :ivar variants: the number of variants, after an instance was filled
     """
 
     types: KnownTypes
     known_only: bool = False
+    variant: int | None = None
+    variants: int = dataclasses.field(default=1, init=False)
 
     def omits(self, type_name: str, field: str) -> bool:
         """Return whether to leave out a field."""
@@ -111,7 +116,28 @@ class Peer:
         known = set(known)
         new = [value for value in values if str(value) not in known]
         old = [value for value in values if str(value) in known]
-        return (old or new) if self.known_only else [*new, *old]
+        ordered = [*new, *old]
+        if self.variant is None or known == set(map(str, values)):
+            return (old or new) if self.known_only else ordered
+        self.variants = max(self.variants, len(ordered))
+        value = ordered[self.variant % len(ordered)]
+        return old[:1] if self.known_only and value in new and old else [value]
+
+
+def variants(types: KnownTypes) -> Iterator[Peer]:
+    """Yield a peer for each variant; fill an instance with each.
+
+    The instances have each value of each enum that has other values at the
+    peer.
+
+    :param types: see :class:`Peer`
+    """
+    number, total = 0, 1
+    while number < total:
+        peer = Peer(types, variant=number)
+        yield peer
+        total = max(total, peer.variants)
+        number += 1
 
 
 def enum_values(field_type: Any) -> list[str] | None:

@@ -25,8 +25,9 @@ Websockets and lifespan events pass through.
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 from vobjects.microversions import discovery, errors, json_body
@@ -238,14 +239,45 @@ def environ_from(scope: Scope) -> Environ:
     }
     if REQUEST_ID in scope:
         environ[REQUEST_ID] = scope[REQUEST_ID]
-    for raw_name, raw_value in scope.get('headers', ()):
-        # "a_b" would become the key of "a-b".
-        if b'_' in raw_name:
-            continue
-        key = environ_key(raw_name.decode('latin-1'))
-        value = raw_value.decode('latin-1')
-        environ[key] = f'{environ[key]},{value}' if key in environ else value
+    add_headers(environ, scope.get('headers', ()))
     return environ
+
+
+def add_headers(
+    environ: Environ, headers: Iterable[tuple[bytes, bytes]]
+) -> None:
+    """Add the headers of an ASGI scope to an environ (PEP 3333).
+
+    The values of a repeated header are joined with commas, those of Cookie
+    with semicolons (RFC 9113, section 8.2.3). Headers whose name has an
+    underscore are dropped: in an environ they would look like those with a
+    hyphen, which proxies remove or set.
+
+    :param environ: without keys that begin with ``HTTP_``
+    :param headers: names in lower case, and values
+    """
+    for name, value in headers:
+        if b'_' in name:
+            continue
+        key = _header_key(name)
+        text = value.decode('latin-1')
+        if key in environ:
+            separator = '; ' if name == b'cookie' else ','
+            text = f'{environ[key]}{separator}{text}'
+        environ[key] = text
+
+
+@functools.lru_cache(maxsize=256)
+def _header_key(name: bytes) -> str:
+    key = environ_key(name.decode('latin-1'))
+    return _UNPREFIXED.get(key, key)
+
+
+#: The keys of these headers have no prefix.
+_UNPREFIXED = {
+    'HTTP_CONTENT_TYPE': 'CONTENT_TYPE',
+    'HTTP_CONTENT_LENGTH': 'CONTENT_LENGTH',
+}
 
 
 def _wsgi_text(text: str) -> str:

@@ -301,6 +301,28 @@ FLEET_ERRORS = (
     exceptions.UnsupportedType,
 )
 
+#: Errors whose response has their text.
+EXPECTED = (ApiError, *FLEET_ERRORS)
+
+
+def ungroup(error: Exception) -> Exception:
+    """Return the first error of a group in which all are :data:`EXPECTED`.
+
+    Task groups of asyncio, Trio and AnyIO raise the errors of their tasks as
+    an ``ExceptionGroup``.
+
+    :returns: ``error`` itself if it is no such group
+    """
+    if not isinstance(error, ExceptionGroup):
+        return error
+    unexpected = error.split(EXPECTED)[1]
+    if unexpected is not None:
+        return error
+    first: Exception = error
+    while isinstance(first, ExceptionGroup):
+        first = first.exceptions[0]
+    return first
+
 
 def as_api_error(
     error: Exception, version: Version, limits: tuple[Version, Version]
@@ -308,10 +330,12 @@ def as_api_error(
     """Return the error that a client receives.
 
     :param error: an :class:`ApiError`, which is returned; one of
-        :data:`FLEET_ERRORS`; or any other, whose text remains private
+        :data:`FLEET_ERRORS`; a group of such errors; or any other, whose text
+        remains private
     :param version: version of the request
     :param limits: lowest and highest version served now
     """
+    error = ungroup(error)
     if isinstance(error, ApiError):
         return error
     if isinstance(error, exceptions.NoLivePeer):

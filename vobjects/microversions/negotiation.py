@@ -61,9 +61,6 @@ _OWN_REQUEST_ID = 'vobjects.request_id'
 #: Maximum length of a requested version that the response header repeats.
 MAX_ECHOED = 32
 
-#: Errors whose response has their text.
-_EXPECTED = (errors.ApiError, *errors.FLEET_ERRORS)
-
 Headers = list[tuple[str, str]]
 
 #: A WSGI environ, or the part of it that discovery and negotiation read.
@@ -87,8 +84,8 @@ class Negotiation:
         the policy's maximum, for a service without separate engines. If it
         raises NoLivePeer, the response is a 503
     :param handle_unexpected: whether a middleware responds to all errors of
-        the application; false: only to ApiError and FLEET_ERRORS of
-        :mod:`vobjects.microversions.errors`
+        the application; false: only to those in
+        :data:`vobjects.microversions.errors.EXPECTED` and groups of them
     """
 
     def __init__(
@@ -197,11 +194,11 @@ class Negotiation:
 
     def handles(self, error: Exception) -> bool:
         """Return whether a middleware responds to an error."""
-        return self._handle_unexpected or isinstance(error, _EXPECTED)
+        return self._handle_unexpected or _is_expected(error)
 
     def log_unexpected(self, error: Exception, environ: Environ) -> None:
         """Log an error whose response does not contain its text."""
-        if not isinstance(error, _EXPECTED):
+        if not _is_expected(error):
             LOG.error(
                 'Request %s failed', environ.get(REQUEST_ID), exc_info=error
             )
@@ -334,6 +331,10 @@ class _State(NamedTuple):
     live_maximum: Maximum | None
     maximum: Maximum
     headers: dict[Version, Headers]
+
+
+def _is_expected(error: Exception) -> bool:
+    return isinstance(errors.ungroup(error), errors.EXPECTED)
 
 
 def _new_request_id() -> str:

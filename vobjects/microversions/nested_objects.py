@@ -10,10 +10,13 @@ request, without the envelope of oslo.versionedobjects::
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import fields
 
 if TYPE_CHECKING:
     # Needed for annotations only: callers have imported the type themselves.
@@ -21,46 +24,20 @@ if TYPE_CHECKING:
 
 ObjectType: TypeAlias = 'type[objects.Object]'
 
-#: Path of a value: names of fields, indices of lists and keys of dicts.
-Path = tuple[str | int, ...]
+
+def object_fields(cls: ObjectType, object_version: str) -> Mapping[str, Any]:
+    """Return name -> type of the fields that hold objects at a version."""
+    hashable: Any = cls  # mypy checks the instances' __hash__
+    return _object_fields(hashable, object_version)
 
 
-def holds_objects(field_type: Any) -> bool:
-    """Tell whether values of a field type contain objects."""
-    if isinstance(field_type, ovo_fields.Object):
-        return True
-    element = getattr(field_type, '_element_type', None)
-    return element is not None and holds_objects(element._type)
-
-
-def map_objects(
-    field_type: Any,
-    value: Any,
-    visit: Callable[[ObjectType, Any, Path], Any],
-    path: Path = (),
-) -> Any:
-    """Return a value with the result of a function for each object in it.
-
-    :param field_type: type of a field that holds objects
-    :param value: JSON value that has the form of the field
-    :param visit: called with the registered type, the JSON value and the path
-        of each object
-    :param path: path of ``value``
-    """
-    if value is None:
-        return None
-    if isinstance(field_type, ovo_fields.Object):
-        return visit(_class_of(field_type), value, path)
-    inner = field_type._element_type._type
-    if isinstance(field_type, ovo_fields.Dict):
-        return {
-            key: map_objects(inner, item, visit, (*path, key))
-            for key, item in value.items()
-        }
-    return [
-        map_objects(inner, item, visit, (*path, index))
-        for index, item in enumerate(value)
-    ]
+@functools.lru_cache(maxsize=4096)
+def _object_fields(cls: ObjectType, object_version: str) -> Mapping[str, Any]:
+    return {
+        name: field._type
+        for name, field in cls.fields_at(object_version).items()
+        if fields.holds_objects(field._type)
+    }
 
 
 def map_schema(
@@ -74,7 +51,7 @@ def map_schema(
     """
     field_type: Any = field._type
     if isinstance(field_type, ovo_fields.Object):
-        schema = object_schema(_class_of(field_type))
+        schema = object_schema(class_of(field_type))
     else:
         inner = map_schema(field_type._element_type, object_schema)
         if inner is None:
@@ -83,31 +60,38 @@ def map_schema(
             schema = {'type': 'object', 'additionalProperties': inner}
         else:
             schema = {'type': 'array', 'items': inner}
-    if schema is None or not field.nullable:
-        return schema
+    return with_null(schema) if schema and field.nullable else schema
+
+
+def with_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a nullable field that holds objects.
+
+    :param schema: its schema without null; empty: any value
+    """
+    if not schema:
+        return {}
+    if 'title' in schema:  # a titled type stays whole: it becomes a component
+        return {'anyOf': [schema, {'type': 'null'}]}
     return {**schema, 'type': [schema['type'], 'null']}
 
 
 def set_defaults(target: objects.Object) -> None:
     """Set the defaults of an object and of all objects inside it."""
     target.obj_set_defaults()
-    for name, field in target.fields.items():
-        if holds_objects(field._type) and target.obj_attr_is_set(name):
-            for item in _objects_in(field._type, getattr(target, name)):
-                set_defaults(item)
+    set_inner_defaults(target)
 
 
-def _objects_in(field_type: Any, value: Any) -> list[objects.Object]:
-    if value is None:
-        return []
-    if isinstance(field_type, ovo_fields.Object):
-        return [value]
-    inner = field_type._element_type._type
-    items = value.values() if isinstance(value, dict) else value
-    return [child for item in items for child in _objects_in(inner, item)]
+def set_inner_defaults(target: objects.Object) -> None:
+    """Set the defaults of all objects inside an object."""
+    own_fields = object_fields(type(target), target.VERSION)
+    for name, field_type in own_fields.items():
+        if target.obj_attr_is_set(name):
+            for child in fields.objects_in(field_type, getattr(target, name)):
+                set_defaults(child)
 
 
-def _class_of(field_type: Any) -> ObjectType:
+def class_of(field_type: Any) -> ObjectType:
+    """Return the registered class of a field type that holds an object."""
     # The module loads oslo.messaging, which a client of the schemas need not.
     from vobjects.objects import registration
 

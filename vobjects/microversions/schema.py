@@ -118,7 +118,7 @@ def _part_field(
     field: ovo_fields.Field[Any],
     object_schema: Callable[[RequestType], dict[str, Any] | None],
 ) -> dict[str, Any] | None:
-    if nested_objects.holds_objects(field._type):
+    if fields.holds_objects(field._type):
         return nested_objects.map_schema(field, object_schema)
     return field_schema(field)
 
@@ -131,6 +131,9 @@ def all_field_names(cls: RequestType) -> tuple[str, ...]:
             name for version in versions for name in cls.fields_at(version)
         )
     )
+
+
+_cached_field_names = functools.lru_cache(maxsize=1024)(all_field_names)
 
 
 def validate(
@@ -163,22 +166,30 @@ def validate(
     for name, value in values.items():
         if isinstance(value, checked[name]) and value is not None:
             compiled.check_value(name, value, where)
-    if not compiled.holding_objects:
-        return
+    if compiled.object_fields:
+        _validate_objects(compiled, microversion, values, where, early)
 
-    def check(
-        inner: RequestType, value: Any, path: nested_objects.Path
-    ) -> None:
+
+def _validate_objects(
+    compiled: RequestSchema,
+    microversion: Version,
+    values: Mapping[str, Any],
+    where: str,
+    early: bool,
+) -> None:
+    """Validate the objects inside a part, whose own values are valid."""
+
+    def check(inner: Any, value: Any, path: fields.Path) -> None:
+        cls = nested_objects.class_of(inner)
         place = phrases.format_path(where, path)
-        _validate_nested(inner, microversion, value, place, early)
+        _validate_object(cls, microversion, value, place, early)
 
-    for name in compiled.holding_objects & values.keys():
-        nested_objects.map_objects(
-            compiled.fields[name]._type, values[name], check, (name,)
-        )
+    for name, field_type in compiled.object_fields.items():
+        if name in values:
+            fields.map_objects(field_type, values[name], check, (name,))
 
 
-def _validate_nested(
+def _validate_object(
     cls: RequestType,
     microversion: Version,
     values: Any,
@@ -191,7 +202,8 @@ def _validate_nested(
         error = errors.ValidationError(where, problem)
         error.set_availability(ranges, microversion)
         raise error
-    names = all_field_names(cls)
+    hashable: Any = cls
+    names = _cached_field_names(hashable)
     validate(cls, microversion, names, values, where, early=early)
 
 
@@ -354,7 +366,7 @@ class RequestSchema:
         validator must decide
     :ivar checked_by_field: field name -> classes of values that pass the
         schema and that the field may still reject
-    :ivar holding_objects: names of the fields that hold objects
+    :ivar object_fields: name -> type of the fields that hold objects
     :ivar fields: field name -> field
     :ivar owner: object passed to the fields when they check a value
     """
@@ -364,7 +376,7 @@ class RequestSchema:
     validator: jsonschema.Draft4Validator
     accepts: fast_validation.Accepts
     checked_by_field: Mapping[str, tuple[type, ...]]
-    holding_objects: frozenset[str]
+    object_fields: Mapping[str, Any]
     fields: Mapping[str, ovo_fields.Field[Any]]
     owner: objects.Object
 
@@ -442,11 +454,13 @@ def _compiled(
         ),
         fast_validation.compile_schema(schema),
         {name: _checked_classes(known[name]) for name in properties},
-        frozenset(
-            name
-            for name in properties
-            if nested_objects.holds_objects(known[name]._type)
-        ),
+        {
+            name: field_type
+            for name, field_type in nested_objects.object_fields(
+                cls, object_version
+            ).items()
+            if name in properties
+        },
         known,
         cls(),
     )
@@ -474,7 +488,7 @@ _CHECKED_BY_FIELD: Mapping[type, tuple[type, ...]] = {
 
 def _checked_classes(field: ovo_fields.Field[Any]) -> tuple[type, ...]:
     """Return the classes of values that a field must check itself."""
-    if nested_objects.holds_objects(field._type):
+    if fields.holds_objects(field._type):
         return ()
     for name in ('coerce', 'get_schema'):
         if getattr(type(field), name) is not getattr(ovo_fields.Field, name):
@@ -558,22 +572,20 @@ def conversion_error(
     cls: RequestType,
     microversion: Version,
     error: exceptions.LossyDowngrade,
-    where: str = 'body',
+    where: str,
 ) -> errors.ValidationError:
     """Return the error for a valid value that the newest type cannot hold.
 
     The declaration of the type rejects it: ``changed`` cannot convert it, or
     the type has dropped the field.
+
+    :param cls: the type that has the field
     """
     name = error.field
-    is_own = error.type_name == cls.obj_name()
     problem = (
         f'the value {error.value} is no longer supported; this request asked'
         f' for {microversion}'
     )
-    if not is_own:
-        problem = f'{error.type_name}.{name}: {problem}'
-        return errors.ValidationError(where, problem)
     ranges = _ranges_of(cls, name)
     removed = next((r.removed for r in ranges if r.removed), None)
     if removed is not None:

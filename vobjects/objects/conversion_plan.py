@@ -16,7 +16,7 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.fields import is_required
+from vobjects.fields import holds_objects, is_required
 from vobjects.sensitive import HIDDEN
 from vobjects.versions import Version
 
@@ -112,16 +112,6 @@ def checked(field: AnyField, primitive: Any) -> Any:
         owner, 'value', field.from_primitive(owner, 'value', primitive)
     )
     return field.to_primitive(owner, 'value', value)
-
-
-def holds_objects(field_type: Any) -> bool:
-    """Tell whether values of a field type contain objects."""
-    if isinstance(field_type, ovo_fields.Object):
-        return True
-    if isinstance(field_type, ovo_fields.CompoundFieldType):
-        element = getattr(field_type, '_element_type', None)
-        return element is not None and holds_objects(element._type)
-    return False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

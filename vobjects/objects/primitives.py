@@ -11,6 +11,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
+from vobjects.fields import map_objects, objects_in
 from vobjects.objects import nested_downgrade
 from vobjects.objects.codec import json_text, lazy_list
 from vobjects.objects.conversion_plan import ConversionPlan
@@ -121,7 +122,7 @@ def versions_in(primitive: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
     known = cls._history.wire_fields_at(Version.parse(version))
     for key, field in known.items():
-        for child in _primitives_inside(field._type, data.get(key)):
+        for child in objects_in(field._type, data.get(key)):
             yield from versions_in(child)
 
 
@@ -151,8 +152,14 @@ def _strip(primitive: Mapping[str, Any]) -> dict[str, Any]:
         data.pop(key, None)
     for key, field_type in _enveloped_fields(timeline, version):
         if key in data:
-            data[key] = _strip_value(field_type, data[key])
+            data[key] = map_objects(field_type, data[key], _strip_nested)
     return data
+
+
+def _strip_nested(
+    _type: Any, primitive: Mapping[str, Any], _path: Any
+) -> dict[str, Any]:
+    return _strip(primitive)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -180,32 +187,3 @@ def _holds_envelope(field_type: Any) -> bool:
     if isinstance(field_type, (ovo_fields.List, ovo_fields.Dict)):
         return _holds_envelope(field_type._element_type._type)
     return isinstance(field_type, (ovo_fields.Object, ovo_fields.Set))
-
-
-def _strip_value(field_type: Any, value: Any) -> Any:
-    if value is None:
-        return None
-    if isinstance(field_type, ovo_fields.Object):
-        return _strip(value)
-    if isinstance(field_type, ovo_fields.Dict):
-        inner = field_type._element_type._type
-        return {key: _strip_value(inner, item) for key, item in value.items()}
-    if isinstance(field_type, (ovo_fields.List, ovo_fields.Set)):
-        inner = field_type._element_type._type
-        return [_strip_value(inner, item) for item in value]
-    return value
-
-
-def _primitives_inside(
-    field_type: Any, value: Any
-) -> Iterator[Mapping[str, Any]]:
-    if value is None:
-        return
-    if isinstance(field_type, ovo_fields.Object):
-        yield value
-    elif isinstance(field_type, ovo_fields.Dict):
-        for item in value.values():
-            yield from _primitives_inside(field_type._element_type._type, item)
-    elif isinstance(field_type, (ovo_fields.List, ovo_fields.Set)):
-        for item in value:
-            yield from _primitives_inside(field_type._element_type._type, item)

@@ -13,7 +13,13 @@ import dataclasses
 import json
 import pathlib
 import subprocess
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any, Literal
 
 from vobjects import exceptions
@@ -150,6 +156,7 @@ def transfer_all(
     new: pathlib.Path,
     imports: Sequence[str],
     convert: bool = True,
+    report: Callable[[Transfer], object] = lambda transfer: None,
 ) -> list[Transfer]:
     """Transfer every type between two environments, in both directions.
 
@@ -161,6 +168,7 @@ def transfer_all(
     :param imports: modules or functions that register the types in both
     :param convert: whether the sender converts objects to the versions of the
         receiver; if not, only types that are newer in ``new`` are transferred
+    :param report: called after each transfer, to show progress
     :raises vobjects.exceptions.VobjectsError: an environment cannot be used
     """
     with contextlib.ExitStack() as stack:
@@ -168,9 +176,11 @@ def transfer_all(
         for directory in (old, new):
             processes.append(ReleaseProcess(directory, imports))
             stack.callback(processes[-1].close)
-        if convert:
-            return list(_transfers(*processes))
-        return list(_unconverted(*processes))
+        transfers = []
+        for transfer in (_transfers if convert else _unconverted)(*processes):
+            report(transfer)
+            transfers.append(transfer)
+        return transfers
 
 
 def _transfers(old: ReleaseProcess, new: ReleaseProcess) -> Iterator[Transfer]:
@@ -207,6 +217,7 @@ class _Attempt:
     sender: ReleaseProcess
     receiver: ReleaseProcess
     convert: bool = True
+    variant: int = 0
 
     @property
     def _sent_type(self) -> Mapping[str, Any]:
@@ -226,6 +237,23 @@ class _Attempt:
         return min(own, known, key=version_key) if self.convert else own
 
     def result(self) -> Transfer:
+        """Transfer each variant of an instance, and return the worst result.
+
+        The variants have each value of each enum that differs between both
+        sides.
+        """
+        variants = self.sender.call(
+            'variants', name=self.name, peer=self._known_types()
+        )
+        return max(
+            (
+                dataclasses.replace(self, variant=number)._variant_result()
+                for number in range(variants)
+            ),
+            key=_rank,
+        )
+
+    def _variant_result(self) -> Transfer:
         """Transfer an instance with data that the receiver does not know.
 
         If this fails, transfer only data that both sides know.
@@ -291,6 +319,12 @@ class _Attempt:
             if inner in self.sender.types
         }
 
+    def _known_types(self) -> dict[str, Any]:
+        return {
+            name: described['fields']
+            for name, described in self.receiver.types.items()
+        }
+
     def _transfer(
         self, known_only: bool
     ) -> tuple[Transfer, RemoteError | None]:
@@ -302,11 +336,9 @@ class _Attempt:
                 name=self.name,
                 version=target,
                 manifest=self._manifest(),
-                peer={
-                    inner: described['fields']
-                    for inner, described in self.receiver.types.items()
-                },
+                peer=self._known_types(),
                 known_only=known_only,
+                variant=self.variant,
             )
         except RemoteError as error:
             transfer = self._result(
@@ -365,6 +397,13 @@ class _Attempt:
             return self._result('fine')
         severity, reason = _judge_loss(lost, self.direction, read_type)
         return self._result('lost', ', '.join(lost), severity, reason, lost)
+
+
+def _rank(transfer: Transfer) -> int:
+    """Return a number that is higher for worse results."""
+    if transfer.outcome == 'fine':
+        return 0
+    return 1 + ('note', 'warning', 'error').index(transfer.severity)
 
 
 _ONLY_UNKNOWN = 'only with values that the receiver does not know'

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from vobjects import exceptions, objects  # isort: skip - before oslo loads
@@ -97,7 +97,8 @@ class _Column:
             manifest=self._manifest,
             state='up',
         )
-        self._maximum = fleet.View(1, (member,)).maximum(_TOPIC, newest)
+        self._shared: dict[Version, samples.KnownTypes] = {}
+        self._maximum = fleet.Roster(1, (member,)).view.maximum(_TOPIC, newest)
 
     def cell(self, microversion: Version) -> Cell:
         """Try one microversion with the release."""
@@ -171,14 +172,28 @@ class _Column:
         microversion: Version,
         versions: Manifest,
     ) -> list[str]:
-        """Send a request with the fields of a microversion, as the API does.
+        """Send requests with the fields of a microversion, as the API does.
 
         :returns: the fields whose value the type rejects by declaration
         """
+        names: dict[str, None] = {}
+        for variant in samples.variants(self._shared_enums(microversion)):
+            names |= dict.fromkeys(
+                self._send_variant(cls, microversion, versions, variant)
+            )
+        return list(names)
+
+    def _send_variant(
+        self,
+        cls: type[objects.Object],
+        microversion: Version,
+        versions: Manifest,
+        variant: samples.Peer,
+    ) -> list[str]:
         rejected: list[tuple[str, str]] = []
         request = None
         while request is None:
-            form = _filled(cls, microversion, rejected)
+            form = _filled(cls, microversion, rejected, variant)
             try:
                 request = cls.obj_from_primitive(form)
             except exceptions.LossyDowngrade as error:
@@ -194,11 +209,39 @@ class _Column:
             self._peer.read(json.loads(json.dumps(sent)))
         return names
 
+    def _shared_enums(self, microversion: Version) -> samples.KnownTypes:
+        """Return the values of enums that no version or release lacks."""
+        if microversion not in self._shared:
+            self._shared[microversion] = {
+                name: _common_values(
+                    self._peer.class_of(name).fields,
+                    *_forms(name, microversion),
+                )
+                for name in self._peer.lock.types
+            }
+        return self._shared[microversion]
+
     def _receive_response(
         self, cls: type[objects.Object], microversion: Version
     ) -> list[str]:
+        losses: dict[str, None] = {}
+        for variant in samples.variants(self._shared_enums(microversion)):
+            losses |= dict.fromkeys(
+                self._receive_variant(cls, microversion, variant)
+            )
+        return list(losses)
+
+    def _receive_variant(
+        self,
+        cls: type[objects.Object],
+        microversion: Version,
+        variant: samples.Peer,
+    ) -> list[str]:
         response: Any = samples.fill(
-            self._peer.class_of(cls.obj_name()), 'full', self._peer.find
+            self._peer.class_of(cls.obj_name()),
+            'full',
+            self._peer.find,
+            peer=variant,
         )
         wire = json.loads(json.dumps(response.obj_to_primitive()))
         resource = serializer.from_wire(wire)
@@ -224,6 +267,33 @@ class _Column:
         ]
 
 
+def _forms(name: str, microversion: Version) -> Iterator[Mapping[str, Any]]:
+    """Yield the fields of a type in this build, and at a microversion."""
+    newest = registries.newest(name)
+    if newest is not None:
+        yield newest.fields
+        if issubclass(newest, objects.Object):
+            version = newest.version_at(microversion)
+            if version is not None:
+                yield newest.fields_at(version)
+
+
+def _common_values(
+    *forms: Mapping[str, Any],
+) -> dict[str, frozenset[str] | None]:
+    """Return name of an enum -> the values that all forms accept."""
+    common: dict[str, frozenset[str] | None] = {}
+    for form in forms:
+        for name, field in form.items():
+            values = samples.enum_values(field._type)
+            if values is not None:
+                shared = common.get(name)
+                common[name] = frozenset(
+                    values if shared is None else shared & {*values}
+                )
+    return common
+
+
 def _is_required(
     type_name: str, field_name: str, microversion: Version
 ) -> bool:
@@ -240,10 +310,12 @@ def _filled(
     cls: type[objects.Object],
     microversion: Version,
     without: Collection[tuple[str, str]],
+    variant: samples.Peer,
 ) -> dict[str, Any]:
     """Return a filled primitive with the fields that a microversion has.
 
     :param without: (type, field) that stay unset
+    :param variant: see :func:`vobjects.lock.samples.variants`
     """
 
     def form_of(name: str) -> type[ovo_base.VersionedObject] | None:
@@ -276,7 +348,7 @@ def _filled(
 
     form = old_form(cls, cls.version_at(microversion) or '1.0')
     primitive: dict[str, Any] = samples.fill(
-        form, 'full', form_of
+        form, 'full', form_of, peer=variant
     ).obj_to_primitive()
     return primitive
 

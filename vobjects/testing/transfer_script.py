@@ -86,6 +86,20 @@ class TransferEndpoint:
             for name, cls in self._classes.items()
         }
 
+    def variants(self, name: str, peer: dict[str, Any]) -> int:
+        """Return the number of variants of a filled object.
+
+        :param name: name of the type
+        :param peer: the fields of the peer's types
+        """
+        readers = self._samples.variants(peer)
+        return sum(1 for reader in readers if self._filled(name, reader))
+
+    def _filled(self, name: str, reader: Any) -> Any:
+        return self._samples.fill(
+            self._classes[name], 'full', self._all_classes.get, peer=reader
+        )
+
     def send(
         self,
         name: str,
@@ -93,6 +107,7 @@ class TransferEndpoint:
         manifest: dict[str, str] | None,
         peer: dict[str, Any],
         known_only: bool,
+        variant: int,
     ) -> dict[str, Any]:
         """Return a filled object as a primitive for a peer.
 
@@ -102,13 +117,10 @@ class TransferEndpoint:
             convert the object
         :param peer: the fields of the peer's types
         :param known_only: send only data that the peer knows
+        :param variant: less than the number of :meth:`variants`
         """
-        obj = self._samples.fill(
-            self._classes[name],
-            'full',
-            self._all_classes.get,
-            peer=self._samples.Peer(peer, known_only),
-        )
+        reader = self._samples.Peer(peer, known_only, variant)
+        obj = self._filled(name, reader)
         filled = {}
         for field in obj.fields:
             if obj.obj_attr_is_set(field):

@@ -25,18 +25,33 @@ def text(result: Result, locate: Locate) -> str:
 
 def summary(result: Result) -> str:
     """Return the numbers of types, versions and findings."""
-    counts = [
-        _count(len(result.failing), 'finding'),
-        _count(sum(bool(f.covered_by) for f in result.findings), 'change')
-        + ' covered by a conversion',
+    types, versions = result.types, result.versions
+    size = f'{_count(types, "type")}, {_count(versions, "version")}'
+    notes = [
+        f'{_count(number, noun)} {what}'
+        for number, noun, what in (
+            (
+                sum(bool(f.covered_by) for f in result.findings),
+                'change',
+                'covered by a conversion',
+            ),
+            (
+                sum(bool(f.accepted) for f in result.findings),
+                'finding',
+                'accepted',
+            ),
+        )
+        if number
     ]
-    accepted = sum(bool(f.accepted) for f in result.findings)
-    if accepted:
-        counts.append(f'{accepted} accepted')
-    return (
-        f'{result.types} types, {result.versions} versions:'
-        f' {", ".join(counts)}'
-    )
+    if result.failing:
+        counts = [_count(len(result.failing), 'finding'), *notes]
+        return f'{size}: {", ".join(counts)}'
+    outcome = f' match {result.path}'
+    if result.path is None:
+        kind = 'breaking ' if result.findings else ''
+        outcome = f': no {kind}changes'
+    remark = f' ({", ".join(notes)})' if notes else ''
+    return f'OK: {size}{outcome}{remark}'
 
 
 def covered(result: Result) -> Iterator[str]:
@@ -97,4 +112,4 @@ def _sort_key(finding: Finding) -> tuple[bool, str, str]:
 
 
 def _count(number: int, noun: str) -> str:
-    return f'{number} {noun}' if number == 1 else f'{number or "no"} {noun}s'
+    return f'{number} {noun}' if number == 1 else f'{number} {noun}s'

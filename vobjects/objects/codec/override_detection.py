@@ -41,6 +41,7 @@ ORIGINALS: dict[str, Function] = {
         'obj_class_from_name',
         'obj_from_primitive',
         'obj_name',
+        'obj_reset_changes',
         'obj_to_primitive',
         'obj_what_changed',
     )

@@ -71,6 +71,22 @@ def test_resource_inside_another_is_at_the_same_microversion():
 
 
 @pytest.mark.usefixtures('registry')
+def test_resource_before_the_type_of_a_nullable_field_accepts_any_value():
+    @objects.register
+    class Label(objects.Resource):
+        VERSION_MAP = {'1.2': '1.0'}
+        fields = {'text': fields.StringField()}
+
+    @objects.register
+    class Folder(objects.Resource):
+        fields = {'label': fields.ObjectField('Label', nullable=True)}
+
+    schema = type_schemas.resource(Folder, Version(1, 1))
+
+    assert schema['properties'] == {'label': {}}
+
+
+@pytest.mark.usefixtures('registry')
 def test_resource_when_it_contains_itself_has_a_finite_schema():
     @objects.register
     class Folder(objects.Resource):

@@ -172,12 +172,89 @@ def test_object_when_invalid_error_names_its_place_and_version(
     assert expected in problem(request_type, microversion, body)
 
 
-def test_object_with_a_value_that_was_given_up_is_rejected(
+@pytest.mark.parametrize(
+    ('microversion', 'body', 'path'),
+    [
+        ('1.0', {'root': {'size': 1, 'bus': 'ide'}}, 'body.root.bus'),
+        (
+            '1.0',
+            {'disks': [{'size': 1}, {'size': 1, 'bus': 'ide'}]},
+            'body.disks[1].bus',
+        ),
+        (
+            '1.2',
+            {'by_name': {'a b': {'gigabytes': 1, 'bus': 'ide'}}},
+            "body.by_name['a b'].bus",
+        ),
+    ],
+)
+def test_object_with_a_value_that_was_given_up_is_rejected_with_its_path(
     request_type: type[objects.Request],
+    microversion: str,
+    body: Mapping[str, Any],
+    path: str,
 ) -> None:
-    detail = problem(request_type, '1.0', {'root': {'size': 1, 'bus': 'ide'}})
+    detail = problem(request_type, microversion, body)
 
-    assert "Disk.bus: the value 'ide' is no longer supported" in detail
+    assert f"{path}: the value 'ide' is no longer supported" in detail
+
+
+def test_object_with_a_dropped_field_error_names_path_and_version() -> None:
+    @objects.register
+    class Port(objects.Object):
+        VERSION = '1.2'
+        VERSION_MAP = {'1.3': '1.1', '1.4': '1.2'}
+        fields = {
+            'name': fields.StringField(),
+            'mac': removed(
+                '1.1', fields.StringField(nullable=True), dropped='1.2'
+            ),
+        }
+
+    @objects.register
+    class Card(objects.Object):
+        fields = {'ports': fields.ListOfObjectsField('Port')}
+
+    @objects.register
+    class PlugRequest(objects.Request):
+        fields = {
+            'name': fields.StringField(),
+            'card': fields.ObjectField('Card'),
+        }
+
+    detail = problem(
+        PlugRequest, '1.2', {'card': {'ports': [{'name': 'p', 'mac': '1'}]}}
+    )
+
+    assert detail == (
+        "body.card.ports[0].mac: the value '1' is no longer supported; this"
+        " request asked for 1.2, and 'mac' was removed in API version 1.3."
+    )
+
+
+def test_query_with_a_value_that_was_given_up_error_names_the_query() -> None:
+    @objects.register
+    class ShowRequest(objects.Request):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.3': '1.1'}
+        fields = {
+            'size': changed(
+                '1.1',
+                fields.EnumField(['s', 'm']),
+                fields.EnumField(['m']),
+                up={'m': 'm'}.__getitem__,
+                down={'m': 'm'}.__getitem__,
+            )
+        }
+
+    with pytest.raises(errors.ValidationError) as caught:
+        request_parsing.parse_query(
+            ShowRequest,
+            {version_policy.MICROVERSION: Version(1, 2)},
+            'size=s',
+        )
+
+    assert caught.value.path == 'query.size'
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.unit.vobjects.microversions import wsgi
 from tests.unit.vobjects.microversions.test_asgi import scope_of
 from vobjects import added, fields, objects
 from vobjects.controllers import dispatch, responses, version_request
-from vobjects.exceptions import LossyDowngrade, UnsupportedType
+from vobjects.exceptions import LossyDowngrade, NoLivePeer, UnsupportedType
 from vobjects.microversions import (
     asgi,
     errors,
@@ -74,6 +74,17 @@ def raise_remotely(error):
     raise cls(*error.args)
 
 
+def raise_grouped(*handlers):
+    """Raise the errors of handlers as a task group does."""
+    caught = []
+    for handler in handlers:
+        try:
+            handler()
+        except Exception as error:  # noqa: BLE001 - as a task group does
+            caught.append(error)
+    raise ExceptionGroup('unhandled errors in a TaskGroup', caught)
+
+
 #: Cause -> (handler that raises it, name in the text of the response).
 CONVERSIONS = {
     'field': (lambda: send(OLD, note='n'), 'PartsRequest.note'),
@@ -96,6 +107,18 @@ CONVERSIONS = {
     ),
     'type, remote': (
         lambda: raise_remotely(UnsupportedType('Part', 'engine-2')),
+        'engine-2',
+    ),
+    'field, in a task group': (
+        lambda: raise_grouped(lambda: send(OLD, note='n')),
+        'PartsRequest.note',
+    ),
+    'type, in nested task groups': (
+        lambda: raise_grouped(
+            lambda: raise_grouped(
+                lambda: raise_remotely(UnsupportedType('Part', 'engine-2'))
+            )
+        ),
         'engine-2',
     ),
 }
@@ -292,6 +315,21 @@ def test_unexpected_error_is_500_in_the_format_of_the_preset(
     assert failures(caplog) == [f'Request {request_id} failed']
     expected = call_wsgi(policy, plain, fail)
     assert without_request_id(response) == without_request_id(expected)
+
+
+@pytest.mark.parametrize('way', CALLS)
+def test_task_group_with_an_unexpected_error_is_500(way, caplog):
+    call, show = CALLS[way]
+
+    response = call(
+        presets.SENLIN,
+        show,
+        lambda: raise_grouped(lambda: raise_(NoLivePeer('t')), fail),
+    )
+
+    assert response.status == 500
+    assert 'secret' not in response.body.decode()
+    assert len(failures(caplog)) == 1
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import asyncio
 import dataclasses
 import json
 
+import anyio
 import fastapi
 import pytest
 
@@ -253,6 +254,27 @@ def test_environ_without_server_has_defaults():
     )
 
 
+def test_environ_has_headers_as_in_wsgi():
+    headers = [
+        ('Content-Type', 'application/json'),
+        ('Content-Length', '2'),
+        ('Content_Type', 'evil'),
+        ('Cookie', 'a=1'),
+        ('Cookie', 'b=2'),
+        ('X-List', 'a'),
+        ('X-List', 'b'),
+        ('X_List', 'evil'),
+    ]
+    environ = asgi.environ_from(scope_of(headers=headers))
+
+    assert environ['CONTENT_TYPE'] == 'application/json'
+    assert environ['CONTENT_LENGTH'] == '2'
+    assert environ['HTTP_COOKIE'] == 'a=1; b=2'
+    assert environ['HTTP_X_LIST'] == 'a,b'
+    assert 'HTTP_CONTENT_TYPE' not in environ
+    assert 'evil' not in environ.values()
+
+
 # Bodies
 
 
@@ -442,6 +464,33 @@ def test_fastapi_serves_versions_and_documents_of_errors():
     assert old.headers['x-reason'] == 'missing'
     assert new.headers[HEADER] == 'clustering 1.5'
     assert call(app, '/').json['versions'][0]['max_version'] == '1.14'
+
+
+@pytest.mark.parametrize('handle_unexpected', [True, False])
+def test_fastapi_error_in_a_task_group_has_the_status_of_the_error(
+    handle_unexpected,
+):
+    app = fastapi.FastAPI(openapi_url=None)
+    app.add_middleware(
+        asgi.Microversions,
+        policy=presets.SENLIN,
+        handle_unexpected=handle_unexpected,
+    )
+
+    async def fail():
+        raise Missing('There is no a.')
+
+    @app.get('/v1/things')
+    async def list_things():
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(fail)
+            await anyio.sleep_forever()
+
+    response = call(app, '/v1/things')
+
+    assert response.status == 404
+    assert response.json['errors'][0]['detail'] == 'There is no a.'
+    assert response.headers['x-reason'] == 'missing'
 
 
 def test_unexpected_error_after_the_start_of_a_response_is_raised():

@@ -102,6 +102,26 @@ def test_transfer_when_an_enum_has_a_new_value_is_rejected(
     assert transfer.sent == 'only with values that the receiver does not know'
 
 
+@pytest.mark.parametrize('refused', ['blue', 'green', 'red'])
+def test_transfer_when_one_value_of_an_enum_is_refused_reports_it(
+    shop: Shop, refused: str
+) -> None:
+    """The conversion replaces new values, except for one."""
+    convert = "c = primitive['color']; primitive['color'] = 'red'"
+    convert += f" if c != '{refused}' else '{refused}?'"
+    transfer = to_old(
+        shop.release('old', colors=('black', 'red')),
+        shop.release(
+            'new',
+            '1.1',
+            colors=('black', 'blue', 'green', 'red'),
+            convert=convert,
+        ),
+    )
+    assert (transfer.outcome, transfer.severity) == ('refused', 'error')
+    assert f'{refused}?' in transfer.detail
+
+
 @pytest.mark.parametrize(
     ('error', 'outcome', 'severity'),
     [

@@ -229,6 +229,55 @@ def test_matrix_when_a_sample_cannot_be_converted_reports_its_field(
     assert (new.outcome, new.rejected) == ('served', ())
 
 
+@pytest.mark.usefixtures('registry')
+@pytest.mark.parametrize('dropped', ['blue', 'green', 'red'])
+@pytest.mark.parametrize('is_nested', [False, True])
+def test_matrix_when_one_value_of_an_enum_is_rejected_reports_its_field(
+    dropped: str, is_nested: bool
+) -> None:
+    kept = [color for color in ('blue', 'green', 'red') if color != dropped]
+    cls = vobjects_type(
+        version='1.1',
+        parent=objects.Object if is_nested else objects.Request,
+        version_map={'1.2': '1.1'},
+        color=changed(
+            '1.1',
+            fields.EnumField(['blue', 'green', 'red'], nullable=True),
+            fields.EnumField(kept, nullable=True),
+            up=str,
+            down=str,
+        ),
+    )
+    classes = [cls]
+    if is_nested:
+        things = {'things': fields.ListOfObjectsField('Thing')}
+        request = type('ListRequest', (objects.Request,), {'fields': things})
+        classes.append(objects.register(request))
+
+    old, new = shop_cells(['1.1', '1.2'], *classes)
+
+    assert (old.outcome, old.rejected) == ('served', ('Thing.color',))
+    assert (new.outcome, new.rejected) == ('served', ())
+
+
+@pytest.mark.usefixtures('registry')
+@pytest.mark.parametrize('missing', ['blue', 'red'])
+def test_matrix_when_an_engine_lacks_a_value_of_an_enum_is_broken(
+    missing: str,
+) -> None:
+    colors = ['blue', 'green', 'red']
+    kept = [color for color in colors if color != missing]
+    lock = released_lock(
+        vobjects_type(parent=objects.Request, color=fields.EnumField(kept))
+    )
+    vobjects_type(parent=objects.Request, color=fields.EnumField(colors))
+
+    (cell,) = matrix.matrix(lock, [Version(1, 0)])
+
+    assert cell.outcome == 'broken'
+    assert missing in cell.notes[0]
+
+
 def short_text(number: int) -> str:
     if number > 9:
         raise ValueError('too long')
