@@ -11,12 +11,13 @@ Modules, in the order in which a request passes through them::
     browsers      rejects DNS rebinding and cross-site requests
     health        /healthcheck
     metrics       /metrics and its access control
-    ui            /ui, a read-only web page
+    ui            /ui, a console for the browser
     dispatcher    maps path and method to a handler; serves / and /v1
     routes        the route table
     authentication  authenticates the caller: a strategy per auth_strategy
     basic_auth    the strategy for names and passwords
     keystone      the strategy for Keystone tokens
+    check_limiter  limits concurrent password checks
     handler       one route: validate, build the request, send, render
     policy        authorizes the caller (oslo.policy)
     request_body  path and body of a request, with size limits

@@ -49,7 +49,7 @@ from vobjects.microversions.middleware import Microversions
 from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+    from _typeshed.wsgi import WSGIApplication
 
 #: The import registers the types that microversions are mapped to.
 TYPES = types
@@ -124,20 +124,32 @@ def build(
             metrics.page(usage, fleet.maximum, check_access), conf
         )
     if conf.api.ui:
-
-        def check_fleet_access(environ: WSGIEnvironment) -> None:
-            service.enforcer.check(service.authenticate(environ), ui.RULE)
-
-        page = ui.page(fleet.fleet_data, check_fleet_access)
+        page = ui.page(
+            fleet.fleet_data,
+            client.call,
+            service.authenticate,
+            service.enforcer,
+            _keystone_sign_in(conf),
+        )
+        page = browsers.CrossOriginProtection(page, conf)
         page = _with_trusted_hosts(page, conf)
         pages |= dict.fromkeys(ui.PATHS, page)
 
-    app = middleware.Pages(app, pages)
+    app = middleware.Pages(app, pages, ui.WRITABLE_PATHS)
     app = middleware.FaultWrapper(app, negotiating)
     if counted:
         app = usage_metrics.UsageMiddleware(app, usage)
     app = cross_origin.with_cors(app, conf)
     return middleware.RequestIds(app, log=conf.api.log_requests)
+
+
+def _keystone_sign_in(conf: cfg.ConfigOpts) -> ui.SignIn | None:
+    if conf.api.auth_strategy != 'keystone':
+        return None
+    # Imported here, so that only the chosen strategy is loaded.
+    from api.ui import sign_in
+
+    return sign_in.KeystoneSignIn(conf)
 
 
 def _with_trusted_hosts(

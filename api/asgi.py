@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import io
 import sys
 import urllib.parse
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from api import errors
 from vobjects.microversions import errors as input_errors
+from vobjects.microversions.asgi import add_headers
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
@@ -235,9 +235,6 @@ class _Body:
 def make_environ(scope: Scope, body: Any) -> WSGIEnvironment:
     """Return the WSGI environment of a request (PEP 3333).
 
-    Headers whose name has an underscore are dropped: in an environment they
-    would look like those with a hyphen, which proxies remove or set.
-
     :param scope: ASGI connection scope, with ``raw_path``
     """
     server, port = scope['server']
@@ -259,27 +256,11 @@ def make_environ(scope: Scope, body: Any) -> WSGIEnvironment:
         'wsgi.multiprocess': True,
         'wsgi.run_once': False,
     }
-    for name, value in scope['headers']:
-        if b'_' in name:
-            continue
-        key = _environ_key(name)
-        text = value.decode('latin-1')
-        if key in environ:
-            text = f'{environ[key]}{";" if name == b"cookie" else ","}{text}'
-        environ[key] = text
+    add_headers(environ, scope['headers'])
     return environ
 
 
 _PROTOCOLS = {'1': 'HTTP/1.0', '1.0': 'HTTP/1.0'}
-
-
-@functools.lru_cache(maxsize=256)
-def _environ_key(name: bytes) -> str:
-    text = name.decode('latin-1').upper().replace('-', '_')
-    return text if text in _UNPREFIXED else f'HTTP_{text}'
-
-
-_UNPREFIXED = frozenset({'CONTENT_TYPE', 'CONTENT_LENGTH'})
 
 
 def _path(raw: bytes) -> str:

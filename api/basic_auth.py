@@ -21,9 +21,8 @@ import logging
 import os
 import pathlib
 import secrets
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import bcrypt
@@ -32,6 +31,7 @@ from oslo_config import cfg
 from oslo_middleware import basic_auth
 
 from api import errors, middleware
+from api.check_limiter import CheckLimiter
 from vobjects import exceptions
 from vobjects.clustering.context import RequestContext
 
@@ -45,11 +45,6 @@ GROUP = 'oslo_middleware'
 #: Lifetime in seconds and size of the cache of successful checks.
 CACHE_SECONDS = 3600.0
 CACHE_SIZE = 1024
-
-#: ``[api] threads`` divided by these is the number of threads that may wait
-#: for password checks: of all callers, and of callers at a single address.
-THREAD_SHARE = 2
-ADDRESS_SHARE = 8
 
 #: Alphabet of bcrypt, and length of the digest in its hashes.
 _BCRYPT_ALPHABET = (
@@ -92,7 +87,7 @@ class Authenticator:
         self._key = secrets.token_bytes(32)
         self._cache: collections.OrderedDict[bytes, tuple[str, float, int]]
         self._cache = collections.OrderedDict()
-        self._limiter = _CheckLimiter(conf.api.threads)
+        self._limiter = CheckLimiter(conf.api.threads)
 
     def __call__(self, environ: WSGIEnvironment) -> RequestContext:
         """Authenticate the caller and return the request context.
@@ -170,44 +165,6 @@ class Authenticator:
 
     def _file_mtime(self) -> int:
         return os.stat(self._file).st_mtime_ns
-
-
-class _CheckLimiter:
-    """Limit the number of concurrent password checks.
-
-    :param threads: request threads of the process
-    """
-
-    def __init__(self, threads: int) -> None:
-        self._max_total = max(1, threads // THREAD_SHARE)
-        self._max_per_address = max(1, threads // ADDRESS_SHARE)
-        self._lock = threading.Lock()
-        self._waiting: collections.Counter[str] = collections.Counter()
-        # Half of the processors: bcrypt releases the GIL.
-        self._running = threading.Semaphore(max(1, (os.cpu_count() or 1) // 2))
-
-    @contextlib.contextmanager
-    def check(self, address: str) -> Iterator[None]:
-        """Wait until a check may run.
-
-        :param address: the caller's address
-        :raises api.errors.TooManyChecks: too many checks are already waiting
-        """
-        with self._lock:
-            if (
-                self._waiting.total() >= self._max_total
-                or self._waiting[address] >= self._max_per_address
-            ):
-                raise errors.TooManyChecks
-            self._waiting[address] += 1
-        try:
-            with self._running:
-                yield
-        finally:
-            with self._lock:
-                self._waiting[address] -= 1
-                if not self._waiting[address]:
-                    del self._waiting[address]
 
 
 def _dummy_hash(hashes: dict[str, bytes]) -> bytes:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from vobjects.cli import completion, settings
 from vobjects.cli import contract as contract_commands
+from vobjects.cli.parser import Command, Parser
 from vobjects.clustering.run import who_uses
+from vobjects.lock import installed_locks
 
 if TYPE_CHECKING:
     from vobjects.contract.registry import Contract
@@ -23,41 +25,24 @@ _SERVE = (
     ' stops.'
 )
 
-_CONFIG_HELP = (
-    'Without --config-file, the command reads vobjects.conf in ~/.vobjects,'
-    ' ~, /etc/vobjects or /etc. Section [api] contains host, port, workers'
-    ' and threads; [DEFAULT] transport_url locates the engines.'
+_NOTES = (
+    'Section [api] of the configuration has host, port, workers and threads;'
+    ' [DEFAULT] transport_url locates the engines.\n\n'
+    'Exit codes: 0 after SIGTERM or Ctrl-C; 1 if workers keep dying; 2 invalid'
+    ' arguments or configuration.'
 )
-
-
-def main(argv: Sequence[str]) -> int:
-    """Run ``vobjects api [COMMAND]``.
-
-    :param argv: the arguments after ``api``
-    :returns: exit code: 0, also after SIGTERM or SIGINT; 1 if workers keep
-        dying or the contract is broken
-    :raises OSError: cannot listen on the address or write a file
-    :raises oslo_config.cfg.Error: the configuration is invalid
-    :raises vobjects.exceptions.VobjectsError: the configuration would expose
-        the service without authentication; a microversion does not exist
-    :raises SystemExit: from argparse
-    """
-    options = _parser().parse_args(argv)
-    code: int = options.run(options)
-    return code
 
 
 def _serve(options: argparse.Namespace) -> int:
     from api import conf, serving, wsgi
-    from vobjects.cli import settings
     from vobjects.clustering import topics
     from vobjects.clustering.run import config_check
-    from vobjects.lock import installed_locks
     from vobjects.rpc import transport
 
-    if files := _files(options):
-        os.environ[conf.CONFIG_FILES] = os.pathsep.join(files)
-    release = options.serve_emulate or options.emulate
+    files = settings.locate(options).all_files()
+    # For this process and the worker processes.
+    os.environ[conf.CONFIG_FILES] = os.pathsep.join(files)
+    release = getattr(options, 'emulate', None)
     if release:
         # Check the name here, so that the user sees the error at once.
         installed_locks.at_release('clustering', release)
@@ -77,58 +62,59 @@ def _contract(options: argparse.Namespace) -> Contract:
 
     from api import conf, contract
 
-    loaded = conf.load(cfg.ConfigOpts(), _files(options) or None)
+    files = settings.locate(options).all_files()
+    loaded = conf.load(cfg.ConfigOpts(), files)
     return contract.contract(conf.version_policy(loaded))
 
 
-def _files(options: argparse.Namespace) -> list[str]:
-    return [*options.config_file, *options.command_config_file]
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> Parser:
+    parser = Parser(
         prog='vobjects api',
+        usage='%(prog)s [-h] [OPTION ...] [COMMAND ...]',
         description=f'{_SERVE} The other commands print its contract or its'
         ' clients.',
-        epilog=_CONFIG_HELP,
+        notes=_NOTES,
+        examples=['vobjects api', 'vobjects api diff 1.6 1.7'],
     )
-    parser.set_defaults(run=_serve, command_config_file=[], serve_emulate=None)
-    _add_config(parser, '')
-    _add_emulate(parser, '')
-    commands = parser.add_subparsers(
-        title='commands', metavar='COMMAND', dest='command'
+    parser.set_defaults(run=_serve)
+    _add_serve(parser)
+    parser.add_commands(
+        {
+            'serve': ('run the REST API; the default', _configure_serve),
+            **contract_commands.definitions(_contract, settings.add_options),
+            'who-uses': who_uses.DEFINITION,
+        },
+        required=False,
     )
-    serve = commands.add_parser(
-        'serve',
-        help='run the REST API; the default',
-        description=_SERVE,
-        epilog=_CONFIG_HELP,
-    )
-    # Separate dests: argparse would overwrite options that precede `serve`.
-    _add_config(serve, 'command_')
-    _add_emulate(serve, 'serve_')
-    for command in contract_commands.add(commands, _contract):
-        _add_config(command, 'command_')
-    who_uses.add(commands)
     return parser
 
 
-def _add_config(parser: argparse.ArgumentParser, prefix: str) -> None:
-    parser.add_argument(
-        '--config-file',
-        dest=f'{prefix}config_file',
-        metavar='FILE',
-        action='append',
-        default=[],
-        help='configuration file; may be repeated, later files win',
-    )
+#: The command ``vobjects api``.
+main = Command(_parser)
 
 
-def _add_emulate(parser: argparse.ArgumentParser, prefix: str) -> None:
-    parser.add_argument(
-        '--emulate',
-        dest=f'{prefix}emulate',
-        metavar='RELEASE',
-        help='use only the versions of this release of the schema lock, and'
-        ' offer no microversion above its maximum',
+def _configure_serve(parser: Parser) -> None:
+    parser.describe(
+        'After SIGTERM or Ctrl-C, it finishes open requests and stops.',
+        notes=_NOTES,
+        examples=[
+            'vobjects api serve --config-file /etc/vobjects/vobjects.conf'
+        ],
     )
+    parser.set_defaults(run=_serve)
+    _add_serve(parser)
+
+
+def _add_serve(parser: Parser) -> None:
+    completion.offer(
+        parser.add_argument(
+            '--emulate',
+            metavar='RELEASE',
+            # No default: that of "serve" would replace an option before it.
+            default=argparse.SUPPRESS,
+            help='use only the versions of this release of the schema lock,'
+            ' and offer no microversion above its maximum',
+        ),
+        lambda: installed_locks.of_service('clustering').releases,
+    )
+    settings.add_options(parser)

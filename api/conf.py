@@ -10,13 +10,13 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 import ipaddress
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from oslo_config import cfg
 
 from vobjects import exceptions
+from vobjects.cli import settings
 from vobjects.clustering import history
 from vobjects.microversions import json_body, retirement
 from vobjects.microversions.version_policy import VersionPolicy
@@ -26,7 +26,7 @@ GROUP = 'api'
 OSLO_MIDDLEWARE = 'oslo_middleware'
 
 #: Environment variable that names the configuration files.
-CONFIG_FILES = 'VOBJECTS_CONFIG_FILE'
+CONFIG_FILES = settings.FILES_VARIABLE
 
 API_OPTS = [
     cfg.HostAddressOpt(
@@ -226,8 +226,9 @@ API_OPTS = [
     cfg.BoolOpt(
         'ui',
         default=True,
-        help='Serve /ui, a read-only page that shows clusters, actions and'
-        " the fleet. It uses the signed-in user's permissions.",
+        help='Serve /ui, a console for the browser that shows and changes'
+        " clusters and shows the fleet. It uses the signed-in user's"
+        ' permissions.',
     ),
     cfg.StrOpt(
         'metrics',
@@ -278,18 +279,19 @@ def load(
 ) -> cfg.ConfigOpts:
     """Read the configuration and return ``conf``.
 
-    :param files: paths; None for those of the environment variable
+    :param files: paths; None for those of the environment variable, or else
+        those that oslo.config finds
     :raises oslo_config.cfg.Error: a file is missing or cannot be read
     """
     register(conf)
     if files is None:
-        paths = os.environ.get(CONFIG_FILES, '')
-        files = [path for path in paths.split(os.pathsep) if path]
+        files = settings.files_of_environment()
     conf(
         args=[],
         project=PROJECT,
         version=importlib.metadata.version('vobjects'),
         default_config_files=list(files) or None,
+        default_config_dirs=[] if files else None,
     )
     return conf
 

@@ -8,6 +8,7 @@
     ├── MalformedPath          400
     ├── MalformedHost          400
     ├── Unauthenticated        401   no or wrong credentials
+    │   └── SignInRejected     401   Keystone rejected a name and password
     ├── Forbidden              403   by policy
     │   ├── NotLocal           403   only for requests from this machine
     │   └── CrossOrigin        403   sent by a page of another site
@@ -73,6 +74,24 @@ class Unauthenticated(errors.ApiError):
     def __init__(self, challenge: str) -> None:
         self.headers = (('WWW-Authenticate', challenge),)
         super().__init__('The request you have made requires authentication.')
+
+
+class SignInRejected(Unauthenticated):
+    """Keystone rejected a name and password.
+
+    :param challenge: value of the header WWW-Authenticate
+    """
+
+    code = 'sign-in-rejected'
+    title = 'Sign-in is rejected'
+
+    def __init__(self, challenge: str) -> None:
+        super().__init__(challenge)
+        errors.ApiError.__init__(
+            self,
+            'Keystone rejected the name, the password, the domain or the'
+            ' project.',
+        )
 
 
 class Forbidden(errors.ApiError):

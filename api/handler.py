@@ -29,7 +29,14 @@ from vobjects import exceptions, fields, objects
 from vobjects.clustering import errors as engine_errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests.common import ListRequest
-from vobjects.microversions import discovery, errors, query, schema
+from vobjects.controllers import request_parsing
+from vobjects.microversions import (
+    discovery,
+    errors,
+    nested_objects,
+    query,
+    schema,
+)
 from vobjects.microversions.version_policy import MICROVERSION, VersionPolicy
 from vobjects.objects.codec.json_text import dumps
 from vobjects.objects.manifest import Manifest, at_microversion
@@ -91,10 +98,14 @@ class Handler:
         self._type = route.request
         self._client_fields = tuple(route.client_fields())
         self._query_fields = tuple(route.query_fields())
+        key = route.params.key
+        body = f'body.{key}' if key else 'body'
+        self._part = body if route.params.body else 'query'
         self._single_valued = _single_valued(self._type, self._query_fields)
         self._defaults = _defaults(self._type)
-        self._data_key = self._type._obj_primitive_key('data')
-        self._changes_key = self._type._obj_primitive_key('changes')
+        self._has_inner_objects = bool(
+            nested_objects.object_fields(self._type, self._type.VERSION)
+        )
         self._json_fields = [
             name
             for name, field in self._type.fields.items()
@@ -103,16 +114,12 @@ class Handler:
         self._is_list = issubclass(self._type, ListRequest)
         self._check_route()
         self._early = service.versions.accepts_early
-        self._envelopes: dict[Version, Mapping[str, str]] = {}
         self._implied: dict[Version, Mapping[str, Any]] = {}
         for version in service.versions.versions:
             object_version = self._version_at(version)
             if object_version is not None:
                 schema.request_schema_at(
                     self._type, version, self._client_fields, early=self._early
-                )
-                self._envelopes[version] = _envelope(
-                    self._type, object_version
                 )
                 known = self._type.fields_at(object_version)
                 self._implied[version] = {
@@ -231,11 +238,10 @@ class Handler:
             _check_lengths(query_values, 'query')
             values |= query_values
         if params.body and content is not request_body.NO_BODY:
-            where = f'body.{params.key}' if params.key else 'body'
-            self._validate(version, content, where)
-            _check_given_once(values, content, where)
-            _check_lengths(content, where)
-            self._check_sizes(environ, content, where)
+            self._validate(version, content)
+            _check_given_once(values, content, self._part)
+            _check_lengths(content, self._part)
+            self._check_sizes(environ, content, self._part)
             values |= content
         return self._make_request(version, values)
 
@@ -257,11 +263,15 @@ class Handler:
             self._set_message(error, in_query=True)
             raise
 
-    def _validate(self, version: Version, content: Any, where: str) -> None:
+    def _validate(self, version: Version, content: Any) -> None:
         """Validate the body against the schema of the microversion."""
         try:
             schema.validate(
-                *(self._type, version, self._client_fields, content, where),
+                self._type,
+                version,
+                self._client_fields,
+                content,
+                self._part,
                 early=self._early,
             )
         except errors.ValidationError as error:
@@ -331,20 +341,14 @@ class Handler:
         self, version: Version, values: dict[str, Any]
     ) -> objects.Request:
         """Build the request at its microversion, and fill in the defaults."""
-        primitive = {
-            **self._envelopes[version],
-            self._data_key: values,
-            self._changes_key: list(values),
-        }
-        try:
-            request: objects.Request = self._type.obj_from_primitive(primitive)
-        except exceptions.LossyDowngrade as error:
-            raise schema.conversion_error(
-                self._type, version, error
-            ) from error
+        request = request_parsing.build(
+            self._type, version, values, self._part, early=self._early
+        )
         for name, default in self._defaults.items():
             if name not in request:
                 setattr(request, name, copy.copy(default))
+        if self._has_inner_objects:
+            nested_objects.set_inner_defaults(request)
         return request
 
     def _root(self, environ: Mapping[str, Any]) -> str:
@@ -453,17 +457,6 @@ def _single_valued(
         if name in cls.fields
         and 'array' not in schema.field_schema(cls.fields[name])['type']
     )
-
-
-def _envelope(
-    cls: type[objects.Request], object_version: str
-) -> Mapping[str, str]:
-    """Return the keys of a primitive other than its data."""
-    return {
-        cls._obj_primitive_key('name'): cls.obj_name(),
-        cls._obj_primitive_key('namespace'): cls.OBJ_PROJECT_NAMESPACE,
-        cls._obj_primitive_key('version'): object_version,
-    }
 
 
 def _check_lengths(values: Mapping[str, Any], where: str) -> None:

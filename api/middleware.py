@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from oslo_context import context as oslo_context
 from api import errors, request_body
 from vobjects.microversions.errors import ApiError
 from vobjects.microversions.middleware import Microversions
-from vobjects.microversions.version_policy import MICROVERSION
+from vobjects.microversions.version_policy import MICROVERSION, ROUTE
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -36,7 +37,7 @@ GLOBAL_REQUEST_ID = 'openstack.global_request_id'
 _INBOUND = 'HTTP_X_OPENSTACK_REQUEST_ID'
 _ID = re.compile(r'req-[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}')
 
-#: Value of X-Requested-With in requests of the page at ``/ui``.
+#: Value of X-Requested-With in requests of the console at ``/ui``.
 UI_CLIENT = 'vobjects-ui'
 
 #: Maximum characters of a method or path in the log.
@@ -98,14 +99,14 @@ def _log(environ: WSGIEnvironment, status: str, seconds: float) -> None:
 
 
 def _is_poll(environ: WSGIEnvironment, status: str) -> bool:
-    """Return whether the page at ``/ui`` polled successfully.
+    """Return whether the console at ``/ui`` polled successfully.
 
     The header can be forged, but that hides only successful reads.
     """
     return (
         environ.get('HTTP_X_REQUESTED_WITH') == UI_CLIENT
         and environ.get('REQUEST_METHOD') == 'GET'
-        and status.startswith('2')
+        and status.startswith(('2', '304'))
     )
 
 
@@ -147,13 +148,18 @@ class Pages:
     """Serve pages outside of the versioned API, to GET and HEAD.
 
     :param pages: application by path
+    :param writable: paths whose applications check the method themselves
     """
 
     def __init__(
-        self, app: WSGIApplication, pages: Mapping[str, WSGIApplication]
+        self,
+        app: WSGIApplication,
+        pages: Mapping[str, WSGIApplication],
+        writable: Collection[str] = (),
     ) -> None:
         self.app = app
         self.pages = pages
+        self.writable = frozenset(writable)
 
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
@@ -162,7 +168,10 @@ class Pages:
         page = self.pages.get(path)
         if page is None:
             return self.app(environ, start_response)
-        request_body.require_read(environ, path)
+        if path in self.writable:
+            environ[ROUTE] = path
+        else:
+            request_body.require_read(environ, path)
         return page(environ, start_response)
 
 
@@ -183,3 +192,31 @@ def send_page(
         ],
     )
     return [] if environ['REQUEST_METHOD'] == 'HEAD' else [content]
+
+
+def etag_of(content: bytes) -> str:
+    """Return a strong ETag, in quotes."""
+    return f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"'
+
+
+def send_unless_cached(
+    environ: WSGIEnvironment,
+    start_response: StartResponse,
+    content: bytes,
+    media_type: str,
+    headers: Iterable[tuple[str, str]] = (),
+    etag: str = '',
+) -> Iterable[bytes]:
+    """Send a page with an ETag, or 304 if the client has the same content.
+
+    See RFC 9110, sections 8.8.3 and 13.1.2.
+
+    :param etag: :func:`etag_of` the content, if the caller knows it
+    """
+    etag = etag or etag_of(content)
+    headers = [('ETag', etag), *headers]
+    cached = environ.get('HTTP_IF_NONE_MATCH', '')
+    if etag in [tag.strip().removeprefix('W/') for tag in cached.split(',')]:
+        start_response('304 Not Modified', headers)
+        return []
+    return send_page(environ, start_response, content, media_type, headers)

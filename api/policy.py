@@ -182,17 +182,18 @@ class Enforcer:
 
     def is_admin(self, context: RequestContext) -> bool:
         """Return whether the caller's roles make them an admin."""
-        return self._allows(context, IS_ADMIN)
+        return self.allows(context, IS_ADMIN)
 
     def check(self, context: RequestContext, rule: str) -> None:
         """Reject a caller that a rule does not allow.
 
         :raises api.errors.Forbidden: names the rule
         """
-        if not self._allows(context, rule):
+        if not self.allows(context, rule):
             raise errors.Forbidden(rule)
 
-    def _allows(self, context: RequestContext, rule: str) -> bool:
+    def allows(self, context: RequestContext, rule: str) -> bool:
+        """Return whether a rule allows a caller."""
         now = self._clock()
         if now >= self._cache_expires or len(self._decisions) >= CACHE_SIZE:
             self._decisions = {}

@@ -1,18 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``/ui``: a read-only page that shows clusters, actions and the fleet.
+"""``/ui``: a console for the browser.
 
-The page consists of three static files of this package. It requests its data
-from the API with the signed-in user's permissions. The only endpoint made for
-it is ``/ui/fleet``, which returns the processes known to this one, to admins.
+It consists of the static files in this package. It requests its data from the
+API with the signed-in user's permissions. The endpoints made for it are::
+
+    /ui/session   GET: the caller, and the policy rules that allow the caller;
+                  POST: sign in to Keystone; DELETE: sign out
+    /ui/fleet     GET: the processes known to this one, for admins
+    /ui/summary   GET: the numbers of resources by status
+
+::
+
+    fleet_groups  groups processes by manifest
+    sign_in       exchanges a name and a password for a Keystone token
 """
 
 from __future__ import annotations
 
 import importlib.resources
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+import pathlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
-from api import middleware
+from api import errors, middleware, policy, request_body, routes
+from api.authentication import Authenticate
+from api.ui import fleet_groups
+from vobjects import exceptions, objects
+from vobjects.clustering.context import RequestContext
+from vobjects.clustering.requests import services
+from vobjects.objects import manifest
 from vobjects.objects.codec.json_text import dumps
 
 if TYPE_CHECKING:
@@ -24,29 +40,67 @@ if TYPE_CHECKING:
 
 PATH = '/ui'
 FLEET_PATH = f'{PATH}/fleet'
-
-#: Path -> file of this package and its media type.
-_FILES = {
-    PATH: ('page.html', 'text/html; charset=utf-8'),
-    f'{PATH}/page.css': ('page.css', 'text/css; charset=utf-8'),
-    f'{PATH}/page.js': ('page.js', 'text/javascript; charset=utf-8'),
-}
+SESSION_PATH = f'{PATH}/session'
+SUMMARY_PATH = f'{PATH}/summary'
 
 _SLASH_PATH = f'{PATH}/'
 
+_MEDIA_TYPES = {
+    '.css': 'text/css; charset=utf-8',
+    '.html': 'text/html; charset=utf-8',
+    '.js': 'text/javascript; charset=utf-8',
+    '.svg': 'image/svg+xml',
+}
+
+_INDEX = 'index.html'
+
+
+def _static_files() -> dict[str, tuple[bytes, str, str]]:
+    """Return content, media type and ETag of the files by path."""
+    directory = importlib.resources.files(__name__) / 'static'
+    return {
+        PATH if file.name == _INDEX else f'{PATH}/{file.name}': (
+            content := file.read_bytes(),
+            media_type,
+            middleware.etag_of(content),
+        )
+        for file in directory.iterdir()
+        if (media_type := _MEDIA_TYPES.get(pathlib.Path(file.name).suffix))
+    }
+
+
+_STATIC_FILES = _static_files()
+
 #: All paths that :func:`page` serves.
-PATHS = (*_FILES, FLEET_PATH, _SLASH_PATH)
+PATHS = (
+    *_STATIC_FILES,
+    FLEET_PATH,
+    SESSION_PATH,
+    SUMMARY_PATH,
+    _SLASH_PATH,
+)
+
+#: The paths with methods other than reads.
+WRITABLE_PATHS = (SESSION_PATH,)
 
 #: Policy rule for reading the fleet.
 RULE = 'services:index'
 
+#: Policy rules for reading the summary, which counts the items of these lists.
+SUMMARY_RULES = ('clusters:index', 'nodes:index', 'actions:index')
+
+_RULES = sorted({route.rule for route in routes.ROUTES})
+
+#: Maximum bytes of a sign-in request.
+_MAX_BODY_SIZE = 65536
+
 #: The browser loads and runs only these files, and other sites cannot frame
-#: them. Cluster names therefore cannot inject scripts.
+#: them. Names of clusters therefore cannot inject scripts.
 _SECURITY_HEADERS = [
     (
         'Content-Security-Policy',
         "default-src 'none'; script-src 'self'; style-src 'self';"
-        " connect-src 'self'; img-src data:; base-uri 'none';"
+        " connect-src 'self'; img-src 'self'; base-uri 'none';"
         " form-action 'none'; frame-ancestors 'none'",
     ),
     ('X-Content-Type-Options', 'nosniff'),
@@ -54,19 +108,74 @@ _SECURITY_HEADERS = [
 ]
 
 
+class SignIn(Protocol):
+    """Signs users in with name and password."""
+
+    def sign_in(self, environ: WSGIEnvironment, body: Any) -> dict[str, Any]:
+        """Return a token, or the projects to choose from."""
+
+    def sign_out(self, environ: WSGIEnvironment) -> None:
+        """Revoke the caller's token."""
+
+
 def page(
     fleet: Callable[[], dict[str, Any]],
-    check_access: Callable[[WSGIEnvironment], None],
+    call: Callable[[RequestContext, objects.Request], Any],
+    authenticate: Authenticate,
+    enforcer: policy.Enforcer,
+    sign_in: SignIn | None = None,
 ) -> WSGIApplication:
     """Return the application that serves :data:`PATHS`.
 
     :param fleet: returns the live processes as JSON data
-    :param check_access: raises an error if the caller may not read the fleet
+    :param call: sends a request to an engine and returns its result
+    :param authenticate: returns the context of the caller
+    :param sign_in: None: callers cannot sign in here
     """
-    package = importlib.resources.files(__name__)
-    files = {
-        path: (package.joinpath(name).read_bytes(), media_type)
-        for path, (name, media_type) in _FILES.items()
+
+    def read_fleet(environ: WSGIEnvironment) -> dict[str, Any]:
+        enforcer.check(authenticate(environ), RULE)
+        return fleet_groups.describe(fleet())
+
+    def read_summary(environ: WSGIEnvironment) -> dict[str, Any]:
+        caller = authenticate(environ)
+        for rule in SUMMARY_RULES:
+            enforcer.check(caller, rule)
+        try:
+            summary = call(caller, services.SummaryRequest())
+        except exceptions.UnsupportedType:
+            return {'reason': 'An engine of an older release cannot count.'}
+        return objects.to_json(summary, manifest.local())
+
+    def read_session(environ: WSGIEnvironment) -> dict[str, Any]:
+        caller = authenticate(environ)
+        return {
+            'user': caller.user_name or caller.user_id,
+            'project': caller.project_name or caller.project_id,
+            'can_sign_out': sign_in is not None,
+            'rules': [
+                rule for rule in _RULES if enforcer.allows(caller, rule)
+            ],
+        }
+
+    def change_session(environ: WSGIEnvironment) -> dict[str, Any]:
+        method = environ['REQUEST_METHOD']
+        if sign_in is None or method not in ('POST', 'DELETE'):
+            raise errors.MethodNotAllowed(
+                method,
+                SESSION_PATH,
+                'GET, HEAD' if sign_in is None else 'DELETE, GET, HEAD, POST',
+            )
+        if method == 'DELETE':
+            sign_in.sign_out(environ)
+            return {}
+        body = request_body.read_json(environ, _MAX_BODY_SIZE)
+        return sign_in.sign_in(environ, body)
+
+    reads: Mapping[str, Callable[[WSGIEnvironment], dict[str, Any]]] = {
+        FLEET_PATH: read_fleet,
+        SESSION_PATH: read_session,
+        SUMMARY_PATH: read_summary,
     }
 
     def serve(
@@ -77,21 +186,26 @@ def page(
             # Links of the page are relative, to work behind proxy prefixes.
             start_response('308 Permanent Redirect', [('Location', '../ui')])
             return []
-        if path == FLEET_PATH:
-            check_access(environ)
-            content, media_type = dumps(fleet()), 'application/json'
-            cache = 'no-store'
-        else:
-            content, media_type = files[path]
+        if path in _STATIC_FILES:
+            content, media_type, etag = _STATIC_FILES[path]
             # Browsers must revalidate: after an upgrade, a cached script must
             # not run in the new page.
-            cache = 'no-cache'
+            return middleware.send_unless_cached(
+                environ,
+                start_response,
+                content,
+                media_type,
+                [('Cache-Control', 'no-cache'), *_SECURITY_HEADERS],
+                etag,
+            )
+        is_read = environ['REQUEST_METHOD'] in ('GET', 'HEAD')
+        read = reads[path] if is_read else change_session
         return middleware.send_page(
             environ,
             start_response,
-            content,
-            media_type,
-            [('Cache-Control', cache), *_SECURITY_HEADERS],
+            dumps(read(environ)),
+            'application/json',
+            [('Cache-Control', 'no-store'), *_SECURITY_HEADERS],
         )
 
     return serve

@@ -114,6 +114,15 @@ class FakeEngine:
         return resources.BuildInfo(api=None, engine={'revision': '0.1.0'})
 
     @_handle.register
+    def _(self, request: services.SummaryRequest) -> Any:
+        return resources.Summary(
+            clusters={'ACTIVE': 1},
+            nodes={},
+            actions={'READY': 2},
+            queue_age=1.5,
+        )
+
+    @_handle.register
     def _(self, request: services.ServiceListRequest) -> Any:
         return [
             resources.Service(

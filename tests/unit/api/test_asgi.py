@@ -189,5 +189,5 @@ def test_environ_has_path_query_and_headers() -> None:
     assert environ['REMOTE_ADDR'] == '192.0.2.1'
     assert environ['CONTENT_TYPE'] == 'application/json'
     assert environ['HTTP_X_LIST'] == 'a,b'
-    assert environ['HTTP_COOKIE'] == 'a=1;b=2'
+    assert environ['HTTP_COOKIE'] == 'a=1; b=2'
     assert 'evil' not in environ.values()

@@ -13,7 +13,7 @@ import pytest
 from oslo_config import cfg
 from oslo_middleware import basic_auth as oslo_basic_auth
 
-from api import app, basic_auth, errors
+from api import app, basic_auth, check_limiter, errors
 from tests.functional.processes import wait_for
 from tests.unit.api import client, conftest, fake_engine
 
@@ -189,7 +189,7 @@ def test_guesses_when_many_do_not_block_other_callers(
     assert guessing.request('alice', PASSWORD, '192.0.2.1').status == 200
     for number in range(40):
         guessing.start(f'192.0.2.{number % 4}')
-    most = conftest.make_conf().api.threads // basic_auth.THREAD_SHARE
+    most = conftest.make_conf().api.threads // check_limiter.THREAD_SHARE
     wait_for('most are refused', lambda: len(guessing.responses) == 40 - most)
     refused = guessing.responses[0]
     assert refused.status == 503
@@ -206,7 +206,7 @@ def test_guesses_when_from_one_address_do_not_block_others(
     api: client.ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guessing = Guessing(api, monkeypatch)
-    most = conftest.make_conf().api.threads // basic_auth.ADDRESS_SHARE
+    most = conftest.make_conf().api.threads // check_limiter.ADDRESS_SHARE
     for _ in range(20):
         guessing.start('192.0.2.1')
     wait_for('most are refused', lambda: len(guessing.responses) == 20 - most)
