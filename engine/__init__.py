@@ -5,7 +5,6 @@
 
     actions           run actions, from one stage to the next
     cli               the commands ``vobjects engine`` and ``vobjects db``
-    cli_options       argument helpers shared by the engine's commands
     conf              configuration options of the engine; oslo.db defines
                       ``[database]``
     config_commands   the command ``vobjects config``: check configuration
@@ -43,6 +42,8 @@
     reaper            take over actions of dead engines, and end overdue
                       actions
     scheduler         claim ready actions, and run them in a pool of threads
+    senlin_import     import the database of Senlin
+    senlin_tables     the tables of Senlin, and how to convert their rows
     service           assemble an engine process; start and stop its components
                       in order
     sizes             compute cluster sizes, their limits, and the resulting

@@ -10,18 +10,21 @@ import pathlib
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 
 from oslo_config import cfg
 from oslo_log import log as oslo_log
 from oslo_service import systemd
 
-from engine import cli_options, db_commands, log_context
 from engine import conf as engine_conf
+from engine import db_commands, log_context
 from engine.db import database
 from vobjects import exceptions
-from vobjects.cli import settings
+from vobjects.cli import completion, settings
+from vobjects.cli.parser import Command, Parser, whole_number
 from vobjects.clustering import topics
 from vobjects.clustering.run import config_check
+from vobjects.lock import installed_locks
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import transport
@@ -34,18 +37,9 @@ PROJECT = 'vobjects'
 SIGNAL_WITHIN = 0.5
 
 
-def main(argv: list[str]) -> int:
-    """Run ``vobjects engine``.
-
-    :param argv: the arguments after ``engine``
-    :returns: exit code: 0 after SIGTERM or SIGINT
-    :raises vobjects.exceptions.VobjectsError: for problems that the user can
-        fix
-    :raises oslo_config.cfg.Error: the configuration is invalid
-    :raises SystemExit: from argparse
-    """
-    options = _engine_parser().parse_args(argv)
-    conf = configuration(options.config_file)
+def _run(options: argparse.Namespace) -> int:
+    sources = settings.locate(options)
+    conf = configuration(sources.files, sources.directories)
     if options.metrics_port is not None:
         conf.set_override('metrics_port', options.metrics_port, 'engine')
     servers = {
@@ -75,31 +69,24 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def db(argv: list[str]) -> int:
-    """Run ``vobjects db COMMAND``.
-
-    :param argv: the arguments after ``db``
-    :returns: exit code: 0, or as documented by the command's ``--help``
-    :raises vobjects.exceptions.FleetError: see :mod:`engine.db.schema_phase`
-    :raises oslo_config.cfg.Error: the configuration is invalid
-    :raises vobjects.exceptions.Unreachable: the database does not answer
-    :raises engine.db.database.UnusableError: the URL cannot be used to connect
-    :raises SystemExit: from argparse
-    """
-    options = db_commands.parser().parse_args(argv)
-    conf = configuration(options.config_file)
+def _run_db(options: argparse.Namespace) -> int:
+    sources = settings.locate(options)
+    conf = configuration(sources.files, sources.directories)
     announce(conf)
     target = database.Database(conf, create=options.creates)
     try:
-        return int(options.run(target, conf, options))
+        return int(options.command(target, conf, options))
     finally:
         target.close()
 
 
-def configuration(files: list[str] | None) -> cfg.ConfigOpts:
+def configuration(
+    files: Sequence[str], directories: Sequence[str] = ()
+) -> cfg.ConfigOpts:
     """Read the configuration and set up logging.
 
-    :param files: paths; None for oslo.config's default places
+    :param files: paths of the configuration files
+    :param directories: directories of further files
     :raises oslo_config.cfg.Error: a file is missing or has an invalid value
     """
     conf = cfg.ConfigOpts()
@@ -110,7 +97,8 @@ def configuration(files: list[str] | None) -> cfg.ConfigOpts:
         args=[],
         project=PROJECT,
         version=importlib.metadata.version(PROJECT),
-        default_config_files=files or None,
+        default_config_files=list(files),
+        default_config_dirs=list(directories),
     )
     conf.set_default('instance_uuid_format', log_context.TEXT_FORMAT)
     oslo_log.setup(conf, PROJECT)
@@ -169,7 +157,6 @@ def _speaks(options: argparse.Namespace) -> Manifest | None:
     if path is None and options.emulate is None:
         return None
     from engine import service
-    from vobjects.lock import installed_locks
     from vobjects.rpc import server
 
     # The emulation depends on the registered types, so all of them must be
@@ -189,18 +176,29 @@ def _speaks(options: argparse.Namespace) -> Manifest | None:
         ) from None
 
 
-def _engine_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> Parser:
+    parser = Parser(
         prog='vobjects engine',
         description='Run an engine. After SIGTERM or Ctrl-C, it waits up to'
         ' [engine] stop_timeout seconds for running actions to finish, and'
         ' stops. Other engines take over unfinished actions.',
+        notes='Exit codes: 0 after SIGTERM or Ctrl-C; 1 if a server does not'
+        ' respond or the database is not migrated; 2 invalid arguments or'
+        ' configuration.',
+        examples=[
+            'vobjects engine --config-file /etc/vobjects/vobjects.conf',
+            'vobjects engine --emulate 0.1.0  # in a test of a mixed fleet',
+        ],
     )
+    parser.set_defaults(run=_run)
     older = parser.add_mutually_exclusive_group()
-    older.add_argument(
-        '--emulate',
-        metavar='RELEASE',
-        help='use only the versions of this release of the schema lock',
+    completion.offer(
+        older.add_argument(
+            '--emulate',
+            metavar='RELEASE',
+            help='use only the versions of this release of the schema lock',
+        ),
+        lambda: installed_locks.of_service('clustering').releases,
     )
     older.add_argument(
         '--manifest',
@@ -217,20 +215,20 @@ def _engine_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         '--metrics-port',
         metavar='PORT',
-        type=_port,
+        type=whole_number(0, 65535),
         help='port of the metrics, instead of [engine] metrics_port; 0 picks'
         ' a free port',
     )
-    cli_options.add_config_file(parser)
+    settings.add_options(parser)
     return parser
 
 
-def _port(text: str) -> int:
-    """Return a port number; 0 stands for any free port.
+def _db_parser() -> Parser:
+    parser = db_commands.parser()
+    parser.set_defaults(run=_run_db)
+    return parser
 
-    :raises ValueError: not a port number
-    """
-    number = int(text)
-    if not 0 <= number <= 65535:
-        raise ValueError(text)
-    return number
+
+#: The commands ``vobjects engine`` and ``vobjects db``.
+main = Command(_parser)
+db = Command(_db_parser)

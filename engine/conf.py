@@ -388,10 +388,52 @@ HEALTH_OPTIONS = [
 
 DOCKER = cfg.OptGroup(
     'provider_docker',
-    'Containers, which run on the Docker daemons of other nodes',
+    'Containers, which run on the Docker daemons of other nodes, or, with'
+    ' [engine] provider = docker, on one daemon',
 )
 
 DOCKER_OPTIONS = [
+    cfg.StrOpt(
+        'url',
+        default='unix:///var/run/docker.sock',
+        help='URL of the daemon for [engine] provider = docker:'
+        ' unix:///PATH or tcp://HOST:PORT. All engines need access to it. The'
+        ' options about TLS apply to tcp only.',
+    ),
+    cfg.StrOpt(
+        'network',
+        default='bridge',
+        regex='^[a-zA-Z0-9][a-zA-Z0-9_.-]*$',
+        help='Docker network of the containers of [engine] provider = docker;'
+        ' "none" isolates them.',
+    ),
+    cfg.ListOpt(
+        'images',
+        default=['*'],
+        help='Images that tenants may run with [engine] provider = docker, as'
+        ' patterns with "*" and "?". The daemon pulls missing images.',
+    ),
+    cfg.IntOpt(
+        'max_memory',
+        default=512,
+        min=6,
+        help='Maximum memory of a container of [engine] provider = docker, in'
+        ' MiB. It applies to profiles without "memory".',
+    ),
+    cfg.FloatOpt(
+        'max_cpus',
+        default=1.0,
+        min=0.01,
+        help='Maximum number of processors of a container of [engine] provider'
+        ' = docker. It applies to profiles without "cpus".',
+    ),
+    cfg.IntOpt(
+        'max_processes',
+        default=256,
+        min=1,
+        help='Maximum number of processes and threads in a container of'
+        ' [engine] provider = docker.',
+    ),
     cfg.FloatOpt(
         'timeout',
         default=60.0,

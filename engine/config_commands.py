@@ -4,21 +4,22 @@
 from __future__ import annotations
 
 import argparse
-import textwrap
 from collections.abc import Callable, Mapping
 
 from oslo_config import cfg
 
-from engine import cli, cli_options
+from engine import cli
 from engine import conf as engine_conf
 from engine.db import database
+from engine.providers.docker import local
 from vobjects import exceptions
-from vobjects.cli import settings
+from vobjects.cli import output, settings
+from vobjects.cli.parser import Command, Parser, one_of
 from vobjects.clustering.run import config_check
 
 FINE, IGNORED, REJECTED, OUT_OF_REACH = range(4)
 
-_CODES = """\
+_CODES = """
 exit codes:
   0  no findings
   1  unknown sections or options, which no process reads
@@ -27,45 +28,53 @@ exit codes:
 """
 
 
-def main(argv: list[str]) -> int:
-    """Run ``vobjects config``.
-
-    :param argv: the arguments after ``config``
-    :returns: exit code, see ``--help``
-    :raises oslo_config.cfg.Error: a file cannot be read or parsed
-    :raises vobjects.exceptions.VobjectsError: a server cannot be used as
-        configured
-    :raises SystemExit: from argparse
-    """
-    options = _parser().parse_args(argv)
-    code: int = options.run(options)
-    return code
-
-
 def _check(options: argparse.Namespace) -> int:
     conf = cfg.ConfigOpts()
     engine_conf.register(conf)
-    conf([], project=cli.PROJECT, default_config_files=options.config_file)
+    sources = settings.locate(options)
+    conf(
+        [],
+        project=cli.PROJECT,
+        default_config_files=list(sources.files),
+        default_config_dirs=list(sources.directories),
+    )
     files = settings.files(conf)
     if not files:
-        _print(f'no configuration file: looked in {settings.places()}')
-        return REJECTED
+        raise exceptions.VobjectsError(settings.nothing_found())
     findings = config_check.check(files)
-    for finding in findings:
-        _print(finding.text)
+    code = IGNORED if findings else FINE
+    unreachable = []
     if any(finding.rejected for finding in findings):
-        return REJECTED
-    for name in options.connect or ():
-        try:
-            _SERVERS[name](conf)
-        except exceptions.Unreachable as error:
-            _print(str(error))
-            return OUT_OF_REACH
-    if findings:
-        return IGNORED
-    if not options.quiet:
-        _print(f'OK: {", ".join(files)}')
-    return FINE
+        code = REJECTED
+    else:
+        for name in options.connect or ():
+            try:
+                _SERVERS[name](conf)
+            except exceptions.Unreachable as error:
+                unreachable.append(str(error))
+                code = OUT_OF_REACH
+    is_silent = options.quiet or code != FINE
+    output.show(
+        options,
+        {
+            'files': files,
+            'findings': [
+                {
+                    'text': finding.text,
+                    'section': finding.group,
+                    'rejected': finding.rejected,
+                }
+                for finding in findings
+            ],
+            'unreachable': unreachable,
+        },
+        [
+            *(finding.text for finding in findings),
+            *unreachable,
+            *([] if is_silent else [f'OK: {", ".join(files)}']),
+        ],
+    )
+    return code
 
 
 def _database(conf: cfg.ConfigOpts) -> None:
@@ -78,41 +87,56 @@ def _bus(conf: cfg.ConfigOpts) -> None:
     cli.check_bus(conf)
 
 
+def _docker(conf: cfg.ConfigOpts) -> None:
+    local.LocalContainers(conf).check_connection()
+
+
 _SERVERS: Mapping[str, Callable[[cfg.ConfigOpts], None]] = {
     'database': _database,
     'bus': _bus,
+    'docker': _docker,
 }
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> Parser:
+    parser = Parser(
         prog='vobjects config', description='Check configuration files.'
     )
-    commands = parser.add_subparsers(
-        title='commands', metavar='COMMAND', required=True
+    parser.add_commands(
+        {
+            'check': (
+                'list unknown sections, unknown options and invalid values',
+                _configure_check,
+            )
+        }
     )
-    summary = 'list unknown sections, unknown options and invalid values'
-    check = commands.add_parser(
-        'check',
-        help=summary,
-        description=cli_options.sentence(summary),
-        epilog=textwrap.dedent(_CODES),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    check.add_argument(
-        '--connect',
-        action='append',
-        choices=sorted(_SERVERS),
-        help='also connect to the database or the message bus; may be'
-        ' repeated',
-    )
-    check.add_argument(
-        '--quiet', action='store_true', help='print only findings'
-    )
-    cli_options.add_config_file(check)
-    check.set_defaults(run=_check)
     return parser
 
 
-def _print(text: str) -> None:
-    print(text)  # noqa: T201 - a command
+#: The command ``vobjects config``.
+main = Command(_parser)
+
+
+def _configure_check(parser: Parser) -> None:
+    parser.describe(
+        notes=_CODES,
+        examples=[
+            'vobjects config check --config-file vobjects.conf',
+            'vobjects config check --connect bus --connect database',
+        ],
+    )
+    parser.add_argument(
+        '--connect',
+        metavar='SERVER',
+        action='append',
+        type=one_of(_SERVERS, 'server'),
+        choices=sorted(_SERVERS),
+        help='also connect to a server: bus, database or docker (the daemon'
+        ' of the provider "docker"); may be repeated',
+    )
+    parser.add_argument(
+        '--quiet', action='store_true', help='print only findings'
+    )
+    output.add_option(parser)
+    settings.add_options(parser)
+    parser.set_defaults(run=_check)

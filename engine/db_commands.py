@@ -5,23 +5,23 @@ from __future__ import annotations
 
 import argparse
 import re
-import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from oslo_config import cfg
 
-from engine import cli_options
 from engine.db import database, migrations, purge, schema_phase
 from engine.trusts import receiver_credentials
 from vobjects import exceptions
+from vobjects.cli import output, settings, terminal
+from vobjects.cli.parser import Parser
 
 #: Unit -> seconds.
 _UNITS = {'w': 604800.0, 'd': 86400.0, 'h': 3600.0, 'm': 60.0, 's': 1.0}
 
 #: State of the database -> message for operators.
 _PHASE_MESSAGES = {
-    schema_phase.Phase.UP_TO_DATE: 'the database is up to date',
+    schema_phase.Phase.UP_TO_DATE: 'OK: the database is up to date',
     schema_phase.Phase.EXPAND: 'the database has to be expanded; run "vobjects'
     ' db expand", before or while older engines still run',
     schema_phase.Phase.CONTRACT: 'the database serves this release and the one'
@@ -29,10 +29,6 @@ _PHASE_MESSAGES = {
     schema_phase.Phase.TOO_NEW: 'a newer release has contracted the database;'
     ' engines of this release cannot use it',
 }
-
-
-def _add_no_arguments(command: argparse.ArgumentParser) -> None:
-    """Add no arguments."""
 
 
 class _Command(NamedTuple):
@@ -45,33 +41,38 @@ class _Command(NamedTuple):
 
     run: Callable[[database.Database, cfg.ConfigOpts, argparse.Namespace], int]
     summary: str
-    more: str = ''
-    add_arguments: Callable[[argparse.ArgumentParser], None] = (
-        _add_no_arguments
-    )
+    more: str
+    examples: tuple[str, ...]
+    add_arguments: Callable[[Parser], None] = lambda command: None
     creates: bool = False
 
+    def configure(self, command: Parser) -> None:
+        """Add the arguments of the subcommand to its parser."""
+        command.describe(notes=self.more, examples=self.examples)
+        command.set_defaults(command=self.run, creates=self.creates)
+        self.add_arguments(command)
+        settings.add_options(command)
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser; each command sets ``run(target, conf, options)``."""
-    commands = argparse.ArgumentParser(
+
+def parser() -> Parser:
+    """Return the parser of ``vobjects db``.
+
+    Each subcommand sets ``command``, a function of the database, the
+    configuration and the parsed arguments that returns the exit code, and
+    ``creates``.
+    """
+    commands = Parser(
         prog='vobjects db',
         description='Create and upgrade the database.',
+        notes='Exit codes: 0 success; 1 failure; 2 invalid arguments or'
+        ' configuration; those of "check" show its result.',
     )
-    subparsers = commands.add_subparsers(
-        title='commands', metavar='COMMAND', required=True
+    commands.add_commands(
+        {
+            name: (definition.summary, definition.configure)
+            for name, definition in _COMMANDS.items()
+        }
     )
-    for name, definition in _COMMANDS.items():
-        command = subparsers.add_parser(
-            name,
-            help=definition.summary,
-            description=cli_options.sentence(definition.summary),
-            epilog=textwrap.dedent(definition.more).strip(),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        cli_options.add_config_file(command)
-        definition.add_arguments(command)
-        command.set_defaults(run=definition.run, creates=definition.creates)
     return commands
 
 
@@ -82,7 +83,7 @@ def _sync(
 ) -> int:
     _expand(target, conf, options)
     try:
-        schema_phase.contract(target, conf)
+        _run_contraction(target, conf)
     except schema_phase.OlderEnginesError as error:
         _print(f'the database is not contracted: {error}')
     return 0
@@ -94,11 +95,25 @@ def _expand(
     options: argparse.Namespace,
 ) -> int:
     before = migrations.current(target)
-    migrations.expand(target)
+    revisions = len(migrations.missing(target))
+    with terminal.Progress('expanding the database', revisions) as progress:
+        migrations.expand(
+            target, lambda revision: progress.advance(detail=revision)
+        )
     after = migrations.current(target)
     outcome = 'is' if before == after else f'went from {before or "none"} to'
     _print(f'the database {outcome} {after}')
     return 0
+
+
+def _run_contraction(target: database.Database, conf: cfg.ConfigOpts) -> None:
+    revisions = len(migrations.missing(target, migrations.CONTRACT))
+    with terminal.Progress('contracting the database', revisions) as progress:
+        schema_phase.contract(
+            target,
+            conf,
+            report=lambda revision: progress.advance(detail=revision),
+        )
 
 
 def _contract(
@@ -112,7 +127,7 @@ def _contract(
         schema_phase.contract(target, conf)
         _print('the database has nothing to contract')
         return 0
-    schema_phase.contract(target, conf)
+    _run_contraction(target, conf)
     revision = migrations.current(target, migrations.CONTRACT)
     _print(f'the database is contracted to {revision}')
     return 0
@@ -124,10 +139,33 @@ def _check(
     options: argparse.Namespace,
 ) -> int:
     phase = schema_phase.phase_of(target)
-    _print(_PHASE_MESSAGES[phase])
-    if phase is schema_phase.Phase.CONTRACT:
-        for member in schema_phase.older_engines(target, conf):
-            _print(f'older: {member.label} (release {member.release})')
+    older = (
+        schema_phase.older_engines(target, conf)
+        if phase is schema_phase.Phase.CONTRACT
+        else []
+    )
+    output.show(
+        options,
+        {
+            'phase': phase.name.lower(),
+            'message': _PHASE_MESSAGES[phase],
+            'older_engines': [
+                {
+                    'id': member.id,
+                    'host': member.host,
+                    'release': member.release,
+                }
+                for member in older
+            ],
+        },
+        [
+            _PHASE_MESSAGES[phase],
+            *(
+                f'older: {member.label} (release {member.release})'
+                for member in older
+            ),
+        ],
+    )
     return phase.value
 
 
@@ -136,12 +174,21 @@ def _version(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    revision = migrations.current(target) or 'none'
-    _print(f'{revision} (newest: {migrations.head()})')
-    return 1 if migrations.is_behind(target) else 0
+    revision = migrations.current(target)
+    behind = migrations.is_behind(target)
+    output.show(
+        options,
+        {
+            'revision': revision,
+            'newest': migrations.head(),
+            'must_be_expanded': behind,
+        },
+        [f'{revision or "none"} (newest: {migrations.head()})'],
+    )
+    return 1 if behind else 0
 
 
-def _add_purge(command: argparse.ArgumentParser) -> None:
+def _add_purge(command: Parser) -> None:
     command.add_argument(
         '--older-than',
         metavar='AGE',
@@ -188,10 +235,24 @@ def _purge(
         actions, events = purge.count(target, until, options.project)
         _print(f'{actions} actions and {events} events would be deleted')
         return 0
-    actions = sum(purge.delete_actions(target, until, options.project))
-    events = sum(purge.delete_events(target, until, options.project))
+    total = sum(purge.count(target, until, options.project))
+    with terminal.Progress('deleting actions and events', total) as progress:
+        actions = _sum(
+            purge.delete_actions(target, until, options.project), progress
+        )
+        events = _sum(
+            purge.delete_events(target, until, options.project), progress
+        )
     _print(f'{actions} actions and {events} events deleted')
     return 0
+
+
+def _sum(batches: Iterable[int], progress: terminal.Progress) -> int:
+    total = 0
+    for number in batches:
+        progress.advance(number)
+        total += number
+    return total
 
 
 def _rotate_keys(
@@ -204,6 +265,66 @@ def _rotate_keys(
     return 0
 
 
+def _add_import_senlin(command: Parser) -> None:
+    command.add_argument(
+        '--from',
+        dest='source',
+        metavar='URL',
+        required=True,
+        help="URL of Senlin's database, such as"
+        ' mysql+pymysql://senlin:PASSWORD@HOST/senlin',
+    )
+    command.add_argument(
+        '--history',
+        action='store_true',
+        help='also import ended actions and events',
+    )
+    command.add_argument(
+        '--dry-run',
+        action='store_true',
+        help='check and count everything, but write nothing',
+    )
+
+
+def _import_senlin(
+    target: database.Database,
+    conf: cfg.ConfigOpts,
+    options: argparse.Namespace,
+) -> int:
+    # Imported here: this loads all profile types and policy types.
+    from engine import senlin_import
+    from engine.policies import base as policies
+    from engine.profiles import base as profiles
+
+    if schema_phase.phase_of(target) is schema_phase.Phase.EXPAND:
+        raise schema_phase.NotExpandedError
+    source = senlin_import.SenlinImport(
+        options.source,
+        conf,
+        target,
+        profiles.Registry.load(),
+        policies.Registry.load(),
+    )
+    report = source.report
+    try:
+        source.check()
+        if options.dry_run or not report.problems:
+            source.run(history=options.history, dry_run=options.dry_run)
+    finally:
+        source.close()
+    for kind, (new, existing) in report.counts.items():
+        number = f'{new} would be imported' if options.dry_run else str(new)
+        more = f' ({existing} exist already)' if existing else ''
+        _print(f'{kind}: {number}{more}')
+    for note in report.notes:
+        _print(f'note: {note}')
+    for problem in report.problems:
+        _print(f'problem: {problem}')
+    if report.problems:
+        _print('Nothing was imported.')
+    return 1 if report.problems else 0
+
+
 def _print(text: str) -> None:
     print(text)  # noqa: T201 - a command
 
@@ -212,6 +333,8 @@ _COMMANDS = {
     'sync': _Command(
         _sync,
         'expand the database; contract it if no older engine is alive',
+        '',
+        ('vobjects db sync --config-file /etc/vobjects/vobjects.conf',),
         creates=True,
     ),
     'expand': _Command(
@@ -222,6 +345,7 @@ _COMMANDS = {
         that they use. Run it before you start the first process of this
         release.
         """,
+        ('vobjects db expand',),
         creates=True,
     ),
     'contract': _Command(
@@ -232,6 +356,7 @@ _COMMANDS = {
         ledger lists live older engines. An older engine that you start
         afterwards logs the reason and stops. You cannot undo this step.
         """,
+        ('vobjects db contract',),
     ),
     'check': _Command(
         _check,
@@ -245,6 +370,8 @@ _COMMANDS = {
              start
           1, 2  the database cannot be reached; invalid configuration
         """,
+        ('vobjects db check -o json',),
+        output.add_option,
     ),
     'purge': _Command(
         _purge,
@@ -255,6 +382,10 @@ _COMMANDS = {
         in short transactions, and you can run it while engines run. To
         delete regularly, set [engine] action_retention and event_retention.
         """,
+        (
+            'vobjects db purge --older-than 30d --dry-run',
+            'vobjects db purge --older-than 12h --project 2f6c8e0b71d9a345',
+        ),
         _add_purge,
     ),
     'rotate-keys': _Command(
@@ -265,10 +396,29 @@ _COMMANDS = {
         before the older keys, and restart the engines one by one. Run this
         command. Then remove the older keys.
         """,
+        ('vobjects db rotate-keys',),
+    ),
+    'import-senlin': _Command(
+        _import_senlin,
+        'import the database of OpenStack Senlin',
+        """
+        Imports profiles, clusters, nodes, policies and receivers with their
+        IDs, and the trusts of their owners. Stop Senlin first: two services
+        must not manage the same servers. You may repeat the command: it
+        skips what exists already. It never writes to Senlin's database. The
+        exit code is 1 if a problem prevents the import.
+        """,
+        (
+            'vobjects db import-senlin --from mysql+pymysql://u:p@db/senlin'
+            ' --dry-run',
+        ),
+        _add_import_senlin,
     ),
     'version': _Command(
         _version,
         'print the revision of the database, and the newest revision',
         'The exit code is 1 if the database must be expanded.',
+        ('vobjects db version',),
+        output.add_option,
     ),
 }

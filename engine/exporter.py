@@ -28,6 +28,9 @@ from vobjects.rpc import fleet
 
 LOG = logging.getLogger(__name__)
 
+#: Maximum number of processes with a series of their own.
+LISTED_MEMBERS = 100
+
 _Gauge = core.GaugeMetricFamily
 
 
@@ -116,7 +119,8 @@ class DatabaseCollector(registry.Collector):
         try:
             with self._database.reader() as session:
                 backlog = measure_backlog(session)
-                view = ledger.STATEMENTS.view(session)
+                view = ledger.STATEMENTS.exact_view(session)
+                members = ledger.STATEMENTS.members(session, LISTED_MEMBERS)
         except Exception as error:  # noqa: BLE001 - reported
             database.log_failure(LOG, error, 'Could not measure')
             is_up.add_metric([], 0)
@@ -125,7 +129,7 @@ class DatabaseCollector(registry.Collector):
         is_up.add_metric([], 1)
         yield is_up
         yield from _backlog_gauges(backlog)
-        yield from _fleet_gauges(view)
+        yield from _fleet_gauges(view, members)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -194,13 +198,26 @@ def _backlog_gauges(backlog: Backlog) -> Iterator[core.Metric]:
         yield _Gauge(f'vobjects_{name}', f'{text}.', value=value)
 
 
-def _fleet_gauges(view: fleet.View) -> Iterator[core.Metric]:
+def _fleet_gauges(
+    view: fleet.View, members: list[fleet.Member]
+) -> Iterator[core.Metric]:
+    counts = _Gauge(
+        'vobjects_fleet_processes',
+        'Live processes, by topic, manifest and state.',
+        labels=['topic', 'manifest', 'state'],
+    )
+    for group in view.groups:
+        counts.add_metric(
+            (group.topic, group.manifest.digest, group.state), group.count
+        )
+    yield counts
     ages = _Gauge(
         'vobjects_fleet_heartbeat_age_seconds',
-        'Seconds since the last heartbeat of a process.',
+        'Seconds since the last heartbeat, for the processes with the oldest'
+        ' ones.',
         labels=['id', 'binary', 'host', 'release', 'state'],
     )
-    for member in view.members:
+    for member in members:
         labels = (
             member.id,
             member.binary,

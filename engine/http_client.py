@@ -179,6 +179,8 @@ class Adapter(adapters.HTTPAdapter):
     :param limit: maximum bytes of a response to keep
     :param drain: whether to read and discard the rest of longer responses
     :param timeout: default timeout in seconds
+    :param socket_path: path of a Unix socket to which all requests are sent,
+        regardless of their host; empty: connect to the host
     """
 
     def __init__(
@@ -189,12 +191,14 @@ class Adapter(adapters.HTTPAdapter):
         limit: int,
         drain: bool = False,
         timeout: float = 60.0,
+        socket_path: str = '',
     ) -> None:
         self._timeout = timeout
         self._networks = networks
         self._target_name = target
         self._limit = limit
         self._drain = drain
+        self._socket_path = socket_path
         self._deadline = 0.0
         self._expired = threading.Event()
         #: Duplicates, because TLS detaches the original socket.
@@ -225,6 +229,8 @@ class Adapter(adapters.HTTPAdapter):
         timeout = self._timeout if timeout is None else timeout
         self._deadline = time.monotonic() + timeout
         url = request.url or ''
+        if self._socket_path:
+            proxies = None
         if utils.select_proxy(url, proxies):
             check_url(self._networks, url, self._target_name, timeout)
         # A small compressed response can be large.
@@ -325,15 +331,9 @@ class Adapter(adapters.HTTPAdapter):
     ) -> socket.socket:
         """Connect to an address of the host and return the socket."""
         error = OSError('no address')
-        for address in _addresses(
-            networks, new_connection.host, self._target_name, self._seconds()
-        ):
+        for address in self._targets(new_connection.host, networks):
             try:
-                connected = create_connection(
-                    (address, new_connection.port),
-                    self._seconds(),
-                    socket_options=new_connection.socket_options,
-                )
+                connected = self._open(address, new_connection)
             except OSError as failure:
                 error = failure
                 continue
@@ -341,7 +341,33 @@ class Adapter(adapters.HTTPAdapter):
             if self._expired.is_set():
                 _shut_down(connected)
             return connected
-        raise urllib3.exceptions.NewConnectionError(new_connection, str(error))
+        raise urllib3.exceptions.NewConnectionError(
+            new_connection, str(error)
+        ) from error
+
+    def _targets(self, host: str, networks: Sequence[str]) -> list[str]:
+        """Return the addresses of a host, or the path of the Unix socket."""
+        if self._socket_path:
+            return [self._socket_path]
+        return _addresses(networks, host, self._target_name, self._seconds())
+
+    def _open(
+        self, address: str, new_connection: connection.HTTPConnection
+    ) -> socket.socket:
+        if not self._socket_path:
+            return create_connection(
+                (address, new_connection.port),
+                self._seconds(),
+                socket_options=new_connection.socket_options,
+            )
+        opened = socket.socket(socket.AF_UNIX)
+        try:
+            opened.settimeout(self._seconds())
+            opened.connect(address)
+        except OSError:
+            opened.close()
+            raise
+        return opened
 
 
 def _shut_down(sock: socket.socket) -> None:

@@ -5,29 +5,93 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from typing import Any
 
-from engine import cli, cli_options
+from engine import cli
 from engine.db import database
 from engine.queues import base
 from vobjects import exceptions
+from vobjects.cli import output, settings
+from vobjects.cli.parser import Command, Parser
 
 
-def main(argv: list[str]) -> int:
-    """Run ``vobjects queue``.
+def _parser() -> Parser:
+    parser = Parser(
+        prog='vobjects queue',
+        description='Post and show messages of the queue service that'
+        ' [queues] driver selects.',
+        notes='Exit codes: 0 success; 1 a server does not respond; 2 invalid'
+        ' arguments or configuration, or the queue service rejects the'
+        ' request.',
+    )
+    parser.add_commands(
+        {
+            'post': ('add a message to a queue', _configure_post),
+            'show': (
+                'print the messages that no consumer has claimed',
+                _configure_show,
+            ),
+        }
+    )
+    return parser
 
-    :param argv: the arguments after ``queue``
-    :returns: 0
-    :raises vobjects.exceptions.VobjectsError: the queue service fails
-    :raises oslo_config.cfg.Error: the configuration is invalid
-    :raises SystemExit: raised by argparse
-    """
-    options = _parser().parse_args(argv)
-    conf = cli.configuration(options.config_file)
+
+#: The command ``vobjects queue``.
+main = Command(_parser)
+
+
+def _configure_post(parser: Parser) -> None:
+    parser.describe(
+        examples=['vobjects queue post events \'{"event": "scale_out"}\'']
+    )
+    _add_queue(parser)
+    parser.add_argument(
+        'message',
+        metavar='MESSAGE',
+        type=_object,
+        help='body of the message: a JSON object',
+    )
+    _add_common(parser, _post)
+
+
+def _configure_show(parser: Parser) -> None:
+    parser.describe(
+        'A table has the body of one message in each line, as JSON.',
+        examples=['vobjects queue show events -o yaml'],
+    )
+    _add_queue(parser)
+    output.add_option(parser)
+    _add_common(parser, _show)
+
+
+def _add_queue(parser: Parser) -> None:
+    parser.add_argument('queue', metavar='QUEUE', help='name of the queue')
+
+
+def _add_common(
+    parser: Parser, command: Callable[[base.Queues, argparse.Namespace], None]
+) -> None:
+    parser.add_argument(
+        '--project',
+        metavar='ID',
+        help='project that owns the queue, such as the project of a receiver'
+        ' (default: none; zaqar: the project of its account)',
+    )
+    settings.add_options(parser)
+    parser.set_defaults(run=lambda options: _run(command, options))
+
+
+def _run(
+    command: Callable[[base.Queues, argparse.Namespace], None],
+    options: argparse.Namespace,
+) -> int:
+    sources = settings.locate(options)
+    conf = cli.configuration(sources.files, sources.directories)
     cli.announce(conf)
     target = database.Database(conf, create=False)
     try:
-        options.run(base.load(conf, target), options)
+        command(base.load(conf, target), options)
     except base.QueueError as error:
         raise exceptions.VobjectsError(str(error)) from error
     finally:
@@ -41,53 +105,10 @@ def _post(service: base.Queues, options: argparse.Namespace) -> None:
 
 def _show(service: base.Queues, options: argparse.Namespace) -> None:
     claim = service.claim(options.project, options.queue)
-    for message in claim.messages:
-        print(json.dumps(message.body))  # noqa: T201 - a command
+    bodies = [message.body for message in claim.messages]
+    output.show(options, bodies, map(json.dumps, bodies))
     if claim.messages:
         service.release(options.project, options.queue, claim.id)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog='vobjects queue',
-        description='Post and show messages of the queue service that'
-        ' [queues] driver selects.',
-    )
-    commands = parser.add_subparsers(
-        title='commands', metavar='COMMAND', required=True
-    )
-    for name, run, summary in (
-        ('post', _post, 'add a message to a queue'),
-        (
-            'show',
-            _show,
-            'print the messages that no consumer has claimed, as JSON',
-        ),
-    ):
-        command = commands.add_parser(
-            name,
-            help=summary,
-            description=cli_options.sentence(summary),
-        )
-        command.add_argument(
-            'queue', metavar='QUEUE', help='name of the queue'
-        )
-        if run is _post:
-            command.add_argument(
-                'message',
-                metavar='MESSAGE',
-                type=_object,
-                help='body of the message, as JSON',
-            )
-        command.add_argument(
-            '--project',
-            metavar='ID',
-            help='project that owns the queue, such as the project of a'
-            ' receiver (default: none; zaqar: the project of its account)',
-        )
-        cli_options.add_config_file(command)
-        command.set_defaults(run=run)
-    return parser
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -126,13 +126,14 @@ class Engine:
             speaks=speaks,
             wake=self._wake,
         )
+        self.ledger = open_ledger(self.database)
         self.worker = server_process.ServerProcess(
             conf,
             SERVICE,
             host=host or '',
             release=release or '',
             manifest=speaks,
-            ledger=open_ledger(self.database),
+            ledger=self.ledger,
             handlers=[handlers(self.runtime) for handlers in HANDLERS],
             context_from=context.from_dict,
             prepare=self.runtime.admit,
@@ -190,9 +191,7 @@ class Engine:
         return self.worker.membership.view_without_report().cap(topics.ENGINE)
 
     def _is_first(self) -> bool:
-        view = self.worker.membership.current()
-        first = view.servers(topics.ENGINE)[:1]
-        return [member.id for member in first] == [self.worker.id]
+        return self.ledger.is_first(self.worker.id)
 
     def _find_response(self, call: str) -> fleet_types.RecordedResponse | None:
         with self.database.reader() as session:
@@ -201,13 +200,13 @@ class Engine:
     def _hear(self) -> None:
         self.scheduler.notify()
 
-    def _wake(self) -> None:
-        self.scheduler.notify()
+    def _wake(self, action_id: str = '') -> None:
+        self.scheduler.notify(action_id)
         self.work_notifier.notify()
 
     def _notify_engines(self) -> None:
         view = self.worker.membership.view
-        if view is None or len(view.servers(topics.ENGINE)) > 1:
+        if view is None or view.count(topics.ENGINE) > 1:
             self.worker.announce_work()
 
 

@@ -13,6 +13,10 @@ transaction of :meth:`ActionRun.write`, in one of these ways:
 
 Until that transaction is committed, any engine may run the stage again from
 its beginning. No thread waits.
+
+A stage that consists of one transaction is also a *step*: a function that
+receives the run and the session. It runs in the transaction that claims the
+action, which saves the claim and often the locks.
 """
 
 from __future__ import annotations
@@ -20,7 +24,8 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import logging
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from sqlalchemy import orm
@@ -28,7 +33,14 @@ from sqlalchemy import orm
 from engine import log_context
 from engine.actions import action_factory
 from engine.actions.runtime import Runtime
-from engine.db import actions, database, dependencies, locks, models
+from engine.db import (
+    actions,
+    database,
+    dependencies,
+    locks,
+    models,
+    statements,
+)
 from engine.providers import base as providers
 from vobjects import exceptions, objects
 from vobjects.clustering import errors
@@ -52,6 +64,9 @@ OUTCOME = 'outcome'
 
 Stage = Callable[['ActionRun'], None]
 
+#: A stage that runs in one transaction.
+Step = Callable[['ActionRun', orm.Session], None]
+
 #: Sets the target's status after an action ended for the given reason.
 FailureHandler = Callable[[orm.Session, models.Action, str], None]
 
@@ -67,6 +82,7 @@ class ActionType:
     :ivar undo: returns the stage that reverts a begun action, before it ends
         without having done its work; None: it can end at once
     :ivar is_cancellable: returns whether a user can cancel an action
+    :ivar steps: the stages that are also steps, by name
     """
 
     stages: Mapping[str, Stage]
@@ -76,6 +92,7 @@ class ActionType:
     on_failure: FailureHandler
     undo: Callable[[models.Action], str | None] = lambda action: None
     is_cancellable: Callable[[models.Action], bool] = lambda action: True
+    steps: Mapping[str, Step] = dataclasses.field(default_factory=dict)
 
 
 class ActionRun:
@@ -101,10 +118,48 @@ class ActionRun:
         #: Whether the cluster has policies; None if it has not been read. It
         #: cannot change while the cluster is locked.
         self.has_policies: bool | None = None
-        self._stage_ended = False
+        #: Whether the stage has ended in the last transaction.
+        self.stage_ended = False
         self._wake_needed = False
-        #: The time of the current transaction.
+        #: Whether the action has ended.
+        self.has_ended = False
+        self._has_locks = True
+        #: The time at which the current transaction locked the action, and
+        #: the monotonic time at that moment.
         self._now: datetime.datetime | None = None
+        self._now_at = 0.0
+
+    def run_step(
+        self,
+        session: orm.Session,
+        step: Step,
+        now: datetime.datetime,
+        missing: Sequence[models.Lock],
+        *,
+        has_locks: bool,
+    ) -> None:
+        """Run a step in the transaction that claims the action.
+
+        :param now: the time of the claim
+        :param missing: the locks that the action needs and does not hold yet.
+            They are stored only if the action goes on: until the commit, this
+            transaction has locked the rows of the resources.
+        :param has_locks: whether the action may hold locks
+        :raises Exception: any error of the step; the caller rolls back
+        """
+        log_context.enter(self.action)
+        LOG.debug('Step %s', self.action.stage)
+        self._set_time(now)
+        self._has_locks = has_locks
+        step(self, session)
+        self._check_stage_ended()
+        if not self.has_ended:
+            statements.insert(session, missing)
+
+    def announce(self) -> None:
+        """Announce the actions that became ready, after the commit."""
+        if self._wake_needed:
+            self.runtime.wake()
 
     def perform(self) -> None:
         """Run the next stage, and log any exception."""
@@ -126,11 +181,7 @@ class ActionRun:
     def _perform(self) -> None:
         try:
             self.action_type.stages[self.action.stage](self)
-            if not self._stage_ended:
-                raise RuntimeError(
-                    f'stage {self.action.stage} of {self.action.action} did'
-                    ' not end'
-                )
+            self._check_stage_ended()
         except (
             actions.ClaimLostError,
             actions.UndoRequestedError,
@@ -142,6 +193,22 @@ class ActionRun:
         except Exception as error:
             LOG.exception('The action failed')
             self._fail_target(f'internal error: {type(error).__name__}')
+
+    def _check_stage_ended(self) -> None:
+        if not self.stage_ended:
+            raise RuntimeError(
+                f'stage {self.action.stage} of {self.action.action} did not'
+                ' end'
+            )
+
+    def _set_time(self, now: datetime.datetime) -> None:
+        self._now, self._now_at = now, time.monotonic()
+
+    def _time(self) -> datetime.datetime:
+        """Return the database's time, without asking it again."""
+        assert self._now is not None
+        elapsed = time.monotonic() - self._now_at
+        return self._now + datetime.timedelta(seconds=elapsed)
 
     def _release(self) -> None:
         if self.runtime.database.write(
@@ -164,15 +231,14 @@ class ActionRun:
         """
 
         def attempt(session: orm.Session) -> Result:
-            self._stage_ended = self._wake_needed = False
-            self._now = actions.lock_claimed(
-                session, self.claim, self.action.stage
+            self.stage_ended = self._wake_needed = False
+            self._set_time(
+                actions.lock_claimed(session, self.claim, self.action.stage)
             )
             return body(session)
 
         result = self.runtime.database.write(attempt)
-        if self._wake_needed:
-            self.runtime.wake()
+        self.announce()
         return result
 
     @property
@@ -207,7 +273,7 @@ class ActionRun:
         batch = list(children)
         data = {**self.action.data, 'children': [c.id for c in batch]}
         actions.wait_for(session, self.claim, batch, then, data)
-        self._stage_ended = self._wake_needed = True
+        self.stage_ended = self._wake_needed = True
 
     def pause(
         self,
@@ -227,7 +293,7 @@ class ActionRun:
         actions.pause(
             session, self.claim, then, status=status, seconds=seconds, **values
         )
-        self._stage_ended, self._wake_needed = True, not seconds
+        self.stage_ended, self._wake_needed = True, not seconds
 
     def extend(
         self, session: orm.Session, seconds: float
@@ -289,23 +355,22 @@ class ActionRun:
         reason: str,
         outputs: Mapping[str, Any] | None = None,
     ) -> None:
-        assert self._now is not None
+        now = self._time()
         ended, self._wake_needed = actions.end(
             session,
             self.action,
             self.claim.condition(),
             status,
             reason,
-            self._now,
+            now,
             outputs,
+            has_locks=self._has_locks,
         )
         if not ended:
             raise actions.ClaimLostError(self.action.id)
-        self.runtime.events.ended(
-            session, self.action, status, reason, self._now
-        )
+        self.runtime.events.ended(session, self.action, status, reason, now)
         self.runtime.metrics.ended(session, self.action, status)
-        self._stage_ended = True
+        self.stage_ended = self.has_ended = True
 
     # Failure
 

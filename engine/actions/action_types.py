@@ -26,6 +26,7 @@ from engine.actions.action_run import (
     ActionType,
     FailureHandler,
     Stage,
+    Step,
 )
 from engine.db import locks, models
 from vobjects.clustering import consts
@@ -64,34 +65,59 @@ def is_forced(request: Any) -> bool:
     return 'force' in request.fields and bool(request.get('force'))
 
 
-def _cluster_action(*steps: clusters.Step) -> ActionType:
-    stages = {step.__name__: clusters.in_transaction(step) for step in steps}
+def _cluster_action(*steps: Step) -> ActionType:
+    by_name = {step.__name__: step for step in steps}
     return ActionType(
-        {'start': _checked_step(steps[0]), **stages},
+        {
+            'start': _checked_step(steps[0]),
+            **{
+                name: clusters.in_transaction(step)
+                for name, step in by_name.items()
+            },
+        },
         _cluster_locks,
         clusters.mark_failed,
+        steps={'start': _checked(steps[0], {}), **by_name},
     )
+
+
+def step_of(run: ActionRun) -> Step | None:
+    """Return the step that is the run's next stage; None: it is no step.
+
+    If a policy has to look at the cloud before an action, its first stage
+    consists of more than one transaction.
+    """
+    if run.action.stage == 'start' and policy_checks.needs_cloud_info(run):
+        return None
+    return run.action_type.steps.get(run.action.stage)
 
 
 def _with_start(
     action_type: ActionType, wrap: Callable[[Stage], Stage]
 ) -> ActionType:
-    """Return a type whose first stage is wrapped."""
+    """Return a type whose first stage is wrapped, and no longer a step."""
     stages = {**action_type.stages, 'start': wrap(action_type.stages['start'])}
-    return dataclasses.replace(action_type, stages=stages)
+    steps = {**action_type.steps}
+    del steps['start']
+    return dataclasses.replace(action_type, stages=stages, steps=steps)
 
 
-def _checked_step(step: clusters.Step) -> Stage:
+def _checked(step: Step, cloud_info: Mapping[str, Any]) -> Step:
+    """Return a step that runs another one if the cluster's policies agree."""
+
+    def check_and_run(run: ActionRun, session: orm.Session) -> None:
+        if policy_checks.check_before(run, session, cloud_info):
+            step(run, session)
+
+    return check_and_run
+
+
+def _checked_step(step: Step) -> Stage:
     """Return a stage that runs a step if the cluster's policies agree."""
 
     def check_and_run(run: ActionRun) -> None:
-        cloud_info = policy_checks.collect_cloud_info(run)
-
-        def body(session: orm.Session) -> None:
-            if policy_checks.check_before(run, session, cloud_info):
-                step(run, session)
-
-        run.write(body)
+        checked = _checked(step, policy_checks.collect_cloud_info(run))
+        run.write(lambda session: checked(run, session))
 
     return check_and_run
 

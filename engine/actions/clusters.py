@@ -8,7 +8,7 @@ stage without nodes to act on continues with the next stage at once.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import orm
@@ -20,8 +20,7 @@ from engine.db import clusters, models, nodes, quotas
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes as requests
 
-#: A stage that runs in one transaction.
-Step = Callable[[action_run.ActionRun, orm.Session], None]
+Step = action_run.Step
 
 
 def in_transaction(step: Step) -> action_run.Stage:

@@ -32,6 +32,7 @@ def node_view(session: orm.Session, node: models.Node) -> profiles.NodeView:
         name=node.name,
         physical_id=node.physical_id,
         metadata=node.meta,
+        project=node.project or '',
         cluster_id=node.cluster_id,
         index=node.index,
         host=_host(session, node),

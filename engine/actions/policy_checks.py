@@ -37,17 +37,23 @@ class _CloudInfoError:
     reason: str
 
 
+def needs_cloud_info(run: action_run.ActionRun) -> bool:
+    """Tell whether a policy may have to look at the cloud before an action."""
+    action = run.action
+    return (
+        action.cause == consts.CAUSE_REQUEST
+        and action.cluster_id is not None
+        and action.action in run.runtime.policy_types.cloud_info_actions
+    )
+
+
 def collect_cloud_info(run: action_run.ActionRun) -> dict[str, Any]:
     """Collect the information from the cloud that policies need.
 
     :returns: information by policy ID, for :func:`check_before`
     """
     action = run.action
-    if (
-        action.cause != consts.CAUSE_REQUEST
-        or action.cluster_id is None
-        or action.action not in run.runtime.policy_types.cloud_info_actions
-    ):
+    if action.cluster_id is None or not needs_cloud_info(run):
         return {}
     with run.runtime.database.reader() as session:
         policies = [
@@ -161,6 +167,7 @@ def _call_policies(
         action.cause != consts.CAUSE_REQUEST
         or action.cluster_id is None
         or run.has_policies is False
+        or action.action not in run.runtime.policy_types.checked_actions
     ):
         return ''
     policies = list(attached_policies(run.runtime, session, action.cluster_id))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Protocol
 
 from oslo_config import cfg
 
@@ -20,6 +21,16 @@ from vobjects.clustering.context import RequestContext
 from vobjects.objects.manifest import Manifest
 
 
+class Wake(Protocol):
+    """Announces work to this engine and to the others."""
+
+    def __call__(self, action_id: str = '', /) -> None:
+        """Announce ready actions.
+
+        :param action_id: the ID of a new action; empty: any actions
+        """
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Runtime:
     """The services that an action can use.
@@ -28,7 +39,8 @@ class Runtime:
         None: those of this engine
     :ivar speaks: the object versions that this engine supports, if it emulates
         an older release; None: all of this release's versions
-    :ivar wake: called after an action became ready
+    :ivar wake: called after actions became ready; with the ID of an action if
+        it is a new one
     """
 
     conf: cfg.ConfigOpts
@@ -41,7 +53,7 @@ class Runtime:
     trusts: receiver_credentials.TrustManager
     cap: Callable[[], Manifest | None] = lambda: None
     speaks: Manifest | None = None
-    wake: Callable[[], None] = lambda: None
+    wake: Wake = lambda action_id='': None
     metrics: metrics.Metrics = dataclasses.field(
         default_factory=metrics.Metrics
     )

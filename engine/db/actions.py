@@ -16,9 +16,10 @@ also move the action to WAITING_LIFECYCLE_COMPLETION. An engine claims such an
 action when that time has come; ``resume`` makes it READY earlier.
 
 Each arrow is one conditional UPDATE, which changes nothing if the action is in
-another status than expected. A :class:`Claim` identifies the engine that runs
-an action, and counts the claims on it. The claim of a worker whose engine was
-declared dead is therefore void, whatever the worker does next.
+another status than expected; ``claim`` locks the row before it decides. A
+:class:`Claim` identifies the engine that runs an action, and counts the claims
+on it. The claim of a worker whose engine was declared dead is therefore void,
+whatever the worker does next.
 """
 
 from __future__ import annotations
@@ -174,25 +175,24 @@ _CANDIDATES = (
     .limit(sqlalchemy.bindparam('most'))
 )
 
-_CLAIM = _change(
-    _ACTION.c.id == sqlalchemy.bindparam('_id'),
-    _ACTION.c.status.in_(CLAIMABLE),
-    _is_due(),
-    sqlalchemy.exists().where(_SERVICE.c.id == sqlalchemy.bindparam('_owner')),
-).values(
-    status='RUNNING',
-    owner=sqlalchemy.bindparam('_owner'),
-    claims=_ACTION.c.claims + 1,
-    not_before=None,
-    blocked_on=None,
-)
-
-#: Selects an action and the current time.
-_CLAIMED = (
+#: Selects a claimable action and the current time. Other engines that look at
+#: the action meanwhile skip it instead of waiting.
+_LOCK_CLAIMABLE = (
     sqlalchemy.select(models.Action, clock.utcnow())
-    .where(models.Action.id == sqlalchemy.bindparam('_id'))
+    .where(
+        _ACTION.c.id == sqlalchemy.bindparam('_id'),
+        _ACTION.c.status.in_(CLAIMABLE),
+        _is_due(),
+        sqlalchemy.exists().where(
+            _SERVICE.c.id == sqlalchemy.bindparam('_owner')
+        ),
+    )
+    .with_for_update(skip_locked=True)
     .execution_options(populate_existing=True)
 )
+
+#: Changes an action whose row this transaction has locked.
+_CHANGE_LOCKED = _change(_ACTION.c.id == sqlalchemy.bindparam('_id'))
 
 
 def candidates(
@@ -207,42 +207,63 @@ def candidates(
     return list(session.scalars(_CANDIDATES, values))
 
 
-def claim(
+def lock_claimable(
     session: orm.Session, action_id: str, owner: str
-) -> tuple[Claim, models.Action, datetime.datetime] | None:
-    """Claim a ready action for a service.
+) -> tuple[models.Action, datetime.datetime] | None:
+    """Lock a ready action, so that :func:`claim` can claim it.
 
     :param owner: the ID of a service; a service that the ledger does not list
         cannot claim anything
-    :returns: the claim, the action and the time of the claim; None if another
-        engine was faster
+    :returns: the action and the current time; None if the action is not
+        claimable, or another engine has locked it
     """
     values = {'_id': action_id, '_owner': owner}
-    if not statements.change(session, _CLAIM, values):
-        return None
-    action, now = session.execute(_CLAIMED, values).one()
-    return Claim(action_id, owner, action.claims), action, now
+    row = session.execute(_LOCK_CLAIMABLE, values).one_or_none()
+    return None if row is None else (row[0], row[1])
 
 
-def start(
+def claim(
     session: orm.Session,
-    claimed: Claim,
     action: models.Action,
+    owner: str,
     now: datetime.datetime,
-) -> bool:
-    """Start the clock of an action: set its start time and deadline.
+) -> Claim:
+    """Claim an action for a service, and start its clock the first time.
 
-    :returns: whether the action had not been started before
+    :param action: locked by :func:`lock_claimable`; its attributes are updated
+    :param owner: the ID of the service
+    :param now: the current time
     """
-    if action.start_time is not None:
-        return False
-    values = {
-        'start_time': now.timestamp(),
-        'deadline': action.deadline or later(now, action.timeout),
+    values: dict[str, Any] = {
+        'status': 'RUNNING',
+        'owner': owner,
+        'claims': action.claims + 1,
+        'not_before': None,
+        'blocked_on': None,
     }
+    if action.start_time is None:
+        values['start_time'] = now.timestamp()
+        values['deadline'] = action.deadline or later(now, action.timeout)
     for name, value in values.items():
         orm.attributes.set_committed_value(action, name, value)
-    return update(session, claimed.condition(), **values)
+    statements.change(session, _CHANGE_LOCKED, {'_id': action.id, **values})
+    return Claim(action.id, owner, action.claims)
+
+
+def block(
+    session: orm.Session,
+    action_id: str,
+    resource_id: str,
+    retry_at: datetime.datetime,
+) -> None:
+    """Delay a locked action because another action holds a resource.
+
+    :param resource_id: the ID of the resource whose release makes the action
+        claimable at once
+    :param retry_at: the time from which the action is claimable anyway
+    """
+    values = {'not_before': retry_at, 'blocked_on': resource_id}
+    statements.change(session, _CHANGE_LOCKED, {'_id': action_id, **values})
 
 
 def later(time: datetime.datetime, seconds: float) -> datetime.datetime:
@@ -276,30 +297,18 @@ def lock_claimed(
     return time
 
 
-def release_claim(
-    session: orm.Session,
-    claimed: Claim,
-    *,
-    after: float = 0.0,
-    blocked_on: str | None = None,
-) -> bool:
+def release_claim(session: orm.Session, claimed: Claim) -> bool:
     """Release the claim so that any engine can claim the action.
 
-    :param after: seconds before which no engine may claim it
-    :param blocked_on: the ID of the resource whose release makes the action
-        claimable at once
     :returns: whether the claim was still valid
     """
-    not_before = None
-    if after:
-        not_before = later(clock.now(session), after)
     return update(
         session,
         claimed.condition(),
         status='READY',
         owner=None,
-        not_before=not_before,
-        blocked_on=blocked_on,
+        not_before=None,
+        blocked_on=None,
     )
 
 
@@ -428,11 +437,14 @@ def end(
     reason: str,
     now: datetime.datetime,
     outputs: Mapping[str, Any] | None = None,
+    *,
+    has_locks: bool = True,
 ) -> tuple[bool, bool]:
     """End an action, drop its locks and wake the actions waiting for it.
 
     :param condition: the condition that the action must fulfill
     :param status: one of ``consts.ACTION_ENDS``
+    :param has_locks: False if the action certainly holds no lock
     :returns: whether the action ended, and whether another action became ready
     """
     values: dict[str, Any] = {} if outputs is None else {'outputs': outputs}
@@ -449,10 +461,20 @@ def end(
     )
     if not ended:
         return False, False
-    woken = locks.release(session, action.id)
-    for parent in dependencies.parents(session, action):
-        woken |= dependencies.resume_if_done(session, parent)
+    woken = has_locks and locks.release(
+        session, action.id, _lockable_ids(action)
+    )
+    for parent in dependencies.lock_parents(session, action):
+        woken |= dependencies.resume_locked_if_done(session, parent)
     return True, woken
+
+
+def _lockable_ids(action: models.Action) -> set[str]:
+    """Return the IDs of the resources that an action may have locked."""
+    # Derived actions leave the lock on the cluster to their parent.
+    if action.cluster_id is None or action.cause != consts.CAUSE_REQUEST:
+        return {action.target}
+    return {action.target, action.cluster_id}
 
 
 # By target, by owner

@@ -82,7 +82,9 @@ UNUSABLE_ERRORS = (
     sqlalchemy.exc.SQLAlchemyError,
 )
 
-#: Key in a session's ``info``: the functions to call after the commit.
+#: Keys in a session's ``info``: the functions to call before and after the
+#: commit.
+_BEFORE_COMMIT = 'vobjects_before_commit'
 _AT_COMMIT = 'vobjects_at_commit'
 
 #: Key by which oslo.db notes that a connection has sent BEGIN.
@@ -125,6 +127,16 @@ def log_failure(log: logging.Logger, error: Exception, message: str) -> None:
         log.debug('%s: %s', message, error)
     else:
         log.exception(message)
+
+
+def before_commit(
+    session: orm.Session, call: Callable[[orm.Session], object]
+) -> None:
+    """Call a function at the end of the transaction.
+
+    :param session: the session of a transaction that writes
+    """
+    session.info.setdefault(_BEFORE_COMMIT, []).append(call)
 
 
 def at_commit(session: orm.Session, call: Callable[[], object]) -> None:
@@ -209,6 +221,9 @@ class Database:
         ):
             session.connection(execution_options={WRITES: True, UNTIL: until})
             yield session
+            # A function may add another one.
+            for last in session.info.setdefault(_BEFORE_COMMIT, []):
+                last(session)
         for call in session.info.get(_AT_COMMIT, ()):
             call()
 

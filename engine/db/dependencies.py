@@ -18,10 +18,13 @@ from vobjects.clustering import consts
 _ACTION = statements.table(models.Action)
 _DEPENDENCY = statements.table(models.ActionDependency)
 
-_PARENTS = (
-    sqlalchemy.select(_DEPENDENCY.c.dependent)
+#: Ordered, so that two transactions lock the same parents in the same order.
+_LOCK_PARENTS = (
+    sqlalchemy.select(_ACTION.c.id)
+    .join(_DEPENDENCY, _DEPENDENCY.c.dependent == _ACTION.c.id)
     .where(_DEPENDENCY.c.depended == sqlalchemy.bindparam('child'))
-    .order_by(_DEPENDENCY.c.dependent)
+    .order_by(_ACTION.c.id)
+    .with_for_update(of=_ACTION)
 )
 
 _LOCK = (
@@ -56,20 +59,33 @@ def resume_if_done(session: orm.Session, action_id: str) -> bool:
 
     :returns: whether the action became ready
     """
+    session.execute(_LOCK, {'parent': action_id})
+    return resume_locked_if_done(session, action_id)
+
+
+def resume_locked_if_done(session: orm.Session, action_id: str) -> bool:
+    """Make a waiting action ready if all its dependencies have ended.
+
+    The last two children may end at the same time. The second to lock the
+    parent's row sees that the first has ended.
+
+    :param action_id: its row is locked by this transaction
+    :returns: whether the action became ready
+    """
     parent = {'parent': action_id}
-    # The last two children may end at the same time. The second to lock the
-    # parent's row sees that the first has ended.
-    session.execute(_LOCK, parent)
     if session.scalar(_ANY_UNFINISHED, parent) is not None:
         return False
     return statements.change(session, _RESUME, parent) > 0
 
 
-def parents(session: orm.Session, action: models.Action) -> Sequence[str]:
-    """Return the IDs of the actions that wait or waited for an action."""
+def lock_parents(session: orm.Session, action: models.Action) -> Sequence[str]:
+    """Lock the actions that wait or waited for an action.
+
+    :returns: their IDs
+    """
     if action.cause == consts.CAUSE_REQUEST:
         return ()  # no action waits for a user's request
-    return session.scalars(_PARENTS, {'child': action.id}).all()
+    return session.scalars(_LOCK_PARENTS, {'child': action.id}).all()
 
 
 def children(session: orm.Session, action_id: str) -> Sequence[models.Action]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 import re
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from typing import Any, Literal, TypeVar
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import models
+from engine.db import clock, models
 from vobjects import exceptions
 from vobjects.clustering import errors
 
@@ -45,7 +46,6 @@ def find(
     project: str | None,
     *,
     any_project_by_id: bool = False,
-    for_share: bool = False,
 ) -> Row:
     """Return the row that ``identity`` refers to.
 
@@ -53,8 +53,6 @@ def find(
         ID, tried in this order
     :param project: the project to search
     :param any_project_by_id: whether a full ID may belong to another project
-    :param for_share: lock the row against changes and deletion until the
-        transaction ends
     :raises vobjects.clustering.errors.ResourceNotFound: no row matches
     :raises vobjects.clustering.errors.MultipleChoices: several rows match
     """
@@ -64,8 +62,32 @@ def find(
     ) -> Sequence[Row]:
         return session.scalars(query, values).all()
 
-    whole = _entity_query(model, for_share=for_share)
+    whole = _entity_query(model)
     return _find_first(run, whole, model, identity, project, any_project_by_id)
+
+
+def find_shared_now(
+    session: orm.Session,
+    model: type[Row],
+    identity: str,
+    project: str | None,
+) -> tuple[Row, datetime.datetime]:
+    """Return the row that ``identity`` refers to, and the current time.
+
+    The row is locked against changes and deletion until the transaction ends.
+
+    :raises vobjects.clustering.errors.ResourceNotFound: no row matches
+    :raises vobjects.clustering.errors.MultipleChoices: several rows match
+    """
+
+    def run(
+        query: sqlalchemy.Select[Any], values: dict[str, Any]
+    ) -> Sequence[sqlalchemy.Row[Any]]:
+        return session.execute(query, values).all()
+
+    query = _shared_query(model)
+    found: Any = _find_first(run, query, model, identity, project, False)
+    return found[0], found[1]
 
 
 def find_columns(
@@ -159,11 +181,13 @@ def _find_first(
 
 
 @functools.cache
-def _entity_query(
-    model: type[Any], *, for_share: bool
-) -> sqlalchemy.Select[Any]:
-    query = sqlalchemy.select(model)
-    return query.with_for_update(read=True) if for_share else query
+def _entity_query(model: type[Any]) -> sqlalchemy.Select[Any]:
+    return sqlalchemy.select(model)
+
+
+@functools.cache
+def _shared_query(model: type[Any]) -> sqlalchemy.Select[Any]:
+    return sqlalchemy.select(model, clock.utcnow()).with_for_update(read=True)
 
 
 @functools.cache

@@ -16,12 +16,21 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine.db import clock, models, statements
+from vobjects.objects.codec import json_text
 from vobjects.objects.manifest import Manifest
-from vobjects.rpc import fleet_types, serializer
+from vobjects.rpc import fleet_types, serializer, server
 
 #: Seconds to keep a record: longer than any client waits for a response, and
 #: longer than a broker keeps a message that was read.
 RETENTION = 600
+
+_DATA = fleet_types.RecordedResponse._obj_primitive_key('data')
+
+
+#: The text is that of the column's type, already serialized.
+_RECORD = sqlalchemy.insert(statements.table(models.RecordedCall)).values(
+    answered=sqlalchemy.bindparam('text', type_=sqlalchemy.Text())
+)
 
 
 def record(
@@ -34,21 +43,17 @@ def record(
         versions of this release
     :raises oslo_db.exception.DBDuplicateEntry: the call has a record already
     """
-    answered = fleet_types.RecordedResponse(
-        content=serializer.to_wire(response, manifest)
-    )
+    answered = fleet_types.RecordedResponse(content=None)
     # An engine that does not support the type never reads this table.
     readers = (
         manifest if manifest and answered.obj_name() in manifest else None
     )
-    statements.insert(
-        session,
-        [
-            models.RecordedCall(
-                id=call, answered=serializer.to_wire(answered, readers)
-            )
-        ],
+    primitive = serializer.to_wire(answered, readers)
+    primitive[_DATA]['content'] = json_text.fragment(
+        server.serialize_response(response, manifest)
     )
+    text = json_text.dumps(primitive, finite=True).decode()
+    session.connection().execute(_RECORD, {'id': call, 'text': text})
 
 
 def recall(

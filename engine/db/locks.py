@@ -14,9 +14,8 @@ ends their action.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import sqlalchemy
 from sqlalchemy import orm
@@ -39,10 +38,6 @@ _HOLDERS = (
     .join(_LOCK, _LOCK.c.action_id == models.Action.id)
     .where(_LOCK.c.resource_id == sqlalchemy.bindparam('resource'))
     .order_by(models.Action.created_at, models.Action.id)
-)
-
-_MINE = sqlalchemy.select(_LOCK.c.resource_id).where(
-    _LOCK.c.action_id == sqlalchemy.bindparam('action')
 )
 
 _RELEASE = sqlalchemy.delete(_LOCK).where(
@@ -71,26 +66,38 @@ class LockRequest:
     exclusive: bool = True
 
 
-def acquire(
-    session: orm.Session, action_id: str, requests: Iterable[LockRequest]
-) -> str | None:
-    """Take all locks, or none.
+class Decision(NamedTuple):
+    """Whether an action can take the locks that it needs.
 
-    Locks that the action holds already are kept. A resource that was deleted
-    needs no lock.
+    :ivar blocked_on: the ID of the resource that another action holds; None:
+        the action can take all locks
+    :ivar missing: rows of the locks that the action does not hold yet
+    """
+
+    blocked_on: str | None
+    missing: Sequence[models.Lock] = ()
+
+
+def decide(
+    session: orm.Session, action_id: str, requests: Iterable[LockRequest]
+) -> Decision:
+    """Decide whether an action can take all locks.
+
+    Until the transaction ends, no other transaction decides about these
+    resources. A resource that was deleted needs no lock.
 
     :param requests: ordered as in every action, cluster before node
-    :returns: None, or the ID of the resource that another action holds
     """
     missing = []
     for request in requests:
-        if not _lock_resource(session, request):
+        resource_id = request.resource_id
+        if statements.locked(session, request.kind, resource_id) is None:
             continue
         held = session.execute(_HELD, {'resource': request.resource_id}).all()
         if any(holder == action_id for holder, _exclusive in held):
             continue
         if any(request.exclusive or exclusive for _holder, exclusive in held):
-            return request.resource_id
+            return Decision(request.resource_id)
         missing.append(
             models.Lock(
                 resource_id=request.resource_id,
@@ -98,8 +105,19 @@ def acquire(
                 exclusive=request.exclusive,
             )
         )
-    statements.insert(session, missing)
-    return None
+    return Decision(None, missing)
+
+
+def acquire(
+    session: orm.Session, action_id: str, requests: Iterable[LockRequest]
+) -> str | None:
+    """Take all locks, or none; see :func:`decide`.
+
+    :returns: None, or the ID of the resource that another action holds
+    """
+    decision = decide(session, action_id, requests)
+    statements.insert(session, decision.missing)
+    return decision.blocked_on
 
 
 def holders(session: orm.Session, resource_id: str) -> Sequence[models.Action]:
@@ -107,16 +125,16 @@ def holders(session: orm.Session, resource_id: str) -> Sequence[models.Action]:
     return session.scalars(_HOLDERS, {'resource': resource_id}).all()
 
 
-def release(session: orm.Session, action_id: str) -> bool:
+def release(
+    session: orm.Session, action_id: str, resource_ids: Collection[str]
+) -> bool:
     """Delete an action's locks and wake the actions waiting for them.
 
+    :param resource_ids: the resources that the action may have locked
     :returns: whether any action became claimable
     """
-    parameters = {'action': action_id}
-    resource_ids = session.scalars(_MINE, parameters).all()
-    if not resource_ids:
+    if not statements.change(session, _RELEASE, {'action': action_id}):
         return False
-    statements.change(session, _RELEASE, parameters)
     return wake(session, resource_ids)
 
 
@@ -127,19 +145,3 @@ def wake(session: orm.Session, resource_ids: Collection[str]) -> bool:
     """
     ids = list(resource_ids)
     return statements.change(session, _WAKE, {'ids': ids}) > 0
-
-
-def _lock_resource(session: orm.Session, request: LockRequest) -> bool:
-    """Lock the resource's own row until the transaction ends."""
-    query = _resource_query(request.kind)
-    return session.scalar(query, {'resource': request.resource_id}) is not None
-
-
-@functools.cache
-def _resource_query(kind: type[Any]) -> sqlalchemy.Select[Any]:
-    rows = statements.table(kind)
-    return (
-        sqlalchemy.select(rows.c.id)
-        .where(rows.c.id == sqlalchemy.bindparam('resource'))
-        .with_for_update()
-    )

@@ -10,10 +10,13 @@ import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.db import models, statements
+from engine.db import database, models, statements
 from vobjects.clustering import errors
 
 _PROJECT = statements.table(models.Project)
+
+#: Key in a session's ``info``: the projects that its transaction has locked.
+_LOCKED = 'vobjects_locked_projects'
 
 _LOCK = (
     sqlalchemy.select(_PROJECT.c.id)
@@ -28,10 +31,10 @@ def check(
     project: str | None,
     limit: int,
 ) -> None:
-    """Enforce a quota before committing a new resource.
+    """Enforce a quota after a resource was added.
 
-    Call it at the end of the transaction that adds a resource. From then until
-    the commit, other such transactions of the project wait.
+    From then until the commit, other such transactions of the project wait;
+    see :func:`check_last`.
 
     :param model: the mapped class of the resource
     :param limit: the maximum number of its rows in a project
@@ -47,6 +50,21 @@ def check(
             'Quota exceeded for resources. The project has'
             f' {present - 1} {model.__tablename__}; it may have {limit}.'
         )
+
+
+def check_last(
+    session: orm.Session,
+    model: type[models.Base],
+    project: str | None,
+    limit: int,
+) -> None:
+    """Call :func:`check` at the end of the transaction.
+
+    Other transactions of the project then wait only for the commit.
+    """
+    database.before_commit(
+        session, lambda last: check(last, model, project, limit)
+    )
 
 
 def check_growth(
@@ -95,12 +113,15 @@ def _count(
 def _lock(session: orm.Session, project: str | None) -> None:
     """Lock the project's row until the transaction ends."""
     id_ = project or ''
-    if session.scalar(_LOCK, {'project': id_}) is not None:
+    locked: set[str] = session.info.setdefault(_LOCKED, set())
+    if id_ in locked:
         return
-    try:
-        with session.begin_nested():
-            session.add(models.Project(id=id_))
-    except oslo_db_exception.DBDuplicateEntry:
-        # The transaction that was faster has committed, so its row can be
-        # locked.
-        session.scalar(_LOCK, {'project': id_})
+    if session.scalar(_LOCK, {'project': id_}) is None:
+        try:
+            with session.begin_nested():
+                session.add(models.Project(id=id_))
+        except oslo_db_exception.DBDuplicateEntry:
+            # The transaction that was faster has committed, so its row can be
+            # locked.
+            session.scalar(_LOCK, {'project': id_})
+    locked.add(id_)

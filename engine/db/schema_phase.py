@@ -92,12 +92,16 @@ def phase_of(target: database.Database, phases: Chains = CHAINS) -> Phase:
 
 
 def contract(
-    target: database.Database, conf: cfg.ConfigOpts, phases: Chains = CHAINS
+    target: database.Database,
+    conf: cfg.ConfigOpts,
+    phases: Chains = CHAINS,
+    report: migrations.Report = lambda revision: None,
 ) -> None:
     """Drop what only engines of older releases used.
 
     :param conf: the configuration, with the options of
         :mod:`vobjects.rpc.conf`
+    :param report: called with each revision, after it has run
     :raises OlderEnginesError: older engines are alive
     :raises NotExpandedError: ``expand`` has not run yet
     :raises RuntimeError: another process held the lock for too long
@@ -108,7 +112,7 @@ def contract(
         if not migrations.lacks_revisions(connection, phases.contract):
             return
         _exclude_older_engines(connection, conf)
-        migrations.upgrade(connection, phases.contract)
+        migrations.upgrade(connection, phases.contract, report=report)
 
 
 def _exclude_older_engines(
@@ -151,8 +155,9 @@ def _split_older_engines(
     release = importlib.metadata.version('vobjects')
     older = [
         member
-        for member in ledger.STATEMENTS.view(session).servers(topics.ENGINE)
-        if not _is_as_new(member.release, release)
+        for member in ledger.STATEMENTS.roster(session).members
+        if member.topic == topics.ENGINE
+        and not _is_as_new(member.release, release)
     ]
     return (
         [member for member in older if member.age <= dead_after],

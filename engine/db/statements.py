@@ -14,7 +14,7 @@ from sqlalchemy import orm, types
 from sqlalchemy.ext import compiler
 from sqlalchemy.sql import expression
 
-from engine.db import models
+from engine.db import clock, models
 
 Row = TypeVar('Row', bound=models.Base)
 
@@ -103,10 +103,9 @@ def change(
     :param values: the statement's parameters
     """
     session.flush()
-    result = session.execute(
-        statement, values, execution_options={'synchronize_session': False}
-    )
-    return cast('sqlalchemy.CursorResult[Any]', result).rowcount
+    # The connection is faster than the session, which would look for loaded
+    # objects to update.
+    return session.connection().execute(statement, values).rowcount
 
 
 def insert(session: orm.Session, rows: Iterable[models.Base]) -> None:
@@ -121,9 +120,37 @@ def insert(session: orm.Session, rows: Iterable[models.Base]) -> None:
     for (model, _columns_set), group in itertools.groupby(
         models_and_values, lambda pair: (pair[0], tuple(pair[1]))
     ):
-        session.execute(
+        session.connection().execute(
             _insertion(model), [values for _model, values in group]
         )
+
+
+def insert_now(session: orm.Session, row: models.Base, attribute: str) -> None:
+    """Insert a row with the current time, as :func:`insert` does.
+
+    :param row: an object of :mod:`engine.db.models`
+    :param attribute: the attribute to set to the database's time
+    """
+    model, connection = type(row), session.connection()
+    if connection.dialect.insert_returning:
+        statement = _timed_insertion(model, attribute)
+        now = connection.execute(statement, _set_values(row)).scalar_one()
+        orm.attributes.set_committed_value(row, attribute, now)
+    else:  # MySQL
+        setattr(row, attribute, clock.now(session))
+        insert(session, [row])
+
+
+@functools.cache
+def _timed_insertion(
+    model: type[models.Base], attribute: str
+) -> sqlalchemy.sql.dml.ReturningInsert[Any]:
+    column = dict(_columns(model))[attribute]
+    return (
+        sqlalchemy.insert(table(model))
+        .values({column: clock.utcnow()})
+        .returning(table(model).c[column])
+    )
 
 
 def _set_values(row: models.Base) -> dict[str, Any]:

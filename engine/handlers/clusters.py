@@ -10,7 +10,16 @@ from sqlalchemy import orm
 
 from engine import names, sizes
 from engine.actions import deletion_hooks, policy_checks
-from engine.db import actions, clock, find, models, nodes, quotas, statements
+from engine.db import (
+    actions,
+    clock,
+    database,
+    find,
+    models,
+    nodes,
+    quotas,
+    statements,
+)
 from engine.handlers import common
 from engine.policies import base as policy_base
 from vobjects.clustering import errors, resources
@@ -57,16 +66,15 @@ class ClusterActionHandlers(common.Handlers):
             accepted = self.accepted(
                 session, context, action_name, cluster, request
             )
-            # Last, because the check blocks other transactions.
-            self.check_node_quota(session, cluster.project, more)
+            self.check_node_quota_last(session, cluster.project, more)
             return accepted
 
         return self.write(body)
 
-    def check_node_quota(
+    def check_node_quota_last(
         self, session: orm.Session, project: str | None, more: int
     ) -> None:
-        """Reject an action that would add too many nodes to a project.
+        """Reject, before the commit, an action that would add too many nodes.
 
         The action checks this again, because other actions may add nodes
         before it runs.
@@ -74,12 +82,12 @@ class ClusterActionHandlers(common.Handlers):
         :param more: the number of nodes that the action adds
         :raises vobjects.clustering.errors.OverQuota: states the numbers
         """
-        quotas.check_growth(
+        limit = self.runtime.conf.engine.max_nodes_per_project
+        database.before_commit(
             session,
-            models.Node,
-            project,
-            more,
-            self.runtime.conf.engine.max_nodes_per_project,
+            lambda last: quotas.check_growth(
+                last, models.Node, project, more, limit
+            ),
         )
 
     def accepted(
@@ -104,7 +112,7 @@ class ClusterActionHandlers(common.Handlers):
     ) -> resources.Accepted:
         """Run a transaction that queues an action, and announce the action."""
         accepted = self.commit(body)
-        self.runtime.wake()
+        self.runtime.wake(accepted.action)
         return accepted
 
 
@@ -147,7 +155,9 @@ class ClusterHandlers(ClusterActionHandlers):
         _check_config(request)
 
         def body(session: orm.Session) -> resources.Accepted:
-            profile = common.find_profile(session, context, request.profile_id)
+            profile, now = common.find_profile_now(
+                session, context, request.profile_id
+            )
             request.profile_id = profile.id
             cluster = CLUSTER(
                 id=models.new_id(),
@@ -163,7 +173,7 @@ class ClusterHandlers(ClusterActionHandlers):
                 data={},
                 dependents={},
                 config=request.get('config') or {},
-                init_at=clock.now(session),
+                init_at=now,
                 user=context.user_id,
                 project=context.project_id,
                 domain=context.domain_id,
@@ -177,14 +187,13 @@ class ClusterHandlers(ClusterActionHandlers):
                 request,
                 cluster=cluster,
             )
-            # Last, because the check blocks other transactions.
-            quotas.check(
+            quotas.check_last(
                 session,
                 models.Cluster,
                 context.project_id,
                 self.runtime.conf.engine.max_clusters_per_project,
             )
-            self.check_node_quota(session, context.project_id, desired)
+            self.check_node_quota_last(session, context.project_id, desired)
             resource = common.cluster_resource(cluster, profile.name, [], [])
             return resources.Accepted(
                 action=action.id, cluster=resource, node=None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -249,13 +250,16 @@ def find_profile(
 
     :raises vobjects.clustering.errors.BadRequest: it does not exist
     """
+    return find_profile_now(session, context, identity)[0]
+
+
+def find_profile_now(
+    session: orm.Session, context: Any, identity: str
+) -> tuple[models.Profile, datetime.datetime]:
+    """Return the result of :func:`find_profile`, and the current time."""
     try:
-        return find.find(
-            session,
-            models.Profile,
-            identity,
-            context.project_id,
-            for_share=True,
+        return find.find_shared_now(
+            session, models.Profile, identity, context.project_id
         )
     except errors.ResourceNotFound:
         raise errors.BadRequest(

@@ -137,7 +137,7 @@ class MessageHandlers(common.Handlers):
         runtime = dataclasses.replace(
             self.runtime,
             database=self.runtime.database.bound_to(session),
-            wake=lambda: None,
+            wake=lambda action_id='': None,
         )
         handlers = triggers.trigger_handlers(runtime, queue_conflicts=True)
         triggers.handle_as_owner(handlers, receiver, request, request_id)

@@ -95,7 +95,7 @@ class NodeHandlers(common.Handlers):
             accepted = self._queue_on(
                 session, context, 'NODE_CREATE', node, request
             )
-            quotas.check(
+            quotas.check_last(
                 session,
                 models.Node,
                 context.project_id,
@@ -283,7 +283,7 @@ class NodeHandlers(common.Handlers):
         self, body: Callable[[orm.Session], resources.Accepted]
     ) -> resources.Accepted:
         accepted = self.commit(body)
-        self.runtime.wake()
+        self.runtime.wake(accepted.action)
         return accepted
 
 

@@ -155,13 +155,11 @@ def _find_policy(
     for_share: bool = False,
 ) -> models.Policy:
     try:
-        return find.find(
-            session,
-            POLICY,
-            identity,
-            context.project_id,
-            for_share=for_share,
-        )
+        if for_share:
+            return find.find_shared_now(
+                session, POLICY, identity, context.project_id
+            )[0]
+        return find.find(session, POLICY, identity, context.project_id)
     except errors.ResourceNotFound:
         raise errors.BadRequest(
             f'The specified policy {exceptions.cut(identity)} could not be'

@@ -96,17 +96,16 @@ class ProfileHandlers(common.Handlers):
                 type=plugins.type_name(profile_type),
                 spec=request.spec,
                 meta=request.get('metadata') or {},
-                created_at=clock.now(session),
                 user=context.user_id,
                 project=context.project_id,
                 domain=context.domain_id,
             )
-            statements.insert(session, [row])
+            statements.insert_now(session, row, 'created_at')
             if profile_type.on_hosts:
                 container_hosts.add_profile(
                     session, row, _properties(profile_type, row.spec)
                 )
-            quotas.check(
+            quotas.check_last(
                 session,
                 PROFILE,
                 context.project_id,

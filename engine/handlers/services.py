@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib.metadata
 from typing import Any
 
 import sqlalchemy
 
-from engine.db import models
+from engine.db import actions, clock, models, statements
 from engine.handlers import common
-from vobjects.clustering import resources, topics
+from vobjects.clustering import consts, resources, topics
 from vobjects.clustering.requests import services as requests
 from vobjects.rpc.server import handles
 
@@ -22,6 +23,30 @@ ENGINES = (
     .where(_MEMBER.topic == topics.ENGINE)
     .order_by(_MEMBER.created_at, _MEMBER.id)
 )
+
+
+#: Actions that ended are counted if they were created within this time; the
+#: table may have millions of older ones.
+RECENT = datetime.timedelta(hours=1)
+
+_ACTION = statements.table(models.Action).c
+
+_ENDED = _ACTION.status.in_(consts.ACTION_ENDS)
+
+_UNFINISHED = _ACTION.status.in_(actions.UNFINISHED)
+
+
+def _count_by_status(
+    model: type[models.Base], project: str | None, *conditions: Any
+) -> sqlalchemy.Select[Any]:
+    columns = statements.table(model).c
+    return (
+        sqlalchemy.select(
+            columns.status, sqlalchemy.func.count().label('number')
+        )
+        .where(columns.project == project, *conditions)
+        .group_by(columns.status)
+    )
 
 
 class ServiceHandlers(common.Handlers):
@@ -55,3 +80,33 @@ class ServiceHandlers(common.Handlers):
         """Return the release of this engine."""
         release = importlib.metadata.version('vobjects')
         return resources.BuildInfo(api=None, engine={'revision': release})
+
+    @handles(requests.SummaryRequest)
+    def summary(
+        self, context: Any, request: requests.SummaryRequest
+    ) -> resources.Summary:
+        """Return the numbers of resources of the caller's project."""
+        project = context.project_id
+        oldest = sqlalchemy.func.min(_ACTION.created_at)
+        queue = sqlalchemy.select(oldest).where(
+            _ACTION.project == project, _ACTION.status == 'READY'
+        )
+        with self.runtime.database.reader() as session:
+            now = clock.now(session)
+            is_recent = _ACTION.created_at >= now - RECENT
+
+            def count(model: type[models.Base], *where: Any) -> dict[str, int]:
+                rows = session.execute(
+                    _count_by_status(model, project, *where)
+                )
+                return {row.status: row.number for row in rows}
+
+            queued_at = session.scalar(queue)
+            return resources.Summary(
+                clusters=count(models.Cluster),
+                nodes=count(models.Node),
+                actions=count(models.Action, _UNFINISHED)
+                | count(models.Action, _ENDED, is_recent),
+                queue_age=queued_at
+                and max(0.0, (now - queued_at).total_seconds()),
+            )

@@ -267,6 +267,8 @@ class PolicyType:
     ) -> bool:
         """Tell whether a policy checks an action.
 
+        An override can narrow :attr:`targets`, but not extend them.
+
         :param when: :data:`BEFORE` or :data:`AFTER`
         :param action_name: the name of the action, such as ``CLUSTER_RESIZE``
         """
@@ -310,6 +312,13 @@ class Registry(plugins.Registry[PolicyType]):
 
     def __init__(self, types: Mapping[str, PolicyType]) -> None:
         super().__init__(types)
+        #: Actions that a policy of any type may check.
+        self.checked_actions = frozenset(
+            action_name
+            for policy_type in self.all()
+            for action_names in policy_type.targets.values()
+            for action_name in action_names
+        )
         #: Actions before which any policy type may look at the cloud.
         self.cloud_info_actions = frozenset(
             action_name

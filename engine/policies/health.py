@@ -168,7 +168,7 @@ class HealthPolicy(base.PolicyType):
     }
     priority = 600
     targets = {base.BEFORE: ('CLUSTER_RECOVER',)}
-    profile_types = (SERVER, 'os.heat.stack')
+    profile_types = (SERVER, 'os.heat.stack', 'container.docker.local')
     data_key = 'HealthPolicy'
     properties = {
         'detection': Property(

@@ -391,3 +391,20 @@ class BuildInfo(objects.Resource):
         'api': fields.JsonField(nullable=True),
         'engine': fields.JsonField(nullable=True),
     }
+
+
+@objects.register
+class Summary(objects.Resource):
+    """The numbers of resources of a project, by status.
+
+    Actions that ended count only if they are recent. ``queue_age`` is the age
+    in seconds of the oldest action that is ready and waits for an engine;
+    None: there is none.
+    """
+
+    fields = {
+        'clusters': fields.JsonField(),
+        'nodes': fields.JsonField(),
+        'actions': fields.JsonField(),
+        'queue_age': fields.FloatField(nullable=True),
+    }

@@ -26,7 +26,7 @@ import dataclasses
 import functools
 import pathlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import sqlalchemy
 from alembic import command, config, script
@@ -45,6 +45,9 @@ _THREADS = threading.Lock()
 LOCK_TIMEOUT = 600
 
 _HERE = pathlib.Path(__file__).parent
+
+#: Called with the name of each revision, after it has run.
+Report = Callable[[str], object]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -82,16 +85,21 @@ EXPAND = Chain(_HERE / 'versions', 'alembic_version')
 CONTRACT = Chain(_HERE / 'contract', 'contract_version')
 
 
-def expand(target: database.Database) -> None:
+def _ignore(revision: str) -> None:
+    """Report no progress."""
+
+
+def expand(target: database.Database, report: Report = _ignore) -> None:
     """Add the schema that this release needs.
 
     Processes that call it at the same time wait for one another. A database
     that a newer release has expanded is left unchanged.
 
+    :param report: called with each revision, after it has run
     :raises RuntimeError: another process held the lock for too long
     """
     with locked(target) as connection:
-        upgrade(connection, EXPAND)
+        upgrade(connection, EXPAND, report=report)
 
 
 def sync(target: database.Database) -> None:
@@ -105,11 +113,16 @@ def sync(target: database.Database) -> None:
 
 
 def upgrade(
-    connection: sqlalchemy.Connection, chain: Chain, revision: str = 'head'
+    connection: sqlalchemy.Connection,
+    chain: Chain,
+    revision: str = 'head',
+    *,
+    report: Report = _ignore,
 ) -> None:
     """Upgrade to a revision, unless the current revision is unknown.
 
     :param connection: the connection opened by :func:`locked`
+    :param report: called with each revision, after it has run
     """
     if not chain.revisions or not chain.knows(revision_on(connection, chain)):
         return
@@ -122,6 +135,7 @@ def upgrade(
         options.set_main_option(name, value.replace('%', '%%'))
     options.attributes['connection'] = connection
     options.attributes['version_table'] = chain.table
+    options.attributes['report'] = report
     command.upgrade(options, revision)
 
 
@@ -142,6 +156,20 @@ def current(target: database.Database, chain: Chain = EXPAND) -> str | None:
 def head(chain: Chain = EXPAND) -> str | None:
     """Return the newest revision of a chain; None if the chain is empty."""
     return next(iter(chain.revisions), None)
+
+
+def missing(
+    target: database.Database, chain: Chain = EXPAND
+) -> tuple[str, ...]:
+    """Return the revisions that an upgrade would run, newest first."""
+    revision = current(target, chain)
+    if not chain.knows(revision):
+        return ()
+    return (
+        chain.revisions[: chain.revisions.index(revision)]
+        if revision
+        else chain.revisions
+    )
 
 
 def lacks_revisions(connection: sqlalchemy.Connection, chain: Chain) -> bool:

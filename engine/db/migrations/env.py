@@ -13,5 +13,8 @@ context.configure(
     version_table=context.config.attributes['version_table'],
     # The caller's transaction is the lock, also on SQLite.
     transactional_ddl=True,
+    on_version_apply=lambda step, **_: context.config.attributes['report'](
+        step.up_revision_id
+    ),
 )
 context.run_migrations()

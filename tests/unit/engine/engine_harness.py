@@ -184,9 +184,9 @@ class Engine:
             handlers(self.runtime) for handlers in service.HANDLERS
         )
 
-    def _wake(self) -> None:
+    def _wake(self, action_id: str = '') -> None:
         self.wake_count += 1
-        self.scheduler.notify()
+        self.scheduler.notify(action_id)
 
     def call(
         self, request: objects.Request, context: RequestContext | None = None

@@ -70,9 +70,7 @@ def test_engines_share_requests_and_actions(bus: cfg.ConfigOpts) -> None:
     with pytest.raises(errors.ResourceNotFound):
         ask(clusters.ClusterGetRequest(identity='none'))
     engines[0].stop()
-    assert [
-        m.host for m in engines[1].worker.membership.refresh().members
-    ] == ['two']
+    assert [m.host for m in engines[1].ledger.members(9)] == ['two']
     engines[1].stop()
     opened.cleanup()
 
@@ -85,7 +83,7 @@ def test_emulated_older_engine_announces_its_manifest(
     )
     engine = service.Engine(bus, speaks=speaks, release='0.0.9')
     engine.start()
-    (member,) = engine.worker.membership.refresh().members
+    (member,) = engine.ledger.members(9)
     engine.stop()
     assert member.release == '0.0.9'
     assert member.manifest == speaks

@@ -17,3 +17,11 @@ class ServiceListRequest(objects.Request):
 @objects.register
 class BuildInfoRequest(objects.Request):
     """Show the build of the service."""
+
+
+@objects.register
+class SummaryRequest(objects.Request):
+    """Count the resources of the caller's project by status.
+
+    The API has no microversion with it; the console sends it.
+    """

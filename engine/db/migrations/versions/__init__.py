@@ -8,4 +8,5 @@ release.
 ::
 
     e001_first_tables  create all tables of the first release
+    e002_fleet_groups  store the groups of processes, and index them
 """

@@ -34,10 +34,14 @@ def add(target: database.Database, *rows: models.Action) -> None:
 def claim(
     target: database.Database, action: models.Action, owner: str
 ) -> actions.Claim | None:
-    claimed = target.write(
-        lambda session: actions.claim(session, action.id, owner)
-    )
-    return None if claimed is None else claimed[0]
+    def body(session: orm.Session) -> actions.Claim | None:
+        locked = actions.lock_claimable(session, action.id, owner)
+        if locked is None:
+            return None
+        row, now = locked
+        return actions.claim(session, row, owner, now)
+
+    return target.write(body)
 
 
 def end(
@@ -114,11 +118,14 @@ def test_claim_before_its_time_fails(
 ) -> None:
     action = new()
     add(any_database, action)
-    claimed = claim(any_database, action, owner)
-    assert claimed is not None
-    any_database.write(
-        lambda session: actions.release_claim(session, claimed, after=60)
-    )
+
+    def block(session: orm.Session) -> None:
+        locked = actions.lock_claimable(session, action.id, owner)
+        assert locked is not None
+        retry_at = actions.later(locked[1], 60)
+        actions.block(session, action.id, action.target, retry_at)
+
+    any_database.write(block)
     assert status(any_database, action) == 'READY'
     assert claim(any_database, action, owner) is None
     with any_database.reader() as session:
@@ -238,12 +245,12 @@ def test_overdue_returns_actions_past_their_deadline(
     late, timely = new(timeout=1), new(timeout=3600)
     add(any_database, late, timely)
 
-    def start_long_ago(session: object) -> None:
+    def start_long_ago(session: orm.Session) -> None:
         for action in (late, timely):
-            claimed = actions.claim(session, action.id, owner)
-            assert claimed is not None
-            held, row, now = claimed
-            assert actions.start(session, held, row, now)
+            locked = actions.lock_claimable(session, action.id, owner)
+            assert locked is not None
+            row, now = locked
+            actions.claim(session, row, owner, now)
             assert row.deadline is not None
             row.deadline -= datetime.timedelta(seconds=60)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from concurrent import futures
 from typing import Any
 
@@ -45,6 +46,15 @@ class Endpoint:
                 engine_harness.request_context().to_dict(), wire, reader
             )
         )
+
+    def call_text(self, request: Any, call: str) -> str:
+        """Call with JSON text, as clients do, and return the response."""
+        reader = {'digest': local().digest, 'call': call}
+        text = serializer.to_bytes(request, None).decode()
+        response: str = self._endpoint.perform(
+            engine_harness.request_context().to_dict(), text, reader
+        )
+        return response
 
 
 @pytest.fixture
@@ -178,3 +188,76 @@ def test_old_records_are_deleted(
     endpoint.engine.reaper.sweep()
 
     assert [row.id for row in any_harness.rows(models.RecordedCall)] == ['new']
+
+
+def profile_request(name: str) -> profiles.ProfileCreateRequest:
+    return profiles.ProfileCreateRequest(
+        name=name, spec=engine_harness.SPEC, metadata={}
+    )
+
+
+def stored_text(harness: engine_harness.Harness, call: str) -> str:
+    with harness.database.reader() as session:
+        text: str = session.execute(
+            sqlalchemy.text('SELECT answered FROM calls WHERE id = :id'),
+            {'id': call},
+        ).scalar_one()
+    return text
+
+
+def test_text_of_response_is_recorded_as_sent(
+    any_harness: engine_harness.Harness, endpoint: Endpoint
+) -> None:
+    request = profile_request('p')
+    request.metadata = {'Zoë \0': '\U0001f980'}
+
+    sent = endpoint.call_text(request, 'a')
+
+    assert sent in stored_text(any_harness, 'a')
+    assert 'versioned_object.changes' not in sent
+    assert json.loads(endpoint.call_text(profile_request('b'), 'a')) == (
+        json.loads(sent)
+    )
+
+
+def test_response_that_only_json_can_write_is_recorded(
+    endpoint: Endpoint,
+) -> None:
+    request = profile_request('p')
+    request.metadata = {'lone': '\ud800'}
+
+    sent = endpoint.call_text(request, 'a')
+
+    assert json.loads(endpoint.call_text(request, 'a')) == json.loads(sent)
+
+
+def test_record_of_an_older_release_is_returned(
+    any_harness: engine_harness.Harness, endpoint: Endpoint
+) -> None:
+    sent = endpoint.call(profile_request('p'), 'a')
+    # Older releases store ASCII, with the changes of the objects.
+    recorded = fleet_types.RecordedResponse(content=sent.obj_to_primitive())
+    sent.name = 'changed'
+    primitive = recorded.obj_to_primitive()
+    primitive['versioned_object.data']['content'] = sent.obj_to_primitive()
+
+    def replace(session: Any) -> None:
+        row = session.get(models.RecordedCall, 'a')
+        row.answered = primitive
+
+    any_harness.database.write(replace)
+
+    again = endpoint.call_text(profile_request('q'), 'a')
+    assert serializer.from_bytes(again).name == 'changed'
+    assert 'versioned_object.changes' not in again
+
+
+def test_record_can_be_read_by_an_older_release(
+    any_harness: engine_harness.Harness, endpoint: Endpoint
+) -> None:
+    sent = endpoint.call_text(profile_request('p'), 'a')
+    # Older releases read the column as JSON, and then its content.
+    recorded = json.loads(stored_text(any_harness, 'a'))
+    assert recorded['versioned_object.name'] == 'Answered'
+    content = recorded['versioned_object.data']['content']
+    assert content == json.loads(sent)

@@ -39,8 +39,10 @@ def acquire(
     return target.write(lambda session: locks.acquire(session, action, [want]))
 
 
-def release(target: database.Database, action: str) -> bool:
-    return target.write(lambda session: locks.release(session, action))
+def release(target: database.Database, action: str, cluster: str) -> bool:
+    return target.write(
+        lambda session: locks.release(session, action, [cluster])
+    )
 
 
 def holders(session: orm.Session, resource_id: str) -> list[str]:
@@ -129,8 +131,8 @@ def test_release_wakes_blocked_actions(
         return action
 
     any_database.write(body)
-    assert release(any_database, 'a')
-    assert not release(any_database, 'a')
+    assert release(any_database, 'a', cluster)
+    assert not release(any_database, 'a', cluster)
     with any_database.reader() as session:
         action = session.get(models.Action, 'b')
         assert action is not None
@@ -153,7 +155,7 @@ def test_exclusive_lock_under_threads_has_one_holder(
                 broken.append(action)
             entered.append(action)
             inside.release()
-            release(any_database, action)
+            release(any_database, action, cluster)
 
     threads = [
         threading.Thread(target=contend, args=(name,)) for name in 'abc'

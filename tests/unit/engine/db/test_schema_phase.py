@@ -167,6 +167,7 @@ def test_older_engine_is_not_admitted_after_a_contraction(
     older = open_ledger(target)
     with pytest.raises(OutdatedError, match='c900'):
         older.report(ENGINE)
-    assert older.get().members == ()
-    view = open_ledger(target, newer.contract).report(ENGINE)
-    assert [member.id for member in view.members] == [ENGINE.id]
+    assert older.members(9) == []
+    ledger = open_ledger(target, newer.contract)
+    ledger.report(ENGINE)
+    assert [member.id for member in ledger.members(9)] == [ENGINE.id]

@@ -106,6 +106,24 @@ def test_build_info_names_the_release(engine: engine_harness.Engine) -> None:
     assert build_info.engine['revision']
 
 
+def test_summary_counts_the_resources_of_the_project_by_status(
+    engine: engine_harness.Engine,
+) -> None:
+    cluster = request_helpers.create_cluster(engine, 2)
+    summary = engine.call(service_requests.SummaryRequest())
+    assert summary.clusters == {'ACTIVE': 1}
+    assert summary.nodes == {'ACTIVE': 2}
+    assert summary.actions == {'SUCCEEDED': 3}
+    assert summary.queue_age is None
+    engine.call(clusters.ClusterCheckRequest(identity=cluster))
+    summary = engine.call(service_requests.SummaryRequest())
+    assert summary.actions == {'SUCCEEDED': 3, 'READY': 1}
+    assert summary.queue_age >= 0
+    other = engine_harness.request_context('theirs')
+    summary = engine.call(service_requests.SummaryRequest(), other)
+    assert (summary.clusters, summary.nodes, summary.actions) == ({}, {}, {})
+
+
 def cancel(engine: engine_harness.Engine, identity: str, **more: Any) -> Any:
     request = actions.ActionUpdateRequest(
         identity=identity, status='CANCELLED', **more

@@ -285,10 +285,10 @@ def test_concurrent_requests_at_two_engines_keep_one_trust(
     other = engine_of(harness, cloud)
     create = keystone.KeystoneTrusts.create
 
-    def slowly(self: Any, context: Any, roles: Any) -> str:
+    def slowly(self: Any, *arguments: Any, **options: Any) -> str:
         monkeypatch.setattr(keystone.KeystoneTrusts, 'create', create)
-        trust = create(self, context, roles)
-        other.runtime.admit(context)
+        trust = create(self, *arguments, **options)
+        other.runtime.admit(arguments[0])
         return trust
 
     for roles in (('member',), ('member', 'balancer')):
@@ -430,3 +430,51 @@ def test_undecryptable_trust_is_replaced(
     assert cloud.servers == {}
     grow(other, ALICE)
     assert len(cloud.servers) == 1
+
+
+@pytest.mark.parametrize('is_allowed', [True, False])
+def test_stacks_need_trusts_that_may_be_delegated(
+    harness: engine_harness.Harness, cloud: fake.Cloud, is_allowed: bool
+) -> None:
+    conf = configured(harness, cloud)
+    conf.set_override('allow_redelegation', is_allowed, 'receivers')
+    engine = engine_harness.Engine(
+        conf, harness.database, openstack.load(conf)
+    )
+    stack_spec = {
+        'type': 'os.heat.stack',
+        'version': '1.0',
+        'properties': {'template': {'heat_template_version': '2018-08-31'}},
+    }
+    request_helpers.create_profile(
+        engine, 'stacks', spec=stack_spec, context=ALICE
+    )
+    engine.call(
+        clusters.ClusterCreateRequest(
+            name='c', profile_id='stacks', desired_capacity=1
+        ),
+        ALICE,
+    )
+    engine.run_actions()
+    action = last(harness, 'NODE_CREATE')
+    assert len(cloud.stacks) == is_allowed
+    if is_allowed:
+        assert action.status == 'SUCCEEDED'
+    else:
+        assert 'set [receivers] allow_redelegation' in action.status_reason
+
+
+def test_disabled_user_is_reported_although_services_answer_503(
+    harness: engine_harness.Harness,
+    cloud: fake.Cloud,
+    engine: engine_harness.Engine,
+) -> None:
+    request_helpers.create_cluster(engine, 1, context=ALICE)
+    cloud.disabled_users.add('alice')
+    grow(engine, ALICE)
+    action = last(harness, 'NODE_CREATE')
+    assert action.status == 'FAILED'
+    assert 'the service may not act for user alice' in action.status_reason
+    cloud.disabled_users.clear()
+    grow(engine, ALICE)
+    assert last(harness, 'NODE_CREATE').status == 'SUCCEEDED'
