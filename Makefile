@@ -110,6 +110,16 @@ upgrade: $(VENV)/.test ## Run upgrade tests with mixed releases
 test-clients: $(VENV)/.test ## Run test suites of Senlin's clients; ARGS='--help'
 	$(BIN)/python -m tests.clients $(ARGS)
 
+# KEEP=yes leaves the cloud running for the next run.
+KEEP ?=
+CLOUD := PYTHON='$(BIN)/python' tools/openstack
+
+.PHONY: test-cloud
+test-cloud: $(VENV)/.test ## Run the service on a real OpenStack; KEEP=yes
+	@$(CLOUD) up
+	@failed=0; $(BIN)/pytest -q tests/real_cloud $(ARGS) || failed=$$?; \
+		[ '$(KEEP)' = yes ] || $(CLOUD) down; exit $$failed
+
 # Not part of `make test`, because it installs these services (2 GB).
 ADOPT ?= nova ironic cinder magnum neutron heat
 ADOPT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vobjects/adopt
@@ -176,7 +186,7 @@ PROJECTS := pyproject.toml distributions/clustering/pyproject.toml
 $(VENV)/.up: $(PROJECTS) | $(BIN)/python
 	@echo 'installing the service and its clients (a minute, once)'
 	@$(PIP) install --editable . \
-		--editable '$(SERVICE)[clients,mysql,postgresql]'
+		--editable '$(SERVICE)[clients,docker,mysql,postgresql]'
 	@touch '$@'
 
 $(VENV)/.test: $(PROJECTS) | $(BIN)/python

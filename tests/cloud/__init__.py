@@ -79,6 +79,7 @@ class Cloud:
     :ivar scopes: method and path, and project, of each authenticated
         request
     :ivar trusts: project and roles by ID of the trust
+    :ivar disabled_users: IDs of users whose trusts Keystone rejects
     :ivar project_of: returns the project of a token; None if it is
         invalid
     """
@@ -95,6 +96,7 @@ class Cloud:
         self.bodies: list[tuple[str, Any]] = []
         self.scopes: list[tuple[str, str]] = []
         self.trusts: dict[str, Json] = {}
+        self.disabled_users: set[str] = set()
         self.project_of: Callable[[str], str | None] = self._own_project_of
         self.servers: dict[str, Json] = {}
         self.stacks: dict[str, Json] = {}
@@ -122,8 +124,13 @@ class Cloud:
 
     def _own_project_of(self, token: str) -> str | None:
         """Return the project in a token of the fake Keystone."""
-        prefix, _, project = token.partition('.')
+        prefix, _, scope = token.partition('.')
+        project = scope.partition('.')[0]
         return (project or OWN_PROJECT) if prefix == self.token else None
+
+    def trust_of(self, token: str) -> Json | None:
+        """Return the trust that a token is for, if any."""
+        return self.trusts.get(token.rpartition('.')[2])
 
     def id_of(self, kind: str, name: str) -> str:
         """Return the ID of a resource with a name, such as an image."""
@@ -269,7 +276,12 @@ def application() -> flask.Flask:
         )
         if public:
             return None
-        project = cloud.project_of(request.headers.get('X-Auth-Token', ''))
+        token = request.headers.get('X-Auth-Token', '')
+        trust = cloud.trust_of(token)
+        if trust and trust['trustor_user_id'] in cloud.disabled_users:
+            # Keystone answers 403 to keystonemiddleware.
+            abort(503, 'The Keystone service is temporarily unavailable.')
+        project = cloud.project_of(token)
         if project is None:
             abort(401, 'The request you have made requires authentication.')
         else:

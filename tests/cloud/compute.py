@@ -415,6 +415,8 @@ def _act(cloud: fake.Cloud, server: fake.Json, name: str, content: Any) -> Any:
     elif name == 'rebuild':
         server['image'] = {'id': content['imageRef'], 'links': []}
         server['name'] = content.get('name', server['name'])
+        if server['status'] == 'SHUTOFF':
+            final_status = 'SHUTOFF'
         begin(cloud, server, 'REBUILD', final_status)
     elif name == 'resize':
         if cloud.refuses_resize:

@@ -50,11 +50,13 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         trust = (body.get('scope') or {}).get('OS-TRUST:trust')
         if trust is not None:
             stored_trust = fake.get_or_404(cloud.trusts, trust['id'], 'Trust')
+            if stored_trust['trustor_user_id'] in cloud.disabled_users:
+                fake.abort(403, 'Trustor is disabled.')
             user_id, project = (
                 stored_trust['trustor_user_id'],
                 stored_trust['project_id'],
             )
-            subject = f'{cloud.token}.{project}'
+            subject = f'{cloud.token}.{project}.{trust["id"]}'
         token = {
             'methods': ['password'],
             'expires_at': '2099-01-01T00:00:00.000000Z',

@@ -41,6 +41,10 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     @app.post('/heat/v1/stacks')
     def create_stack() -> Any:
         body = flask.request.get_json()
+        trust = cloud.trust_of(flask.request.headers['X-Auth-Token'])
+        if trust is not None and not trust.get('allow_redelegation'):
+            # Heat creates a trust, which Keystone forbids.
+            fake.abort(500, 'Internal Server Error')
         with cloud.lock:
             names = [stack['stack_name'] for stack in cloud.stacks.values()]
             if body['stack_name'] in names:

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The virtual environment of the cloud, in a cache directory.
+
+All services share one environment, as in DevStack. ``constraints.txt`` pins
+all packages.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from tests.real_cloud import services
+
+CONSTRAINTS = pathlib.Path(__file__).with_name('constraints.txt')
+
+
+class InstallError(Exception):
+    """Raised when the packages could not be installed."""
+
+
+def default_cache() -> pathlib.Path:
+    """Return the directory that is used unless another one is given."""
+    root = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
+    return pathlib.Path(root) / 'vobjects' / 'openstack'
+
+
+def ensure(cache: pathlib.Path) -> pathlib.Path:
+    """Return the directory of the environment, creating it the first time.
+
+    :raises InstallError: an installation failed; the message names its log
+    """
+    digest = hashlib.sha256(CONSTRAINTS.read_bytes()).hexdigest()[:12]
+    python = f'py{sys.version_info.major}.{sys.version_info.minor}'
+    directory = cache / f'{digest}-{python}'
+    directory.mkdir(parents=True, exist_ok=True)
+    venv, marker = directory / 'venv', directory / 'installed'
+    # Two test runs may install it at the same time.
+    with (directory / 'lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not marker.exists():
+            print(f'installing OpenStack below {directory} (once)', flush=True)
+            _install(venv, directory / 'install.log')
+            marker.touch()
+    return venv
+
+
+def _install(venv: pathlib.Path, log: pathlib.Path) -> None:
+    packages = [service.package for service in services.SERVICES]
+    packages += services.EXTRA_PACKAGES
+    options = ['--constraint', str(CONSTRAINTS), *packages]
+    python = str(venv / 'bin' / 'python')
+    if shutil.which('uv'):
+        commands = [
+            ['uv', 'venv', '--clear', '--python', sys.executable, str(venv)],
+            ['uv', 'pip', 'install', '--python', python, *options],
+        ]
+    else:
+        pip = [sys.executable, '-m', 'pip', '--disable-pip-version-check']
+        commands = [
+            # Debian's python3 may lack ensurepip.
+            [sys.executable, '-m', 'venv', '--clear', '--without-pip', venv],
+            [*pip, '--python', python, 'install', *options],
+        ]
+    with log.open('w') as output:
+        for command in commands:
+            completed = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+            if completed.returncode:
+                raise InstallError(f'installing OpenStack failed: see {log}')
