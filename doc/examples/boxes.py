@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serve boxes, with a REST contract derived from decorators.
 
-``python doc/examples/boxes.py openapi --version 1.6`` prints the contract; see
+``python doc/examples/boxes.py openapi 1.6`` prints the contract; see
 also ``diff 1.4 1.5`` and ``history --check``. Without a command, it serves.
 """
 

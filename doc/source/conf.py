@@ -33,15 +33,20 @@ release = version = importlib.metadata.version('vobjects')
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'extensions'))
 
 extensions = [
+    'command_line',
     'diagrams',
     'oslo_config.sphinxext',
     'oslo_policy.sphinxext',
+    'release_notes',
+    'rest_reference',
     'sphinx.ext.autodoc',
     'state_of_objects',
     'sphinx_copybutton',
 ]
 html_theme = 'furo'
 html_title = 'vobjects'
+html_static_path = ['_static']
+html_css_files = ['site.css']
 copybutton_prompt_text = r'\$ |>>> |\.\.\. '
 copybutton_prompt_is_regexp = True
 html_copy_source = False
