@@ -169,7 +169,7 @@ def install(
     for version, tree in trees.items():
         wheel = build(tree, base, directory)
         target = directory / version
-        _create(target, base)
+        create(target, base)
         # Without an index, an undeclared or unmet dependency is an error.
         _pip(target, 'install', '--no-index', library, wheel)
         installed[version] = Installation(version, target, tree)
@@ -273,9 +273,11 @@ def _cached(
     return directory
 
 
-def _create(directory: pathlib.Path, base: pathlib.Path) -> None:
+def create(
+    directory: pathlib.Path, base: pathlib.Path, *, with_pip: bool = False
+) -> None:
     """Create an environment that also has the packages of another one."""
-    venv.create(directory, with_pip=False)
+    venv.create(directory, with_pip=with_pip)
     shared = _site_packages(base)
     (_site_packages(directory) / 'base.pth').write_text(f'{shared}\n')
 

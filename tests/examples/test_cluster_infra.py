@@ -196,10 +196,10 @@ class Deployment:
     def conductors(self) -> set[str]:
         """Return the ids of the conductors that are up."""
         try:
-            servers = self.ledger.get().servers(SERVICE.topic)
+            members = self.ledger.members(99)
         except exceptions.NoLivePeer:
             return set()
-        return {server.id for server in servers}
+        return {m.id for m in members if m.topic == SERVICE.topic}
 
     def close(self) -> list[str]:
         """Stop everything and return the problems."""

@@ -9,6 +9,7 @@ without output must succeed.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -34,7 +35,15 @@ TIMEOUT = 120
 
 #: Commands that only read. Processes that a page starts need time, so these
 #: commands are repeated until their output is the expected one.
-READING = ('curl -s ', 'curl -si ', 'vobjects fleet ')
+READING = (
+    'curl -s ',
+    'curl -si ',
+    'openstack cluster action list ',
+    'openstack cluster node list ',
+    'openstack cluster policy binding list ',
+    'openstack cluster show ',
+    'vobjects fleet ',
+)
 
 #: Roles of Sphinx in the pages.
 ROLES = ('doc',)
@@ -227,7 +236,9 @@ class Shell:
             output, code = self.run(command)
             if _matches(self._restore(output), code, expected):
                 return
-            repeatable = command.startswith(READING) and ' -d ' not in command
+            repeatable = command.startswith(READING) and not re.search(
+                ' (-d|-X) ', command
+            )
             if not repeatable or time.monotonic() > deadline:
                 raise AssertionError(
                     f'{command}: exit code {code}, output:\n'
@@ -242,6 +253,28 @@ class Shell:
         for original, replacement in self._replaced.items():
             text = text.replace(replacement, original)
         return text.split('\n')
+
+
+@contextlib.contextmanager
+def shell(
+    directory: pathlib.Path, replaced: Mapping[str, str]
+) -> Iterator[Shell]:
+    """Run a shell; no process that it started may be left.
+
+    pip works without an index.
+
+    :param directory: see :class:`Shell`
+    :param replaced: see :class:`Shell`
+    """
+    group = ProcessGroup(directory, str(directory))
+    opened = Shell(directory, group, replaced)
+    opened.run('export PIP_NO_INDEX=1')
+    try:
+        yield opened
+    finally:
+        opened.close()
+        problems = group.close()
+    assert problems == []
 
 
 def _matches(output: list[str], code: int, expected: list[str]) -> bool:

@@ -14,8 +14,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 
-import pytest
-
+from tests import requirements
 from tests.functional.processes import (
     TIMEOUT,
     Process,
@@ -44,15 +43,14 @@ def require() -> None:
     if (PROGRAMS / 'rabbitmq-server').exists() and shutil.which('epmd'):
         return
     reason = f'no RabbitMQ in {PROGRAMS}; see `make services`'
-    if os.environ.get('CI'):
-        pytest.fail(reason)
-    pytest.skip(reason)
+    requirements.missing(reason)
 
 
 class Node:
     """A node of the cluster, running or not.
 
     :param first: name of the node that this one joins
+    :param configuration: further lines of ``rabbitmq.conf``
     """
 
     def __init__(
@@ -62,6 +60,7 @@ class Node:
         directory: pathlib.Path,
         epmd: int,
         first: str = '',
+        configuration: str = '',
     ) -> None:
         self.name = f'node{number}@localhost'
         self.port = free_port()
@@ -71,6 +70,7 @@ class Node:
         self._home.mkdir()
         (self._home / 'rabbitmq.conf').write_text(
             CONFIGURATION.format(port=self.port, first=first or self.name)
+            + configuration
         )
         (self._home / 'plugins').write_text('[].\n')
         self._environment = {
@@ -135,10 +135,17 @@ class Node:
 class BrokerCluster:
     """A cluster of nodes.
 
+    :param size: number of nodes
+    :param configuration: further lines of ``rabbitmq.conf``
     :ivar url: ``transport_url`` with all nodes
     """
 
-    def __init__(self, directory: pathlib.Path) -> None:
+    def __init__(
+        self,
+        directory: pathlib.Path,
+        size: int = SIZE,
+        configuration: str = '',
+    ) -> None:
         self.group = ProcessGroup(directory, str(directory))
         epmd = free_port()
         cookie = directory / '.erlang.cookie'
@@ -151,10 +158,13 @@ class BrokerCluster:
             stop_order=10,
         )
         self.nodes: list[Node] = []
-        for number in range(SIZE):
+        for number in range(size):
             first = self.nodes[0].name if self.nodes else ''
-            node = Node(number, self.group, directory, epmd, first)
+            node = Node(
+                number, self.group, directory, epmd, first, configuration
+            )
             self.nodes.append(node)
+        self.tls: dict[str, str] = {}
         hosts = [f'guest:guest@127.0.0.1:{node.port}' for node in self.nodes]
         self.url = f'rabbit://{",".join(hosts)}/'
 
@@ -185,10 +195,12 @@ class BrokerCluster:
 
 
 @contextlib.contextmanager
-def running(directory: pathlib.Path) -> Iterator[BrokerCluster]:
+def running(
+    directory: pathlib.Path, size: int = SIZE, configuration: str = ''
+) -> Iterator[BrokerCluster]:
     """Run a cluster."""
     require()
-    cluster = BrokerCluster(directory)
+    cluster = BrokerCluster(directory, size, configuration)
     try:
         cluster.start()
         yield cluster

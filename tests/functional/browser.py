@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import pathlib
@@ -10,13 +11,14 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from selenium import webdriver
 from selenium.common import exceptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support import select
 
+from tests import requirements
 from tests.functional.processes import TIMEOUT, wait_for
 
 #: Maximum number of Tab keys to reach an element.
@@ -25,17 +27,7 @@ MAX_TABS = 60
 
 def require() -> None:
     """Skip the test without Chromium; fail it in CI."""
-    missing = [
-        name
-        for name in ('chromium', 'chromedriver')
-        if shutil.which(name) is None
-    ]
-    if not missing:
-        return
-    reason = f'no {" and no ".join(missing)}; see `make services`'
-    if os.environ.get('CI'):
-        pytest.fail(reason)
-    pytest.skip(reason)
+    requirements.programs('chromium', 'chromedriver')
 
 
 @contextlib.contextmanager
@@ -50,6 +42,7 @@ def running(directory: pathlib.Path) -> Iterator[Browser]:
         '--no-sandbox',
         '--disable-dev-shm-usage',
         '--disable-gpu',
+        '--hide-scrollbars',
         f'--user-data-dir={directory / "profile"}',
         # Connect to the service under test only.
         '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
@@ -90,10 +83,13 @@ class Browser:
         self.driver.get(url)
 
     def text(self, selector: str = 'body') -> str:
-        """Return the text of an element; '' while it is being replaced."""
+        """Return the text of an element; '' while there is none."""
         try:
             return self.driver.find_element(By.CSS_SELECTOR, selector).text
-        except exceptions.StaleElementReferenceException:
+        except (
+            exceptions.NoSuchElementException,
+            exceptions.StaleElementReferenceException,
+        ):
             return ''
 
     def wait_for(
@@ -118,6 +114,84 @@ class Browser:
     def run(self, script: str, *arguments: object) -> Any:
         """Run JavaScript and return its result."""
         return self.driver.execute_script(script, *arguments)
+
+    def click(self, text: str, selector: str = 'a, button') -> None:
+        """Click the first displayed element whose text contains a text.
+
+        Wait for the element, which may replace another at any time.
+        """
+
+        def clicked() -> bool:
+            try:
+                for element in self.driver.find_elements(
+                    By.CSS_SELECTOR, selector
+                ):
+                    if text in element.text and element.is_displayed():
+                        element.click()
+                        return True
+            except (
+                exceptions.ElementClickInterceptedException,
+                exceptions.StaleElementReferenceException,
+            ):
+                pass
+            return False
+
+        wait_for(f'{text!r} can be clicked', clicked, interval=0.1)
+
+    def fill(self, selector: str, text: str) -> None:
+        """Replace the text of an input, or choose the option of a select."""
+        element = self.driver.find_element(By.CSS_SELECTOR, selector)
+        if element.tag_name == 'select':
+            select.Select(element).select_by_visible_text(text)
+        else:
+            element.clear()
+            element.send_keys(text)
+
+    def prefer(self, scheme: str) -> None:
+        """Prefer a color scheme, ``light`` or ``dark``."""
+        self.driver.execute_cdp_cmd(
+            'Emulation.setEmulatedMedia',
+            {'features': [{'name': 'prefers-color-scheme', 'value': scheme}]},
+        )
+
+    @contextlib.contextmanager
+    def headers(self, headers: dict[str, str]) -> Iterator[None]:
+        """Send further headers with each request."""
+        self.driver.execute_cdp_cmd('Network.enable', {})
+
+        def send(values: dict[str, str]) -> None:
+            self.driver.execute_cdp_cmd(
+                'Network.setExtraHTTPHeaders', {'headers': values}
+            )
+
+        send(headers)
+        try:
+            yield
+        finally:
+            send({})
+
+    def screenshot(self, path: pathlib.Path) -> None:
+        """Write an image of the window in PNG."""
+        data = self.driver.execute_cdp_cmd('Page.captureScreenshot', {})
+        path.write_bytes(base64.b64decode(data['data']))
+
+    def violations(self, axe: pathlib.Path) -> list[str]:
+        """Return the accessibility problems that axe-core finds in the page.
+
+        :param axe: path of axe-core
+        """
+        # With the debugger, a content security policy allows the script.
+        self.driver.execute_cdp_cmd(
+            'Runtime.evaluate', {'expression': axe.read_text()}
+        )
+        result = self.driver.execute_async_script(
+            'const done = arguments[0]; axe.run().then(done, done);'
+        )
+        return [
+            f'{violation["id"]}: {violation["help"]}: {node["html"][:200]}'
+            for violation in result['violations']
+            for node in violation['nodes']
+        ]
 
     def press(self, *keys: str) -> None:
         """Press keys in the focused element."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from tests.functional.fixtures import (
     profile,
     profiles,
+    pytest_addoption,
     pytest_runtest_makereport,
     pytest_xdist_make_scheduler,
     rest,
@@ -15,6 +16,7 @@ from tests.functional.fixtures import (
 __all__ = [
     'profile',
     'profiles',
+    'pytest_addoption',
     'pytest_runtest_makereport',
     'pytest_xdist_make_scheduler',
     'rest',

@@ -191,10 +191,16 @@ class Deployment:
             files.append(self._write(f'{name}-own', settings))
         return command + [f'--config-file={file}' for file in files]
 
-    def run(self, *words: str, within: float = TIMEOUT) -> str:
-        """Run a `vobjects` command and return its standard output."""
+    def run(
+        self, *words: str, within: float = TIMEOUT, configured: bool = True
+    ) -> str:
+        """Run a `vobjects` command and return its standard output.
+
+        :param configured: whether the command reads the configuration
+        """
+        command = [sys.executable, '-m', 'vobjects', *words]
         completed = subprocess.run(
-            self.command(*words),
+            self.command(*words) if configured else command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

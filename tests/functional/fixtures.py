@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
 from collections.abc import Generator, Iterator
 from typing import Any
@@ -28,6 +29,24 @@ class PlatformScheduling(scheduler.LoadScopeScheduling):
         path, _, rest = nodeid.partition('::')
         match = _PLATFORM.search(rest.partition('[')[2])
         return match[0] if match else path
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options that write files for the documentation."""
+    parser.addoption(
+        '--screenshots',
+        type=pathlib.Path,
+        metavar='DIR',
+        help='write images of the console to this directory, such as'
+        ' doc/source/images',
+    )
+    parser.addoption(
+        '--api-samples',
+        type=pathlib.Path,
+        metavar='FILE',
+        help='write examples of requests and responses to this file, such as'
+        ' doc/source/api_samples.yaml',
+    )
 
 
 @pytest.hookimpl(optionalhook=True)

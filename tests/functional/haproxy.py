@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import csv
-import os
 import pathlib
 import shutil
 import socket
 import subprocess
 from collections.abc import Sequence
 
-import pytest
-
+from tests import requirements
 from tests.functional.deployments import Deployment
 from tests.functional.processes import TIMEOUT, free_port, wait_for
 
@@ -22,12 +20,7 @@ CERTIFICATE = '/etc/haproxy/vobjects.pem'
 
 def require() -> None:
     """Skip the test without HAProxy; fail it in CI."""
-    if shutil.which('haproxy') is not None:
-        return
-    reason = 'no haproxy; see `make services`'
-    if os.environ.get('CI'):
-        pytest.fail(reason)
-    pytest.skip(reason)
+    requirements.programs('haproxy')
 
 
 class HAProxy:

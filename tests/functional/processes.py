@@ -193,6 +193,7 @@ class ProcessGroup:
 
     :param directory: for their logs
     :param command_marker: text that only their command lines contain
+    :ivar variables: further environment variables of the processes
     """
 
     def __init__(self, directory: pathlib.Path, command_marker: str) -> None:
@@ -200,6 +201,7 @@ class ProcessGroup:
         self.command_marker = command_marker
         self.id = uuid.uuid4().hex
         self.processes: list[Process] = []
+        self.variables: dict[str, str] = {}
 
     def start(self, name: str, *command: str, stop_order: int = 0) -> Process:
         """Start a process; its log is ``NAME.log``.
@@ -223,7 +225,12 @@ class ProcessGroup:
             for name, value in os.environ.items()
             if not name.startswith(('OS_', 'XDG_'))
         }
-        return {**clean, GROUP_VARIABLE: self.id, 'PYTHONUNBUFFERED': '1'}
+        return {
+            **clean,
+            **self.variables,
+            GROUP_VARIABLE: self.id,
+            'PYTHONUNBUFFERED': '1',
+        }
 
     def assert_alive(self) -> None:
         """Assert that all processes are running."""

@@ -10,7 +10,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.api_reference import CALLS, SHAPES, Operation
+from tests.functional import api_samples
 from tests.functional.deployments import Deployment
 from tests.functional.processes import wait_for
 from tests.functional.rest import RestClient, action_id_of, unique
@@ -23,12 +26,18 @@ OLDEST = VERSIONS[0]
 
 
 def test_operations_conform_to_the_reference(
-    service: Deployment, rest: RestClient
+    request: pytest.FixtureRequest, service: Deployment, rest: RestClient
 ) -> None:
-    scenario = Scenario(rest, server=service.create_unmanaged_server())
+    samples = request.config.getoption('--api-samples')
+    name = api_samples.NAME if samples else unique('reference')
+    scenario = Scenario(
+        rest, unique=name, server=service.create_unmanaged_server()
+    )
     for operation in CALLS:
         scenario.request(operation)
     service.assert_tidy()
+    if samples:
+        scenario.recorder.write(samples)
 
 
 class Scenario:
@@ -39,7 +48,8 @@ class Scenario:
 
     def __init__(self, rest: RestClient, **known: str) -> None:
         self.rest = rest
-        self.known = {'unique': unique('reference'), **known}
+        self.known = known
+        self.recorder = api_samples.Recorder(rest.url)
 
     def request(self, operation: Operation) -> None:
         """Send a call and compare the response with the reference."""
@@ -58,6 +68,7 @@ class Scenario:
         if operation.refused:
             self._check_refusal(operation, document)
             return
+        self.recorder.add(operation, path, body, response)
         assert set(document) >= set(operation.answers), operation
         for key, shape in operation.answers.items():
             _check(document[key], set(SHAPES[shape]), operation)

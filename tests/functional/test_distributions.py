@@ -119,7 +119,8 @@ def test_distributions_when_built_then_share_no_file_and_have_all_packages(
     assert {
         'vobjects/py.typed',
         'vobjects/clustering/vobjects.lock',
-        'api/ui/page.html',
+        'api/ui/static/index.html',
+        'api/ui/static/preact-htm.LICENSE.txt',
     } <= library | service
 
 

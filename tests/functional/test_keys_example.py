@@ -125,7 +125,7 @@ def test_killed_engine_leaves_the_ledger_of_the_example(
 
     def live() -> int:
         try:
-            return len(ledger.get().servers('keys-engine'))
+            return ledger.get().count('keys-engine')
         except exceptions.NoLivePeer:
             return 0
 

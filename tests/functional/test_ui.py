@@ -1,29 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The status page ``/ui`` in a browser."""
+"""The console ``/ui`` in a browser."""
 
 from __future__ import annotations
 
+import base64
 import functools
 import http.server
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import bcrypt
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from tests import http_server
+from tests import downloads, http_server
 from tests.functional import browser as browsers
 from tests.functional.browser import Browser
 from tests.functional.deployments import Deployment, Platform, deployed
-from tests.functional.rest import NEWEST, RestClient, unique
+from tests.functional.processes import free_port
+from tests.functional.rest import NEWEST, SPEC, RestClient, unique
 from tests.upgrade import mixed_fleet
 
 pytestmark = pytest.mark.chromium
 
 #: Width of a window in pixels.
-PHONE, DESKTOP = 390, 1280
+PHONE, DESKTOP = 390, 1440
+
+#: Timeout of the download of axe-core in seconds.
+DOWNLOAD_TIMEOUT = 120
 
 EVIL = '<img src=x onerror="document.title=\'taken\'">'
+
+KINDS = (
+    'clusters',
+    'nodes',
+    'actions',
+    'profiles',
+    'policies',
+    'receivers',
+    'events',
+)
+
+SCALING = {
+    'type': 'senlin.policy.scaling',
+    'version': '1.0',
+    'properties': {
+        'event': 'CLUSTER_SCALE_OUT',
+        'adjustment': {'type': 'CHANGE_IN_CAPACITY', 'number': 2},
+    },
+}
 
 
 @pytest.fixture(scope='module')
@@ -50,107 +75,258 @@ def client(site: Deployment) -> Iterator[RestClient]:
 
 @pytest.fixture
 def page(site: Deployment, window: Browser) -> Iterator[Browser]:
-    """The page on a desktop, which must not log errors."""
-    window.open(f'{site.url}/ui')
-    window.wait_for('Up to date', '#state')
+    """The fleet view on a desktop; the console must not log errors."""
+    show(window, site)
     window.errors()
     yield window
     assert window.errors() == []
 
 
+@pytest.fixture
+def camera(
+    page: Browser, site: Deployment, request: pytest.FixtureRequest
+) -> Callable[..., None]:
+    """Write an image of a view for the documentation, with --screenshots."""
+    directory = request.config.getoption('--screenshots')
+
+    def shoot(
+        name: str, view: str, text: str, width: int = 1280, height: int = 900
+    ) -> None:
+        if directory is not None:
+            page.prefer('dark' if name.endswith('dark') else 'light')
+            show(page, site, view, width, height)
+            page.wait_for(text, '#console')
+            page.screenshot(directory / f'console-{name}.png')
+            page.prefer('light')
+            show(page, site)
+
+    return shoot
+
+
 @pytest.fixture(scope='module')
 def cluster(site: Deployment) -> tuple[str, str]:
-    """ID and name of a cluster of two nodes."""
+    """ID and name of a cluster of two nodes, with a policy and a receiver."""
     with site.rest() as rest:
-        id_ = rest.create_cluster(rest.create_profile(), 2)
-        resource = rest.get(f'/v1/clusters/{id_}')
-    return id_, resource['name']
+        profile = {'profile': {'name': 'small-server', 'spec': SPEC}}
+        profile_id = rest.expect(201, 'POST', '/v1/profiles', profile).json()[
+            'profile'
+        ]['id']
+        for other in ('api-gateway', 'batch-workers'):
+            rest.create_cluster(profile_id, 1, name=other, max_size=10)
+        name = 'web'
+        id_ = rest.create_cluster(profile_id, 2, name=name, max_size=10)
+        policy = {'policy': {'name': 'scale-by-two', 'spec': SCALING}}
+        policy_id = rest.expect(201, 'POST', '/v1/policies', policy).json()[
+            'policy'
+        ]['id']
+        rest.wait_for_success(
+            rest.start_action(id_, 'policy_attach', policy_id=policy_id)
+        )
+        receiver = {
+            'name': 'web-alarm',
+            'type': 'webhook',
+            'cluster_id': id_,
+            'action': 'CLUSTER_SCALE_OUT',
+        }
+        rest.expect(201, 'POST', '/v1/receivers', {'receiver': receiver})
+    return id_, name
 
 
-def summary_of(cluster_id: str) -> str:
-    return f'#clusters [data-id="{cluster_id}"] summary'
-
-
-def test_page_shows_changes_of_a_cluster(
-    page: Browser, client: RestClient
+def show(
+    browser: Browser,
+    site: Deployment,
+    view: str = '',
+    width: int = DESKTOP,
+    height: int = 900,
 ) -> None:
-    created = client.create_cluster(client.create_profile(), 3)
-    page.wait_for('ACTIVE', '#clusters')
-    page.wait_for('3 of 3 nodes', '#clusters')
-    page.wait_for('CLUSTER_CREATE', '#actions')
-    client.wait_for_success(client.start_action(created, 'scale_in', count=1))
-    page.wait_for('2 of 2 nodes', summary_of(created))
-    page.wait_for('CLUSTER_SCALE_IN', '#actions')
-    client.wait_for_success(client.delete(f'/v1/clusters/{created}'))
-    page.wait_for('CLUSTER_DELETE', '#actions')
-    client.assert_missing(f'/v1/clusters/{created}')
-    page.wait_until_gone('2 of 2 nodes', '#clusters')
+    """Load a view and wait for its data."""
+    browser.open('about:blank')
+    browser.open(f'{site.url}/ui#/{view}', width, height)
+    browser.wait_for('Updated', '#updated')
+    browser.wait_until_gone('Loading', '#console')
 
 
-def test_page_works_by_keyboard_and_keeps_open_details(
+def views(cluster: tuple[str, str], client: RestClient) -> list[str]:
+    """Return all views: tables and a page of each kind."""
+    cluster_id, name = cluster
+    found = ['', *KINDS, f'clusters/{cluster_id}']
+    for kind in KINDS[1:]:
+        item = client.get(f'/v1/{kind}?limit=1')[0]
+        found.append(f'{kind}/{item["id"]}')
+    (action,) = client.get(
+        f'/v1/actions?target={cluster_id}&action=CLUSTER_CREATE'
+    )
+    return [*found, f'actions/{action["id"]}', f'clusters?name={name}']
+
+
+def test_every_view_fits_the_window_and_has_no_violation(
+    page: Browser,
+    site: Deployment,
+    client: RestClient,
+    cluster: tuple[str, str],
+    camera: Callable[..., None],
+) -> None:
+    camera('cluster', f'clusters/{cluster[0]}', 'small-server', height=1300)
+    camera('clusters-dark', 'clusters', 'batch-workers', PHONE, 860)
+    axe = downloads.require('axe', DOWNLOAD_TIMEOUT)
+    problems = []
+    for number, view in enumerate(views(cluster, client)):
+        page.prefer('dark' if number % 2 else 'light')
+        for width in (PHONE, DESKTOP)[:: -1 if number % 3 else 1]:
+            show(page, site, view, width)
+            assert page.text('h1') != ''
+            wide, shown = page.run(
+                'return [document.documentElement.scrollWidth, innerWidth]'
+            )
+            if not wide <= shown == width:
+                problems.append(f'{view}: {wide} wide at {width}')
+            small = page.run(
+                'return [...document.querySelectorAll('
+                '"button, input, select, header a")]'
+                '.filter(one => one.offsetParent && one.offsetHeight < 24)'
+                '.map(one => one.outerHTML)'
+            )
+            # Too small for a finger: WCAG 2.2, 2.5.8.
+            problems += [f'{view}: small: {element}' for element in small]
+        problems += [
+            f'{view} at {width}: {text}' for text in page.violations(axe)
+        ]
+    page.prefer('light')
+    assert problems == []
+
+
+def test_cluster_when_created_scaled_and_deleted_is_followed_to_the_end(
+    page: Browser, site: Deployment, client: RestClient
+) -> None:
+    profile = client.get(f'/v1/profiles/{client.create_profile()}')
+    name = unique('shop')
+    show(page, site, 'clusters')
+    page.click('Create cluster')
+    page.wait_for(profile['name'], 'dialog')
+    page.fill('#field-name', name)
+    page.fill('#field-profile_id', profile['name'])
+    page.fill('#field-desired_capacity', '3')
+    page.click('Create cluster', 'dialog button')
+    page.wait_for('SUCCEEDED', '.notices')
+    page.wait_for(name, '.rows')
+    page.click(name, '.rows a')
+    page.wait_for('3 of 3', '.facts')
+    page.click('Scale in')
+    page.wait_for('will be deleted', 'dialog')
+    page.click('Scale in', 'dialog button')
+    page.wait_for('2 of 2', '.facts')
+    page.wait_for('CLUSTER SCALE IN', '#console')
+    page.click('Delete')
+    page.wait_for('its 2 nodes will be deleted', 'dialog')
+    page.click('Cancel', 'dialog button')
+    page.wait_until_gone('will be deleted')
+    page.click('Delete')
+    page.click('Delete', 'dialog button')
+    page.wait_for('Delete', '.notices')
+    page.wait_for('does not exist')
+    assert client.get(f'/v1/clusters?name={name}') == []
+    # The page of the deleted cluster requests it, or its nodes, once more.
+    assert [error for error in page.errors() if '40' not in error] == []
+
+
+def test_dialog_when_the_api_rejects_the_change_shows_the_reason(
     page: Browser, site: Deployment, cluster: tuple[str, str]
 ) -> None:
-    cluster_id, name = cluster
-    page.wait_for(name, '#clusters')
-    page.tab_to(name)
+    show(page, site, f'clusters/{cluster[0]}')
+    page.click('Resize')
+    page.fill('#field-min_size', '5')
+    page.fill('#field-max_size', '4')
+    page.click('Resize', 'dialog button')
+    page.wait_for('max_size', 'dialog [role=alert]')
+    page.press(Keys.ESCAPE)
+    page.wait_until_gone('Number of nodes')
+    assert [error for error in page.errors() if '400' not in error] == []
+
+
+def test_policy_when_attached_and_detached_is_listed(
+    page: Browser, site: Deployment, client: RestClient
+) -> None:
+    created = client.create_cluster(client.create_profile(), 0)
+    body = {'policy': {'name': unique('policy'), 'spec': SCALING}}
+    client.expect(201, 'POST', '/v1/policies', body)
+    name = body['policy']['name']
+    show(page, site, f'clusters/{created}')
+    page.click('Attach policy')
+    page.wait_for(str(name), 'dialog')
+    page.fill('#field-policy_id', str(name))
+    page.click('Attach policy', 'dialog button')
+    page.wait_for('enabled', '#console')
+    page.click('Detach')
+    page.click('Detach', 'dialog button')
+    page.wait_until_gone('enabled', '#console')
+    assert client.get(f'/v1/clusters/{created}/policies') == []
+
+
+def test_view_when_opened_by_keyboard_shows_the_focus(
+    page: Browser, cluster: tuple[str, str]
+) -> None:
+    page.tab_to('Clusters')
     assert page.run(
         'return getComputedStyle(document.activeElement).outlineStyle'
-    ) not in ('none', ''), 'the focus must be visible'
+    ) not in ('none', '')
     page.press(Keys.ENTER)
-    page.wait_for('index 1', '#clusters')
-    page.wait_for('index 2', '#clusters')
-    site.execute(
-        "UPDATE nodes SET status = 'WARNING', status_reason = 'too hot'"
-        ' WHERE cluster_id = :id',
-        id=cluster_id,
-    )
-    page.wait_for('too hot', '#clusters')
-    assert name in page.focused()
+    page.wait_for(cluster[1], '.rows')
+    assert page.driver.title == 'Clusters - Clustering console'
+    assert page.focused() == 'Clusters'
+    page.tab_to(cluster[1])
     page.press(Keys.ENTER)
-    page.wait_until_gone('too hot', '#clusters')
+    page.wait_for('2 of 2', '.facts')
+    assert page.driver.title.startswith(cluster[1])
 
 
-def test_filter_shows_matching_names(
-    page: Browser, client: RestClient, cluster: tuple[str, str]
+def test_table_when_filtered_sorted_and_paged_keeps_them_in_the_url(
+    page: Browser, site: Deployment, client: RestClient
 ) -> None:
-    other = unique('other')
-    client.create_cluster(client.create_profile(), 0, name=other)
-    page.wait_for(other, '#clusters')
-    field = page.driver.find_element('id', 'filter')
-    field.send_keys(other.upper())
-    page.wait_until_gone(cluster[1], '#clusters')
-    assert other in page.text('#clusters')
+    profile = client.create_profile()
+    created = client.create_cluster(profile, 30)
+    cluster_name = client.get(f'/v1/clusters/{created}')['name']
+    nodes = client.get(f'/v1/nodes?cluster_id={created}&sort=index')
+    first, last = nodes[0]['name'], nodes[-1]['name']
+    show(page, site, f'nodes?cluster_id={created}&limit=25&sort=index')
+    page.wait_for(first, '.rows')
+    page.wait_for(cluster_name, '.filters')
+    assert last not in page.text('.rows')
+    page.click('Next page')
+    page.wait_for(last, '.rows')
+    assert 'marker=' in page.driver.current_url
+    page.driver.refresh()
+    page.wait_for(last, '.rows')
+    page.click('First page')
+    page.wait_for(first, '.rows')
+    page.click('Index', 'th button')
+    page.wait_for(last, '.rows')
+    assert 'sort=index%3Adesc' in page.driver.current_url
+    page.fill('#filter-status', 'ERROR')
+    page.wait_for('No node matches', '#console')
+    page.click('Cluster: ', '.chip')
+    page.wait_until_gone(cluster_name, '.filters')
 
 
-@pytest.mark.parametrize('width', [PHONE, DESKTOP])
-def test_page_fits_the_width_of_the_window(
+def test_action_when_shown_has_progress_and_dependencies(
     page: Browser,
     site: Deployment,
     cluster: tuple[str, str],
-    width: int,
+    client: RestClient,
+    camera: Callable[..., None],
 ) -> None:
-    cluster_id, _name = cluster
-    long = 'x' * 200
-    site.execute(
-        'UPDATE clusters SET status_reason = :long WHERE id = :id',
-        long=long,
-        id=cluster_id,
-    )
-    page.open(f'{site.url}/ui', width)
-    page.wait_for('of 2 nodes', '#clusters')
-    page.run(
-        'document.querySelector(arguments[0]).click()', summary_of(cluster_id)
-    )
-    page.wait_for(long, '#clusters')
-    wide, shown = page.run(
-        'return [document.documentElement.scrollWidth, innerWidth]'
-    )
-    assert wide <= shown == width
-    small = page.run(
-        'return [...document.querySelectorAll("summary, button, input")]'
-        '.filter(one => one.offsetParent).map(one => one.offsetHeight)'
-    )
-    assert min(small) >= 24, 'too small for a finger (WCAG 2.2, 2.5.8)'
+    grow = client.start_action(cluster[0], 'scale_out', count=3)
+    camera('action', f'actions/{grow}', 'NODE CREATE')
+    client.wait_for_success(grow)
+    shrink = client.start_action(cluster[0], 'scale_in', count=3)
+    client.wait_for_success(shrink)
+    show(page, site, f'actions?target={cluster[0]}')
+    page.wait_for(cluster[1], '.rows')
+    page.click('CLUSTER CREATE', '.rows a')
+    page.wait_for('2 of 2', '.progress')
+    page.wait_for('NODE CREATE', '.tree')
+    page.click('NODE CREATE', '.tree a')
+    page.wait_for('Part of', '#console')
+    page.wait_for('NODE CREATE', 'h1')
 
 
 #: Sends requests that need no CORS preflight.
@@ -189,6 +365,7 @@ def test_pages_of_other_origins_change_nothing(
     assert name not in [
         profile['name'] for profile in client.get('/v1/profiles')
     ]
+    window.errors()
 
 
 def test_markup_from_users_is_escaped(
@@ -200,40 +377,88 @@ def test_markup_from_users_is_escaped(
         evil=EVIL,
         id=cluster_id,
     )
-    page.wait_for(name, '#clusters')
-    page.run(
-        'document.querySelector(arguments[0]).click()', summary_of(cluster_id)
-    )
-    page.wait_for(EVIL, '#clusters')
-    assert page.driver.title == 'Clusters'
+    show(page, site, f'clusters/{cluster_id}')
+    page.wait_for(EVIL, '.facts')
+    assert page.driver.title.startswith(name)
 
 
-def test_page_shows_the_engine_that_limits_the_microversion(
-    page: Browser, site: Deployment
+@pytest.mark.usefixtures('cluster')
+def test_fleet_when_mixed_names_the_engine_that_limits_the_microversion(
+    page: Browser, site: Deployment, camera: Callable[..., None]
 ) -> None:
-    page.wait_for(f'Highest microversion: {NEWEST}', '#maximum')
+    page.wait_for(f'{NEWEST} is served now', '#maximum')
     old = mixed_fleet.start_engine(site, 'old', mixed_fleet.old_manifest(site))
-    page.wait_for('Highest microversion: 1.7', '#maximum')
-    page.wait_for('1.8 is not served', '#limits')
-    page.wait_for('ClusterDeleteRequest', '#limits')
+    page.wait_for('1.7 is served now', '#maximum')
+    # The request rate needs two readings of the metrics.
+    camera('fleet', '', 'no server errors', height=1250)
+    page.wait_for('1.8 is not served', '#reason')
+    page.wait_for('ClusterDeleteRequest', '#reason')
+    page.wait_for('ClusterDeleteRequest 1.0, needs 1.1', '#matrix')
+    page.wait_for('engines support 1.14', '#console')
+    page.wait_for('1 of 2', '.progress')
     page.wait_for(old.id[:8], '#members')
-    page.wait_for('API version 1.7', '#serves')
+    axe = downloads.require('axe', DOWNLOAD_TIMEOUT)
+    assert page.violations(axe) == []
     mixed_fleet.stop_engine(site, old)
-    page.wait_for(f'Highest microversion: {NEWEST}', '#maximum')
+    page.wait_for(f'{NEWEST} is served now', '#maximum')
     page.wait_until_gone(old.id[:8], '#members')
 
 
-def test_page_reports_loss_and_return_of_the_api(
+def test_fleet_when_held_names_the_command_that_ends_it(
+    page: Browser, site: Deployment
+) -> None:
+    site.run('fleet', 'hold')
+    page.wait_for('vobjects fleet finalize', '#hold')
+    site.run('fleet', 'finalize')
+    page.wait_for('vobjects fleet hold', '#hold')
+
+
+def test_console_when_the_api_wants_a_password_shows_the_user(
+    site: Deployment, window: Browser, tmp_path: pathlib.Path
+) -> None:
+    users = tmp_path / 'users'
+    hashed = bcrypt.hashpw(b'secret', bcrypt.gensalt(4)).decode()
+    users.write_text(f'alice:{hashed}\n')
+    port = free_port()
+    url = f'http://127.0.0.1:{port}'
+    api = site.start_api(
+        'api-basic',
+        {
+            'api': {'port': port, 'auth_strategy': 'http_basic'},
+            'oslo_middleware': {'http_basic_auth_user_file': users},
+        },
+    )
+    site.wait_until_served(url=url)
+    token = base64.b64encode(b'alice:secret').decode()
+    # As after the dialog, which no test can fill in without a window.
+    with window.headers({'Authorization': f'Basic {token}'}):
+        window.open(f'{url}/ui')
+        window.wait_for('alice in admin', '.user')
+        window.wait_for('Only administrators see the engines', '#console')
+    window.open('about:blank')
+    assert api.stop() == 0
+    site.group.remove(api)
+    window.errors()
+
+
+def test_console_when_the_api_is_gone_marks_what_it_shows(
     site: Deployment, window: Browser
 ) -> None:
-    window.open(f'{site.url}/ui')
-    window.wait_for('Up to date', '#state')
+    show(window, site)
+    window.wait_for('up', '#members')
     (api,) = (
         process for process in site.group.processes if process.name == 'api'
     )
     assert api.stop() == 0
     site.group.remove(api)
-    window.wait_for('cannot be reached', '#state')
+    window.wait_for('cannot be reached', '#outage')
+    window.wait_for('Not updated since', '#updated')
+    window.wait_for('was served', '#maximum')
+    window.wait_for('was up', '#members')
+    assert window.text('#members').count('up') == window.text(
+        '#members'
+    ).count('was up')
     site.start_api('api-again')
-    window.wait_for('Up to date', '#state')
+    window.wait_for('is served now', '#maximum')
+    window.wait_until_gone('cannot be reached')
     window.errors()  # of a server that was away

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import pathlib
 from typing import Any
 
@@ -11,8 +10,7 @@ import pytest
 import yaml
 
 from tests.adoption import services, state
-
-EXTENSION = state.DOC.parent / 'extensions/state_of_objects.py'
+from tests.unit.doc import extensions
 
 FINDING = {
     'check': 'matrix',
@@ -53,11 +51,7 @@ REVIEW = {
 
 
 def page(reviews: list[dict[str, Any]]) -> str:
-    spec = importlib.util.spec_from_file_location('extension', EXTENSION)
-    assert spec is not None
-    assert spec.loader is not None
-    extension = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(extension)
+    extension = extensions.load('state_of_objects')
     return '\n'.join(extension.page({'shop': RESULT}, reviews))
 
 

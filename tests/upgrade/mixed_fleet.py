@@ -23,7 +23,8 @@ _LIMIT = re.compile(r'allowed per cluster \((\d+)\)')
 
 def old_manifest(fleet: Deployment) -> Manifest:
     """Return the manifest of the old engine."""
-    newest: Mapping[str, str] = json.loads(fleet.run('fleet', 'manifest'))
+    printed = fleet.run('fleet', 'manifest', configured=False)
+    newest: Mapping[str, str] = json.loads(printed)
     return Manifest({**newest, **OLD_TYPES})
 
 

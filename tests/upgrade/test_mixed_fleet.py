@@ -387,7 +387,7 @@ def test_old_engine_joins_a_service_that_up_has_started(
         fleet.start_all()
         manifest = tmp_path / 'old.json'
         manifest.write_text(
-            fleet.run('fleet', 'manifest', '--microversion', '1.7')
+            fleet.run('fleet', 'manifest', '1.7', configured=False)
         )
         before = fleet.engine_ids()
         old = fleet.group.start(

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures for the tests of the examples."""
+
+from __future__ import annotations
+
+import pathlib
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture
+def home() -> Iterator[pathlib.Path]:
+    """Return a directory whose path is short enough for sockets."""
+    with tempfile.TemporaryDirectory(prefix='vobjects-') as directory:
+        yield pathlib.Path(directory)
