@@ -7,6 +7,12 @@ setup: RabbitMQ with objects of plain oslo.versionedobjects. Compare the
 ratios; absolute figures depend on the machine.
 
     python benchmarks/rpc.py --seconds 5
+
+With ``--drivers``, it compares oslo.messaging's RabbitMQ driver with that of
+vobjects instead: calls per second, and CPU time of client and server per call.
+The rounds of both alternate.
+
+    python benchmarks/rpc.py --drivers --concurrency 1 8
 """
 
 from __future__ import annotations
@@ -178,11 +184,19 @@ class Echo:
             assert each.text_0
         return value
 
+    def cpu_seconds(self, context: dict[str, Any]) -> float:
+        """Return the CPU time of this process."""
+        return time.process_time()
+
 
 def open_transport(url: str, exchange: str) -> Any:
     """Return a transport, opened like that of a service."""
     conf = cfg.ConfigOpts()
     conf([])
+    if '?' in url:  # a certain driver: see DRIVERS
+        transport.register_global_groups(conf)
+        oslo_messaging.set_transport_defaults(exchange)
+        return oslo_messaging.get_rpc_transport(conf, url)
     bus = transport.open_transport(conf, exchange, (), url)
     if url.startswith('rabbit:'):
         # Reply queues expire a minute after the run.
@@ -266,6 +280,101 @@ def measure_latencies(
     return sorted(latencies)
 
 
+#: RabbitMQ drivers to compare, the baseline first.
+DRIVERS = ('rabbit', 'pyamqp')
+
+#: Options of both, so that leftovers expire a minute after the run.
+DRIVER_OPTIONS = '?rabbit_quorum_queue=true&rabbit_transient_queues_ttl=60'
+
+ROUNDS = 5
+
+
+class DriverFigures(NamedTuple):
+    """Results of a driver at one concurrency."""
+
+    rate: float  # calls per second
+    client: float  # milliseconds of CPU time per call
+    server: float
+
+
+def compare_drivers(arguments: argparse.Namespace) -> None:
+    """Compare the RabbitMQ drivers in alternating rounds."""
+    exchanges = {
+        driver: f'bench-{driver}-{secrets.token_hex(4)}' for driver in DRIVERS
+    }
+    clients = {}
+    with contextlib.ExitStack() as stack:
+        for driver, exchange in exchanges.items():
+            url = arguments.broker.replace('rabbit', driver, 1)
+            url += DRIVER_OPTIONS
+            stack.callback(delete_queues, arguments.broker, exchange)
+            stack.enter_context(running_server(url, exchange))
+            bus = open_transport(url, exchange)
+            stack.callback(bus.cleanup)
+            clients[driver] = oslo_messaging.get_rpc_client(
+                bus,
+                oslo_messaging.Target(
+                    topic=topic_name(exchange, 'small dict')
+                ),
+                timeout=30,
+            )
+        print(
+            f'{"driver":8} {"threads":>7} {"calls/s":>8} {"client ms":>10}'
+            f' {"server ms":>10} {"rate":>6} {"CPU":>6}'
+        )
+        for threads in arguments.concurrency:
+            rounds: dict[str, list[DriverFigures]] = {d: [] for d in DRIVERS}
+            for _ in range(ROUNDS):
+                for driver, client in clients.items():
+                    rounds[driver].append(
+                        measure_driver(client, threads, arguments.seconds)
+                    )
+            print_comparison(threads, rounds)
+
+
+def measure_driver(client: Any, threads: int, seconds: float) -> DriverFigures:
+    """Measure calls of a small dict."""
+    value = small()
+    server = client.call({}, 'cpu_seconds')
+    own, calls = time.process_time(), 0
+
+    def call() -> None:
+        nonlocal calls
+        client.call({}, 'echo', value=value)
+        calls += 1
+
+    latencies = measure_latencies(call, threads, seconds)
+    own = time.process_time() - own
+    server = client.call({}, 'cpu_seconds') - server
+    return DriverFigures(
+        len(latencies) / seconds, own / calls * 1e3, server / calls * 1e3
+    )
+
+
+def print_comparison(
+    threads: int, rounds: dict[str, list[DriverFigures]]
+) -> None:
+    """Print the medians of each driver, and its ratios to the first one."""
+    baseline: DriverFigures | None = None
+    for driver, figures in rounds.items():
+        median = DriverFigures(
+            *(
+                statistics.median(column)
+                for column in zip(*figures, strict=True)
+            )
+        )
+        baseline = baseline or median
+        rate = median.rate / baseline.rate
+        cpu = (median.client + median.server) / (
+            baseline.client + baseline.server
+        )
+        print(
+            f'{driver:8} {threads:7} {median.rate:8.0f} {median.client:10.2f}'
+            f' {median.server:10.2f} {rate:5.2f}x {cpu:5.2f}x',
+            flush=True,
+        )
+
+
 class Figures(NamedTuple):
     """Results of a row at one concurrency."""
 
@@ -344,12 +453,20 @@ def main() -> None:
     parser.add_argument(
         '--broker', default=BROKER, help='URL of RabbitMQ (%(default)s)'
     )
+    parser.add_argument(
+        '--drivers',
+        action='store_true',
+        help='compare the drivers for RabbitMQ',
+    )
     parser.add_argument('--serve', nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     # oslo.messaging warns that 32 callers exceed its 30 connections.
     logging.disable(logging.WARNING)
     if arguments.serve:
         serve(*arguments.serve)
+        return
+    if arguments.drivers:
+        compare_drivers(arguments)
         return
     with tempfile.TemporaryDirectory() as directory:
         run(arguments, f'embedded://{directory}')

@@ -1,71 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run Senlin 16 as the peer of the benchmarks.
-
-``tools/senlin`` installs Senlin on first use. It runs as documented: one
-``senlin-api``, ``senlin-conductor`` and ``senlin-engine`` process on MariaDB
-and RabbitMQ, with default logging and the cloud of Senlin's test suite.
-
-Neither Senlin nor our service uses Keystone. Two filters are removed from
-Senlin's pipeline: ``authtoken``, whose headers the client sends instead, and
-``trust``, which would call the conductor again for each request.
-"""
+"""Run Senlin 16 as the peer of the benchmarks."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import json
-import pathlib
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
 
 import psutil
 import service_process
-import sqlalchemy
 
-from tests import databases
-from tests.functional import brokers
-from tests.functional.processes import ProcessGroup, free_port
-
-ROOT = pathlib.Path(__file__).parents[1]
+from tests import senlin_server
 
 NAME = 'Senlin 16'
-
-#: The headers that keystonemiddleware would set.
-_IDENTITY = {
-    'X-User-Id': 'user',
-    'X-Project-Id': 'project',
-    'X-Roles': 'member',
-}
-
-_CONFIGURATION = """\
-[DEFAULT]
-transport_url = {transport}
-cloud_backend = openstack_test
-max_clusters_per_project = 1000000
-max_nodes_per_cluster = 20000
-[senlin_api]
-bind_host = 127.0.0.1
-bind_port = {port}
-api_paste_config = {paste}
-[database]
-connection = {database}
-"""
-
-#: Stores the credential that an engine needs to create a server.
-_CREDENTIAL = sqlalchemy.text(
-    'INSERT INTO credential (user, project, cred)'
-    ' VALUES (:user, :project, :cred)'
-)
 
 
 @contextlib.contextmanager
 def service(
     chosen: argparse.Namespace,
 ) -> Iterator[service_process.Service | None]:
-    """Run the peer with a temporary database and virtual host.
+    """Run the peer.
 
     Yields None if no peer is selected.
 
@@ -74,78 +28,13 @@ def service(
     if not chosen.peer:
         yield None
         return
-    with (
-        tempfile.TemporaryDirectory(prefix='senlin-bench-') as name,
-        databases.temporary('mysql', pathlib.Path(name)) as database,
-        brokers.temporary('rabbit') as transport,
-    ):
-        programs = _programs()
-        state = pathlib.Path(name)
-        port = free_port()
-        config = state / 'senlin.conf'
-        paste = state / 'api-paste.ini'
-        paste.write_text(_pipeline(programs))
-        config.write_text(
-            _CONFIGURATION.format(
-                transport=transport, port=port, paste=paste, database=database
-            )
+    with senlin_server.running() as senlin:
+        peer = service_process.Service(
+            [psutil.Process(pid) for pid in senlin.pids],
+            senlin.port,
+            'mysql',
+            'rabbit',
+            senlin_server.IDENTITY,
         )
-        group = ProcessGroup(state, str(config))
-        config_option = f'--config-file={config}'
-        subprocess.run(
-            (programs / 'senlin-manage', config_option, 'db_sync'),
-            env=group.environment(),
-            stdout=subprocess.DEVNULL,
-            check=True,
-        )
-        _trust(database)
-        processes = [
-            psutil.Process(
-                group.start(
-                    program, str(programs / program), config_option
-                ).pid
-            )
-            for program in ('senlin-engine', 'senlin-conductor', 'senlin-api')
-        ]
-        try:
-            peer = service_process.Service(
-                processes, port, 'mysql', 'rabbit', _IDENTITY
-            )
-            peer.begin()
-            yield peer
-        finally:
-            group.close()
-
-
-def _programs() -> pathlib.Path:
-    """Return the directory of Senlin's programs; install it if needed."""
-    result = subprocess.run(
-        (ROOT / 'tools' / 'senlin', sys.executable),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return pathlib.Path(result.stdout.strip())
-
-
-def _pipeline(programs: pathlib.Path) -> str:
-    """Return Senlin's API pipeline without the Keystone filters."""
-    paste = (programs.parent / 'etc' / 'senlin' / 'api-paste.ini').read_text()
-    for filter_name in ('authtoken', 'trust'):
-        paste = paste.replace(f' {filter_name} ', ' ', 1)
-    return paste
-
-
-def _trust(database: str) -> None:
-    """Store the trust between the user of the requests and Senlin."""
-    engine = sqlalchemy.create_engine(database)
-    with engine.begin() as connection:
-        connection.execute(
-            _CREDENTIAL,
-            {
-                'user': _IDENTITY['X-User-Id'],
-                'project': _IDENTITY['X-Project-Id'],
-                'cred': json.dumps({'openstack': {'trust': 'trust'}}),
-            },
-        )
-    engine.dispose()
+        peer.begin()
+        yield peer
