@@ -117,7 +117,9 @@ class Engine:
             conf=conf,
             database=self.database,
             provider=providers.load(conf, self.database),
-            profile_types=profile_types.Registry.load(),
+            profile_types=profile_types.Registry.load().for_provider(
+                conf.engine.provider
+            ),
             policy_types=policy_types.Registry.load(),
             events=recorder.load(conf),
             queues=queues.load(conf, self.database),

@@ -158,6 +158,8 @@ class ProfileType:
     #: Whether nodes run on other nodes, named by the properties ``host_node``
     #: or ``host_cluster``; ``port`` is that of the host's service.
     on_hosts: bool = False
+    #: Name of the only provider that runs its nodes; None: they run on any.
+    provider: str | None = None
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check properties beyond their schema.
@@ -285,6 +287,22 @@ class Registry(plugins.Registry[ProfileType]):
 
     NAMESPACE = 'vobjects.profiles'
     NOUN = 'profile'
+
+    def for_provider(self, name: str) -> Registry:
+        """Return the types whose nodes a provider can run.
+
+        Other types are neither listed nor accepted: clients of Senlin may
+        expect its types, and no others.
+
+        :param name: the provider's name, as in ``[engine] provider``
+        """
+        return Registry(
+            {
+                type_name: profile_type
+                for type_name, profile_type in self._types.items()
+                if profile_type.provider in (None, name)
+            }
+        )
 
     def check_spec(self, spec: Mapping[str, Any]) -> ProfileType:
         """Validate a spec, and return its type.

@@ -81,6 +81,7 @@ class LocalContainer(docker_container.DockerContainer):
     }
     properties = PROPERTIES
     on_hosts = False
+    provider = 'docker'
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check names, values and sizes."""

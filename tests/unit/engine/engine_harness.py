@@ -154,7 +154,9 @@ class Engine:
             conf=conf,
             database=target,
             provider=provider,
-            profile_types=profile_types.Registry.load(),
+            profile_types=profile_types.Registry.load().for_provider(
+                conf.engine.provider
+            ),
             policy_types=policy_types.Registry.load(),
             events=recorder.load(conf),
             queues=queues.load(conf, target),

@@ -95,7 +95,20 @@ def test_failure_of_a_container_depends_on_its_status(
     assert bool(profile_type.failure(harness.cloud, view)) == fails
 
 
+@pytest.mark.parametrize('provider', ['simulated', 'openstack'])
+def test_other_providers_do_not_accept_the_type(provider: str) -> None:
+    accepted = base.Registry.load().for_provider(provider)
+    assert 'os.nova.server' in [item.name for item in accepted.all()]
+    assert 'container.docker.local' not in [
+        item.name for item in accepted.all()
+    ]
+    with pytest.raises(errors.ResourceNotFound, match='Available types'):
+        accepted.check_spec(spec())
+
+
 def test_container_lifecycle(any_harness: engine_harness.Harness) -> None:
+    # The simulated cloud in the place of a daemon.
+    any_harness.conf.set_override('provider', 'docker', 'engine')
     engine = any_harness.engine()
     profile = request_helpers.create_profile(
         engine, 'box', spec=spec(labels={'tier': 'web'})
