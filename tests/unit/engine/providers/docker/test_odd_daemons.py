@@ -58,6 +58,7 @@ def replies(box: Any, error: Any = None) -> raw_server.Reply:
 
 def node_of(harness: engine_harness.Harness, reply: raw_server.Reply) -> Any:
     with raw_server.serving(reply) as port:
+        harness.conf.set_override('provider', 'docker', 'engine')
         harness.cloud.containers = containers(port)
         engine = harness.engine()
         profile = request_helpers.create_profile(
