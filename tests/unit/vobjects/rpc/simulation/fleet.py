@@ -344,9 +344,10 @@ class Server:
             self, request.name, values, context['minor']
         )
         result = SimulatedResult(name=request.name, **values)
-        fleet.responses[call] = fleet_types.RecordedResponse(
-            content=result.obj_to_primitive()
-        )
+        if fleet.records:
+            fleet.responses[call] = fleet_types.RecordedResponse(
+                content=result.obj_to_primitive()
+            )
         fleet.kernel.sleep(fleet.delay(0.02))
         return result
 
@@ -679,7 +680,7 @@ class Fleet:
             lambda: self._operate('finalize'),
         ]
         if self._is_sql:
-            faults += [self._fail_over] * 2
+            faults += [self._fail_over] + [self._replace_lost_server] * 3
         return faults
 
     def _pick(self, processes: dict[str, Any]) -> Any:
@@ -732,14 +733,30 @@ class Fleet:
         """Replace the database by a copy that lacks the last commits."""
         content = self.database.save()
         lag = self.kernel.random.uniform(0.05, 1.0)
+        self.kernel.after(lag, lambda: self._restore(content, lag))
 
-        def restore() -> None:
-            self.kernel.log(f'the database loses the last {lag:.2f} s')
-            self.database.restore(content)
-            self.invariants.note_failover()
-            self.observe()
+    def _restore(self, content: bytes, lag: float) -> None:
+        self.kernel.log(f'the database loses the last {lag:.2f} s')
+        self.database.restore(content)
+        self.invariants.note_failover()
+        self.observe()
 
-        self.kernel.after(lag, restore)
+    def _replace_lost_server(self) -> None:
+        """Lose a new server with its commits, and start another one.
+
+        The ledger then counts the same generations again for other servers.
+        """
+        content = self.database.save()
+        self.start_server()
+        *_, lost = self.servers.values()
+        lag = self.kernel.random.uniform(2.0, 3.0)
+
+        def replace() -> None:
+            lost.crash()
+            self._restore(content, lag)
+            self.start_server()
+
+        self.kernel.after(lag, replace)
 
     def _operate(self, name: str, *args: str) -> None:
         _, ledger = self.open_ledger('operator')

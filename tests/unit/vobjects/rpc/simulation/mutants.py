@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from vobjects.rpc import client, expiry, fleet, membership, serializer
+from vobjects.rpc.sql.statements import LedgerStatements
 
 
 class Mutant(NamedTuple):
@@ -18,12 +19,14 @@ class Mutant(NamedTuple):
 
     :ivar owner: the module or class that has the function
     :ivar old: text of the function, replaced by ``new``
+    :ivar in_sql: whether only a ledger in SQL has it
     """
 
     owner: Any
     function: str
     old: str
     new: str
+    in_sql: bool = False
 
     @contextlib.contextmanager
     def applied(self) -> Iterator[None]:
@@ -79,6 +82,16 @@ MUTANTS = {
         'is_repeated = self._get_view(), True',
         'is_repeated, reader["call"] ='
         ' self._get_view(), True, uuid.uuid4().hex',
+    ),
+    'repeats calls that are not recorded': Mutant(
+        client.Client, '_call', 'or not _records_responses', 'or False and'
+    ),
+    'generation without token': Mutant(
+        LedgerStatements,
+        'report',
+        'known.revision == revision',
+        'known.generation == pulse.generation',
+        in_sql=True,
     ),
     'server reads newer versions': Mutant(
         serializer, 'check_supported', '> newest', '> Version(9, 9)'

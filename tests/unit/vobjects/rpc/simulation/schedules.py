@@ -73,15 +73,16 @@ class Simulator(logging.Handler):
                 worker.baton.release()
             self._workers.clear()
 
-    def run(self, seed: int) -> list[str]:
+    def run(self, seed: int, sql_every: int = SQL_EVERY) -> list[str]:
         """Run a schedule.
 
+        :param sql_every: 1: its ledger is in SQL; see :data:`SQL_EVERY`
         :returns: its trace
         :raises AssertionError: it violates an invariant; with the trace
         """
         kernel = kernels.Kernel(seed, self._workers)
         self._threads.kernel = kernel
-        is_sql = kernel.random.randrange(SQL_EVERY) == 0
+        is_sql = kernel.random.randrange(sql_every) == 0
         with mock.patch.object(
             ledger, '_RANDOM', random.Random(kernel.random.random())
         ):

@@ -14,9 +14,15 @@ from collections.abc import Iterator
 import pytest
 
 from tests.unit.vobjects.rpc.simulation.mutants import MUTANTS, Mutant
-from tests.unit.vobjects.rpc.simulation.schedules import Simulator
+from tests.unit.vobjects.rpc.simulation.schedules import (
+    SQL_EVERY,
+    Simulator,
+)
 
-SCHEDULES = int(os.environ.get('VOBJECTS_SIMULATION_SCHEDULES', '300'))
+SCHEDULES = int(
+    os.environ.get('VOBJECTS_SIMULATION_SCHEDULES')
+    or ('2000' if 'CI' in os.environ else '300')
+)
 
 SEED = os.environ.get('VOBJECTS_SIMULATION_SEED')
 
@@ -56,7 +62,7 @@ def test_schedules_of_a_weaker_protocol_violate_an_invariant(
 ) -> None:
     def run_all() -> None:
         for seed in range(MUTANT_SCHEDULES):
-            simulator.run(seed)
+            simulator.run(seed, 1 if mutant.in_sql else SQL_EVERY)
 
     with mutant.applied(), pytest.raises(AssertionError, match='Violation'):
         run_all()
