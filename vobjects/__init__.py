@@ -47,11 +47,15 @@ changes.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 from vobjects import _lazy
 
+# Type checkers take it for true. Importing typing would take longer than the
+# rest of this module, which `python -m vobjects` imports first.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from vobjects import exceptions, fields
     from vobjects.objects.adoption import adopt
     from vobjects.objects.field_changes import added, changed, removed, renamed

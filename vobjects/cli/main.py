@@ -74,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         process
     :returns: the exit code
     :raises SystemExit: raised by argparse, with the exit code
+    :raises KeyboardInterrupt: by Ctrl-C; :mod:`vobjects.__main__` handles it
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     name = ''
@@ -96,8 +97,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Here, so that an error of the reader is not reported at exit.
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except BrokenPipeError:
         # The reader, such as `head`, closed the pipe. Without this, Python's
         # own flush at exit would raise the error again.
