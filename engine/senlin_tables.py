@@ -71,14 +71,15 @@ class Source:
 
     :ivar name: name of the table
     :ivar model: class of the rows to create
-    :ivar without: attributes of the model for which Senlin has no column
+    :ivar attributes: the attributes of the model for which Senlin has a
+        column, separated by spaces
     :ivar more: further columns to read
     :ivar change: completes the values of a new row from the row of Senlin
     """
 
     name: str
     model: type[models.Base]
-    without: frozenset[str] = frozenset()
+    attributes: str
     more: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     change: Callable[[Values, Row], None] = _no_change
 
@@ -89,17 +90,12 @@ class Source:
 
     def columns(self) -> dict[str, sqlalchemy.ColumnClause[Any]]:
         """Return attribute -> column of Senlin."""
-        columns = {
-            attribute.key: sqlalchemy.column(
-                _RENAMED.get(attribute.key, attribute.key),
-                attribute.columns[0].type,
-            )
-            for attribute in sqlalchemy.inspect(self.model).column_attrs
-            if attribute.key not in self.without
+        ours = sqlalchemy.inspect(self.model).columns
+        types = {name: ours[name].type for name in self.attributes.split()}
+        return {
+            name: sqlalchemy.column(_RENAMED.get(name, name), type_)
+            for name, type_ in {**types, **self.more}.items()
         }
-        for name, type_ in self.more.items():
-            columns[name] = sqlalchemy.column(name, type_)
-        return columns
 
     def query(self) -> sqlalchemy.Select[Any]:
         """Return a query of all rows, with the names of our attributes."""
@@ -126,12 +122,35 @@ _RENAMED = {'meta': 'meta_data'}
 
 _JSON = models.Profile.spec.type
 
-PROFILES = Source('profile', models.Profile)
-CLUSTERS = Source('cluster', models.Cluster, change=_cluster)
-NODES = Source('node', models.Node, change=_node)
-POLICIES = Source('policy', models.Policy)
-BINDINGS = Source('cluster_policy', models.ClusterPolicy)
-RECEIVERS = Source('receiver', models.Receiver, more={'actor': _JSON})
+_OWNED = ' created_at updated_at user project domain'
+
+PROFILES = Source('profile', models.Profile, 'id name type spec meta' + _OWNED)
+CLUSTERS = Source(
+    'cluster',
+    models.Cluster,
+    'id name profile_id min_size max_size desired_capacity next_index timeout'
+    ' status status_reason meta data dependents config init_at' + _OWNED,
+    change=_cluster,
+)
+NODES = Source(
+    'node',
+    models.Node,
+    'id name profile_id cluster_id physical_id index role status status_reason'
+    ' tainted meta data dependents init_at' + _OWNED,
+    change=_node,
+)
+POLICIES = Source('policy', models.Policy, 'id name type spec data' + _OWNED)
+BINDINGS = Source(
+    'cluster_policy',
+    models.ClusterPolicy,
+    'id cluster_id policy_id priority enabled data last_op',
+)
+RECEIVERS = Source(
+    'receiver',
+    models.Receiver,
+    'id name type cluster_id action params channel' + _OWNED,
+    more={'actor': _JSON},
+)
 
 #: In the order in which they can be written.
 RESOURCES = (PROFILES, CLUSTERS, NODES, POLICIES, BINDINGS, RECEIVERS)
@@ -139,22 +158,16 @@ RESOURCES = (PROFILES, CLUSTERS, NODES, POLICIES, BINDINGS, RECEIVERS)
 ACTIONS = Source(
     'action',
     models.Action,
-    without=frozenset(
-        {
-            'blocked_on',
-            'claims',
-            'deadline',
-            'deaths',
-            'not_before',
-            'owner',
-            'request_id',
-            'stage',
-        }
-    ),
+    'id name action target cluster_id cause interval timeout status'
+    ' status_reason start_time end_time inputs outputs data' + _OWNED,
     change=_action,
 )
 EVENTS = Source(
-    'event', models.Event, without=frozenset({'domain'}), change=_event
+    'event',
+    models.Event,
+    'id timestamp level oid oname otype cluster_id action status status_reason'
+    ' meta_data user project',
+    change=_event,
 )
 HISTORY = (ACTIONS, EVENTS)
 

@@ -150,7 +150,7 @@ def test_import_when_repeated_keeps_everything(
 
     deployment.start_engine('engine')
     deployment.start_api()
-    with deployment.rest() as rest:
+    with deployment.rest(senlin_recording.VERSION) as rest:
         for path, expected in RECORDED.items():
             actual = rest.expect(200, 'GET', path).json()
             assert comparable(actual) == comparable(expected), path

@@ -394,7 +394,7 @@ def test_fleet_when_mixed_names_the_engine_that_limits_the_microversion(
     page.wait_for('1.8 is not served', '#reason')
     page.wait_for('ClusterDeleteRequest', '#reason')
     page.wait_for('ClusterDeleteRequest 1.0, needs 1.1', '#matrix')
-    page.wait_for('engines support 1.14', '#console')
+    page.wait_for(f'engines support {NEWEST}', '#console')
     page.wait_for('1 of 2', '.progress')
     page.wait_for(old.id[:8], '#members')
     axe = downloads.require('axe', DOWNLOAD_TIMEOUT)
