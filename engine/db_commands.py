@@ -228,8 +228,7 @@ def _purge(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
-    if schema_phase.phase_of(target) is schema_phase.Phase.EXPAND:
-        raise schema_phase.NotExpandedError
+    schema_phase.require_expanded(target)
     until = purge.cutoff_time(target, options.older_than)
     if options.dry_run:
         actions, events = purge.count(target, until, options.project)
@@ -296,8 +295,7 @@ def _import_senlin(
     from engine.policies import base as policies
     from engine.profiles import base as profiles
 
-    if schema_phase.phase_of(target) is schema_phase.Phase.EXPAND:
-        raise schema_phase.NotExpandedError
+    schema_phase.require_expanded(target)
     source = senlin_import.SenlinImport(
         options.source,
         conf,

@@ -56,7 +56,7 @@ class OlderEnginesError(exceptions.FleetError):
 
 
 class NotExpandedError(exceptions.FleetError):
-    """Raised for a contraction before the expansion."""
+    """Raised if the expansion has not run yet."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -89,6 +89,15 @@ def phase_of(target: database.Database, phases: Chains = CHAINS) -> Phase:
     if migrations.is_behind(target, phases.contract):
         return Phase.CONTRACT
     return Phase.UP_TO_DATE
+
+
+def require_expanded(target: database.Database) -> None:
+    """Raise unless a database has all that this release reads.
+
+    :raises NotExpandedError: ``expand`` has not run yet
+    """
+    if phase_of(target) is Phase.EXPAND:
+        raise NotExpandedError
 
 
 def contract(

@@ -80,12 +80,26 @@ function eventObject(event) {
     id=${event.oid} name=${event.oname} />`;
 }
 
-const specFacts = [
-  ['Type', (item) => item.type],
-  ['Created', time('created_at')],
-  ['Updated', time('updated_at')],
-  ['Spec', (item) => html`<${Json} value=${item.spec} />`],
-];
+// A kind whose resources have a type and a spec.
+function specKind(title, one, kind) {
+  return {
+    title, one, key: one,
+    rule: `${kind}:index`, sort: 'name',
+    columns: [
+      {title: 'Name', sort: 'name', cell: link(kind)},
+      {title: 'Type', sort: 'type', cell: text('type')},
+      CREATED, UPDATED,
+    ],
+    filters: [NAME, {name: 'type', label: 'Type'}],
+    facts: [
+      ['Type', text('type')],
+      ['Created', time('created_at')],
+      ['Updated', time('updated_at')],
+      ['Spec', (item) => html`<${Json} value=${item.spec} />`],
+    ],
+    related: [],
+  };
+}
 
 // Kind -> path and keys of the API, texts, columns, filters, facts, related.
 export const KINDS = {
@@ -189,30 +203,8 @@ export const KINDS = {
     ],
     related: [],
   },
-  profiles: {
-    title: 'Profiles', one: 'profile', key: 'profile',
-    rule: 'profiles:index', sort: 'name',
-    columns: [
-      {title: 'Name', sort: 'name', cell: link('profiles')},
-      {title: 'Type', sort: 'type', cell: text('type')},
-      CREATED, UPDATED,
-    ],
-    filters: [NAME, {name: 'type', label: 'Type'}],
-    facts: specFacts,
-    related: [],
-  },
-  policies: {
-    title: 'Policies', one: 'policy', key: 'policy',
-    rule: 'policies:index', sort: 'name',
-    columns: [
-      {title: 'Name', sort: 'name', cell: link('policies')},
-      {title: 'Type', sort: 'type', cell: text('type')},
-      CREATED, UPDATED,
-    ],
-    filters: [NAME, {name: 'type', label: 'Type'}],
-    facts: specFacts,
-    related: [],
-  },
+  profiles: specKind('Profiles', 'profile', 'profiles'),
+  policies: specKind('Policies', 'policy', 'policies'),
   receivers: {
     title: 'Receivers', one: 'receiver', key: 'receiver',
     rule: 'receivers:index', sort: 'name',
