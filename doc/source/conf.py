@@ -47,6 +47,7 @@ html_theme = 'furo'
 html_title = 'vobjects'
 html_static_path = ['_static']
 html_css_files = ['site.css']
+html_js_files = [('site.js', {'defer': 'defer'})]
 copybutton_prompt_text = r'\$ |>>> |\.\.\. '
 copybutton_prompt_is_regexp = True
 html_copy_source = False
