@@ -193,17 +193,11 @@ def open_transport(url: str, exchange: str) -> Any:
     """Return a transport, opened like that of a service."""
     conf = cfg.ConfigOpts()
     conf([])
-    if '?' in url:  # a certain driver: see DRIVERS
+    if url.endswith(DRIVER_OPTIONS):  # a certain driver: see DRIVERS
         transport.register_global_groups(conf)
         oslo_messaging.set_transport_defaults(exchange)
         return oslo_messaging.get_rpc_transport(conf, url)
-    bus = transport.open_transport(conf, exchange, (), url)
-    if url.startswith('rabbit:'):
-        # Reply queues expire a minute after the run.
-        conf.set_override(
-            'rabbit_transient_queues_ttl', 60, 'oslo_messaging_rabbit'
-        )
-    return bus
+    return transport.open_transport(conf, exchange, (), url)
 
 
 def topic_name(exchange: str, payload: str) -> str:
@@ -283,8 +277,11 @@ def measure_latencies(
 #: RabbitMQ drivers to compare, the baseline first.
 DRIVERS = ('rabbit', 'pyamqp')
 
-#: Options of both, so that leftovers expire a minute after the run.
-DRIVER_OPTIONS = '?rabbit_quorum_queue=true&rabbit_transient_queues_ttl=60'
+#: Reply and fanout queues expire a minute after the run.
+EXPIRY = 'rabbit_transient_queues_ttl=60'
+
+#: Options of both.
+DRIVER_OPTIONS = f'?rabbit_quorum_queue=true&{EXPIRY}'
 
 ROUNDS = 5
 
@@ -478,7 +475,7 @@ def run(arguments: argparse.Namespace, embedded: str) -> None:
     urls = {EMBEDDED: embedded}
     error = broker_error(arguments.broker)
     if error is None:
-        urls[RABBIT] = arguments.broker
+        urls[RABBIT] = f'{arguments.broker}?{EXPIRY}'
     else:
         print(f'No RabbitMQ at {arguments.broker}: {error}')
         print('The table has no rows of RabbitMQ and no ratios.\n')

@@ -133,6 +133,15 @@ def change_password(url: str, password: str = '') -> None:
     )
 
 
+def forbid_declarations(url: str) -> None:
+    """Forbid a user to create queues and exchanges.
+
+    :param url: of :func:`temporary_with_user`
+    """
+    name = urllib.parse.urlsplit(url).path.lstrip('/')
+    _control('set_permissions', '-p', name, name, '^$', '.*', '.*')
+
+
 def close_connections(url: str) -> None:
     """Close all connections to a virtual host.
 

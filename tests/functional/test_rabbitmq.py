@@ -36,9 +36,8 @@ ALLOWED_ERRORS = (
 
 HEADERS = {'OpenStack-API-Version': f'clustering {NEWEST}'}
 
-#: Log lines of the driver about an outage. There is one for each reason, and
-#: later one for each connection that was lost and is used again.
-UNREACHABLE = 'AMQP server on'
+#: Log lines of the driver about an outage: one for each reason.
+UNREACHABLE = 'RabbitMQ at'
 MAX_OUTAGE_LINES = 16
 
 #: Transient queues without a consumer expire after 2 seconds.

@@ -13,18 +13,15 @@ In the order of a call::
     membership     reports one process to the ledger and keeps its view fresh;
                    the join barrier
     serializer     objects <-> primitives and JSON text, at a peer's versions
-    call_limits    limits how long callers wait, and how many
+    call_limits    limits how many callers wait
     client         sends requests at a version that every live server supports
     server         handles them and responds in the caller's version
     concurrency_limit  limits the number of requests that run at a time
     dispatcher     routes messages to methods within that limit
     wakeups        "fleet changed" or "work", sent to all processes of a topic
-    late_ack       acknowledges RabbitMQ calls after their response
-    rabbitmq_login retries refused logins with a pause
-    outage_log     logs each reason of an outage once
     server_process  a server process, assembled from the modules above
     client_process  a client process, likewise
-    transport      configures oslo.messaging
+    transport      configures oslo.messaging, selects the driver
     conf           configuration options
     drivers/       oslo.messaging drivers: embedded, for one host without a
                    broker, and pyamqp, for RabbitMQ

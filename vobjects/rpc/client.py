@@ -10,10 +10,10 @@ A call ends within its timeout, whatever the message bus does. If the ledger's
 clock is known, the message carries the deadline, and servers reject messages
 that arrive later.
 
-A server may die while it handles a message. If all live servers record the
-calls they have completed, the client sends the same call to another server:
-that server either performs it or returns the recorded response. With RabbitMQ
-the broker redelivers the message instead.
+The response to a message may be lost: its server dies, or the connection to
+RabbitMQ. If all live servers record the calls they have completed, the client
+sends the same call again: the next server either performs it or returns the
+recorded response. RabbitMQ itself redelivers the calls of a dead server.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, objects
 from vobjects.objects.manifest import Manifest, local
-from vobjects.rpc import call_limits, fleet, fleet_types, late_ack, serializer
+from vobjects.rpc import call_limits, fleet, fleet_types, serializer
 from vobjects.rpc import transport as transports
 from vobjects.rpc.drivers import errors
 from vobjects.versions import Version
@@ -90,19 +90,12 @@ class Client:
         self._ledger_deadline = ledger_deadline
         self._limit = call_limits.CallLimit(max_calls)
         self._local = local()
-        # The embedded driver enforces timeouts itself and can address one
-        # server.
-        self._on_rabbitmq = late_ack.on_rabbitmq(transport)
-        self._executor = (
-            call_limits.TimeoutExecutor() if self._on_rabbitmq else None
-        )
+        # Servers on RabbitMQ share one name, so a call cannot address one.
+        self._has_shared_name = transports.on_rabbitmq(transport)
         self._rpc = oslo_messaging.get_rpc_client(
             transport,
             oslo_messaging.Target(topic=topic, version='1.0'),
             timeout=timeout,
-            retry=transports.reconnects_within(timeout)
-            if self._on_rabbitmq
-            else None,
             serializer=ContextSerializer(),
         )
 
@@ -185,7 +178,7 @@ class Client:
         lowest = Manifest(dict.fromkeys(self._local, '1.0'))
         rpc = self._rpc.prepare(
             timeout=timeout,
-            server=None if self._on_rabbitmq else server or None,
+            server=None if self._has_shared_name else server or None,
         )
         deadline = time.monotonic() + timeout
         message = serializer.to_bytes(request, lowest).decode()
@@ -248,20 +241,14 @@ class Client:
         if remaining < self._timeout - _MIN_TIMEOUT:
             rpc = rpc.prepare(timeout=max(remaining, _MIN_TIMEOUT))
 
-        def send() -> Any:
-            return rpc.call(context, METHOD, request=message, reader=reader)
-
-        return serializer.from_message(self._run(send, deadline), context)
-
-    def _run(self, send: Callable[[], Any], deadline: float) -> Any:
-        """Send a message and return the response, up to a monotonic time."""
         try:
-            if self._executor is None:
-                return send()
-            return self._executor.run(send, deadline - time.monotonic())
+            response = rpc.call(
+                context, METHOD, request=message, reader=reader
+            )
         except Exception as error:
             _hide_remote_traceback(error)
             raise
+        return serializer.from_message(response, context)
 
     def _reason(self, view: fleet.View, type_name: str, version: str) -> str:
         """Return a clause about the members that force an older version."""

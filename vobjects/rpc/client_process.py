@@ -19,8 +19,8 @@ from oslo_config import cfg
 
 from vobjects import exceptions
 from vobjects.objects import manifest
-from vobjects.rpc import call_limits, late_ack, transport, wakeups
 from vobjects.rpc import conf as rpc_conf
+from vobjects.rpc import transport, wakeups
 from vobjects.rpc.client import Client
 from vobjects.rpc.fleet import LEASE_PERIODS, Member, View, to_json
 from vobjects.rpc.ledger import RemoteLedger
@@ -30,15 +30,8 @@ from vobjects.versions import Maximum
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds between attempts to listen for wakeups.
-LISTEN_INTERVAL = 5.0
-
 #: Maximum number of processes that :meth:`ClientProcess.fleet_data` lists.
 LISTED_MEMBERS = 100
-
-#: Maximum duration of each step of closing, in seconds, while the broker is
-#: unreachable.
-CLOSE_TIMEOUT = 5.0
 
 
 class ClientProcess:
@@ -107,9 +100,8 @@ class ClientProcess:
         self._max_concurrent_calls = conf.fleet.calls_at_once
         self._topic = service.client_topic
         self._server: Any = None
-        self._stopping = threading.Event()
         self._listen_thread = threading.Thread(
-            target=self._listen_with_retries, name='wakeups', daemon=True
+            target=self._listen_on_rabbitmq, name='wakeups', daemon=True
         )
 
     def __enter__(self) -> Self:
@@ -163,7 +155,7 @@ class ClientProcess:
 
         On RabbitMQ this does not wait for the broker.
         """
-        if late_ack.on_rabbitmq(self._transport):
+        if transport.on_rabbitmq(self._transport):
             self._listen_thread.start()
         else:
             self._listen()
@@ -171,14 +163,13 @@ class ClientProcess:
 
     def stop(self) -> None:
         """Leave the fleet and close everything."""
-        self._stopping.set()
-        if self._listen_thread.ident is not None:
-            self._listen_thread.join(CLOSE_TIMEOUT)
         if self._server is not None:
             self._server.stop()
             self._server.wait()
         self.membership.stop()
-        close_transport(self._transport)
+        self._transport.cleanup()
+        if self._listen_thread.ident is not None:
+            self._listen_thread.join()
 
     def _listen(self) -> None:
         endpoint = wakeups.WakeupEndpoint(
@@ -194,19 +185,15 @@ class ClientProcess:
         server.start()
         self._server = server
 
-    def _listen_with_retries(self) -> None:
+    def _listen_on_rabbitmq(self) -> None:
         """Listen for wakeups as soon as the broker is reachable.
 
         Wakeups are optional: they only make this process react faster.
         """
-        while not self._stopping.is_set():
-            try:
-                self._listen()
-            except Exception as error:  # noqa: BLE001 - any error of a driver
-                LOG.warning('Cannot listen for wakeups yet: %s', error)
-                self._stopping.wait(LISTEN_INTERVAL)
-            else:
-                return
+        try:
+            self._listen()
+        except oslo_messaging.MessageDeliveryFailure as error:
+            LOG.info('Does not listen for wakeups: %s', error)
 
     def _update_maximum(self, view: View) -> None:
         if view.cap(self._server_topic):
@@ -242,15 +229,4 @@ def connect_to_ledger(
         timeout=conf.fleet.call_timeout,
     )
     timeout = conf.fleet.heartbeat_interval * LEASE_PERIODS
-    return RemoteLedger(client, timeout), lambda: close_transport(bus)
-
-
-def close_transport(bus: Any) -> None:
-    """Close a transport, and stop waiting if the broker does not respond.
-
-    :param bus: an ``oslo_messaging.Transport``
-    """
-    try:
-        call_limits.TimeoutExecutor(1).run(bus.cleanup, CLOSE_TIMEOUT)
-    except oslo_messaging.MessagingTimeout:
-        LOG.info('The connection to the message bus was not closed in time')
+    return RemoteLedger(client, timeout), bus.cleanup

@@ -178,7 +178,8 @@ class ServerProcess:
 
     def stop_consuming(self) -> None:
         """Stop consuming, and complete the requests already received."""
-        transport.stop_server(self._server, self.announce_fleet)
+        self._server.stop()
+        self._server.wait()
 
     def stop(self) -> None:
         """Leave the fleet; call :meth:`stop_consuming` first."""

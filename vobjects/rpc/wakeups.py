@@ -8,16 +8,11 @@ never retried.
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
-import functools
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import oslo_messaging
-
-from vobjects.rpc import call_limits, late_ack
 
 LOG = logging.getLogger(__name__)
 
@@ -27,20 +22,7 @@ WORK = 'work'
 #: A kind that all receivers ignore.
 CONNECTED = 'connected'
 
-#: Maximum duration of sending a wakeup, in seconds, and maximum number of
-#: threads that may be blocked.
-_SEND_TIMEOUT = 5.0
-_SEND_THREADS = 4
-
 _NAMESPACE = 'vobjects.notices'
-
-#: RabbitMQ deletes a fanout exchange with its last consumer, and the driver
-#: logs an error when it sends to one. For wakeups this is normal.
-_DRIVER_LOG = logging.getLogger('oslo.messaging._drivers.impl_rabbit')
-
-_sending: contextvars.ContextVar[bool] = contextvars.ContextVar(
-    'vobjects_sending_wakeup', default=False
-)
 
 
 class WakeupEndpoint:
@@ -76,22 +58,12 @@ class WakeupSender:
             )
             for topic in topics
         }
-        # The embedded driver limits the time itself.
-        self._executor = (
-            call_limits.TimeoutExecutor(_SEND_THREADS)
-            if late_ack.on_rabbitmq(transport)
-            else None
-        )
 
     def send(self, kind: str) -> None:
         """Send a wakeup; failures are logged, not raised."""
         for topic, client in self._clients.items():
-            cast = functools.partial(_cast, client, kind)
             try:
-                if self._executor is None:
-                    cast()
-                else:
-                    self._executor.run(cast, _SEND_TIMEOUT)
+                client.cast({}, 'notice', kind=kind)
             except oslo_messaging.MessagingException as error:
                 LOG.info(
                     'Cannot send wakeup %r to topic %s: %s', kind, topic, error
@@ -109,32 +81,10 @@ def probe(transport: Any, topic: str, retry: int) -> None:
     client = oslo_messaging.get_rpc_client(
         transport, _target(topic), retry=retry
     )
-    _cast(client, CONNECTED)
+    client.cast({}, 'notice', kind=CONNECTED)
 
 
 def _target(topic: str) -> Any:
     return oslo_messaging.Target(
         topic=topic, namespace=_NAMESPACE, version='1.0', fanout=True
     )
-
-
-def _cast(client: Any, kind: str) -> None:
-    with _without_driver_log():
-        client.cast({}, 'notice', kind=kind)
-
-
-@contextlib.contextmanager
-def _without_driver_log() -> Iterator[None]:
-    """Suppress log lines that :meth:`WakeupSender.send` would repeat."""
-    token = _sending.set(True)
-    try:
-        yield
-    finally:
-        _sending.reset(token)
-
-
-def _is_not_sending(record: logging.LogRecord) -> bool:
-    return not _sending.get()
-
-
-_DRIVER_LOG.addFilter(_is_not_sending)

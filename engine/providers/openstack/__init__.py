@@ -40,6 +40,8 @@ def load(
     :param target: the database that stores Nova's notifications
     :raises engine.providers.openstack.connection.CloudConfigError: the cloud
         or its authentication is not configured
+    :raises vobjects.rpc.transport.BadTransport: ``notification_url`` is not
+        usable
     """
     from engine.providers.openstack import (
         connection,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
 from typing import Any
 
 import oslo_messaging
@@ -112,13 +111,27 @@ class _Listener:
     """Listens to one message bus.
 
     :param options: the options of ``[provider_openstack]``
+    :raises vobjects.rpc.transport.BadTransport: the URL is not usable
     """
 
     def __init__(self, options: Any, url: str, endpoint: Endpoint) -> None:
-        self._options = options
-        self._url = url
-        self._endpoint = endpoint
-        self._server: Any = None
+        self._transport = transport.open_notifications(
+            url, f'[{openstack_conf.GROUP.name}] notification_url'
+        )
+        self._server = oslo_messaging.get_notification_listener(
+            self._transport,
+            [
+                oslo_messaging.Target(
+                    topic=TOPIC, exchange=options.notification_exchange
+                )
+            ],
+            [endpoint],
+            executor='threading',
+            allow_requeue=True,
+            # The name of the queue that all engines share.
+            pool=options.notification_pool,
+        )
+        self._is_listening = False
         # In a thread, because connecting blocks until the broker responds.
         self._thread = threading.Thread(
             target=self._listen, name='notifications', daemon=True
@@ -129,42 +142,20 @@ class _Listener:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop listening, if connected."""
-        if self._server is not None:
-            transport.stop_server(self._server, lambda: None)
-            self._server.transport.cleanup()
+        """Stop listening, or waiting for the broker."""
+        if self._is_listening:
+            self._server.stop()
+            self._server.wait()
+        self._transport.cleanup()
 
     def _listen(self) -> None:
         try:
-            server = listener(
-                self._url,
-                self._options.notification_exchange,
-                self._options.notification_pool,
-                [self._endpoint],
-            )
-            server.start()
-        except Exception:
-            LOG.exception('Could not listen to notifications')
+            self._server.start()
+        except oslo_messaging.MessageDeliveryFailure as error:
+            LOG.info('Does not listen to notifications: %s', error)
             return
-        self._server = server
+        self._is_listening = True
         LOG.info('Listens to notifications')
-
-
-def listener(
-    url: str, exchange: str, pool: str, endpoints: Sequence[Any]
-) -> Any:
-    """Return a listener for a cloud's notifications.
-
-    :param pool: the name of the queue that its listeners share
-    """
-    return oslo_messaging.get_notification_listener(
-        transport.open_notifications(url),
-        [oslo_messaging.Target(topic=TOPIC, exchange=exchange)],
-        list(endpoints),
-        executor='threading',
-        allow_requeue=True,
-        pool=pool,
-    )
 
 
 def _server_id(payload: Any) -> str | None:

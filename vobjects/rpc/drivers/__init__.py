@@ -24,3 +24,8 @@ A message is one frame; its sender keeps the connection until the response. If
 a connection breaks, the way it broke determines whether the message was
 handled, see :mod:`~vobjects.rpc.drivers.connection`.
 """
+
+import logging
+
+# Commands that configure no logging report the errors that they get, once.
+logging.getLogger(__name__).addHandler(logging.NullHandler())

@@ -5,6 +5,7 @@
 
     oslo_messaging.MessagingException
     ├── UnsafeDirectory                 other users could read or send messages
+    ├── BadOption                       the value of an option is not supported
     ├── oslo_messaging.MessagingTimeout
     │   └── AnswerLost                  the call may have been performed
     └── oslo_messaging.MessageDeliveryFailure
@@ -21,6 +22,10 @@ import oslo_messaging
 
 class UnsafeDirectory(oslo_messaging.MessagingException):  # type: ignore[misc]
     """The socket directory is unusable, or accessible to other users."""
+
+
+class BadOption(oslo_messaging.MessagingException):  # type: ignore[misc]
+    """The value of an option is not supported, or contradicts another one."""
 
 
 class AnswerLost(oslo_messaging.MessagingTimeout):  # type: ignore[misc]

@@ -11,6 +11,7 @@ The server stops when its standard input ends.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -122,6 +123,7 @@ def call(url: str, log: str, count: int) -> None:
 
 
 if __name__ == '__main__':
+    logging.basicConfig()
     if sys.argv[3:]:
         call(sys.argv[1], sys.argv[2], int(sys.argv[4]))
     else:

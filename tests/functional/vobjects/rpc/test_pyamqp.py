@@ -294,6 +294,44 @@ def test_notification_is_stored_until_a_listener_handles_it(
     assert sorted({*received}) == expected
 
 
+@pytest.mark.parametrize('pair', PAIRS)
+def test_notifications_of_all_priorities_reach_a_listener_with_a_pool(
+    bus: RabbitBus, pair: tuple[str, str]
+) -> None:
+    received: list[str] = []
+
+    class Endpoint:
+        def info(
+            self, context: Any, publisher: str, kind: str, *_: Any
+        ) -> None:
+            received.append(kind)
+
+        error = info
+
+    # Its queue has a binding for each priority.
+    server = oslo_messaging.get_notification_listener(
+        bus.transport(pair[0]),
+        [oslo_messaging.Target(exchange='openstack', topic='pooled')],
+        [Endpoint()],
+        pool='listeners',
+    )
+    server.start()
+    try:
+        notifier = oslo_messaging.Notifier(
+            bus.transport(pair[1]),
+            publisher_id='me',
+            driver='messagingv2',
+            topics=['pooled'],
+        )
+        notifier.info({}, 'thing.changed', {})
+        notifier.error({}, 'thing.failed', {})
+        wait_for('both are handled', lambda: len(received) == 2)
+    finally:
+        server.stop()
+        server.wait()
+    assert sorted(received) == ['thing.changed', 'thing.failed']
+
+
 def test_compressed_messages_are_understood(bus: RabbitBus) -> None:
     bus.server(driver=OSLO, kombu_compression='gzip')
     client = bus.client(OURS, kombu_compression='bzip2')

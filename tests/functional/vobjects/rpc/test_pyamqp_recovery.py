@@ -178,7 +178,11 @@ def test_call_when_there_is_no_broker_times_out_in_time(
     remote: RabbitBus, proxy: TcpProxy, state: str
 ) -> None:
     getattr(proxy, state)()
-    with pytest.raises(oslo_messaging.MessagingTimeout):
+    reason = {
+        'cut': 'cannot connect to RabbitMQ at 127.0.0.1',
+        'freeze': 'does not respond',
+    }[state]
+    with pytest.raises(oslo_messaging.MessagingTimeout, match=reason):
         remote.client(timeout=1).call({}, 'identify')
 
 
@@ -267,6 +271,19 @@ def test_client_with_a_wrong_password_connects_after_it_is_changed(
         brokers.change_password(url)
         bus.server()
         assert client.prepare(timeout=60).call({}, 'identify') == 'one'
+        bus.close()
+
+
+def test_call_when_the_user_may_not_create_queues_raises_at_once() -> None:
+    with brokers.temporary_with_user() as url:
+        brokers.forbid_declarations(url)
+        bus = RabbitBus(url)
+        client = bus.client(timeout=LONG)
+        with pytest.raises(
+            oslo_messaging.MessageDeliveryFailure,
+            match=r'reply queue: ACCESS_REFUSED.*the permissions of the user',
+        ):
+            client.call({}, 'identify')
         bus.close()
 
 

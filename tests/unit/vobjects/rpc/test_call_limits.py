@@ -16,42 +16,6 @@ from vobjects.rpc import call_limits
 LONG = 1000.0
 
 
-def test_run_returns_the_result_or_raises_the_error() -> None:
-    executor = call_limits.TimeoutExecutor()
-    assert executor.run(lambda: 'answer', LONG) == 'answer'
-    with pytest.raises(ZeroDivisionError):
-        executor.run(lambda: 1 // 0, LONG)
-
-
-def test_run_when_the_timeout_expires_raises() -> None:
-    executor, release = call_limits.TimeoutExecutor(), threading.Event()
-    with pytest.raises(oslo_messaging.MessagingTimeout, match='no response'):
-        executor.run(release.wait, 0.01)
-    assert executor.run(lambda: 'next', LONG) == 'next'
-    release.set()
-
-
-def test_run_when_it_times_out_before_a_thread_is_free_never_calls() -> None:
-    executor, release = call_limits.TimeoutExecutor(limit=1), threading.Event()
-    finished: list[str] = []
-    for call in (release.wait, lambda: finished.append('late')):
-        with pytest.raises(oslo_messaging.MessagingTimeout):
-            executor.run(call, 0.01)
-    release.set()
-    executor.run(lambda: finished.append('later'), LONG)
-    assert finished == ['later']
-
-
-def test_run_when_the_connection_fails_raises_a_messaging_error() -> None:
-    def refuse() -> None:
-        raise ConnectionRefusedError('no broker')
-
-    with pytest.raises(
-        oslo_messaging.MessageDeliveryFailure, match='no broker'
-    ):
-        call_limits.TimeoutExecutor().run(refuse, LONG)
-
-
 @contextlib.contextmanager
 def occupied_slot(limit: call_limits.CallLimit) -> Iterator[threading.Event]:
     """Hold a slot in another thread until the event is set."""

@@ -5,35 +5,93 @@ from __future__ import annotations
 
 import pytest
 from oslo_config import cfg
-from oslo_messaging._drivers import amqpdriver
 
+from vobjects import exceptions
 from vobjects.rpc import transport
 
-
-class Driver:
-    """The part of a driver that a listener uses."""
-
-    prefetch_size = 0
+#: No server listens on this port.
+CLOSED = '127.0.0.1:1'
 
 
-class IdleConnection:
-    """A connection to RabbitMQ without messages."""
-
-    def __init__(self) -> None:
-        self.timeouts: list[float] = []
-
-    def consume(self, timeout: float) -> None:
-        self.timeouts.append(timeout)
-        raise StopIteration
-
-
-def test_rabbitmq_listener_without_messages_starts_with_a_long_sleep() -> None:
+def configuration(url: str) -> cfg.ConfigOpts:
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[], default_config_dirs=[])
-    # Transports connect when the first message is sent.
-    transport.open_transport(conf, 'test', (), 'rabbit://nobody@127.0.0.1:1/')
-    connection = IdleConnection()
-    listener = amqpdriver.RpcAMQPListener(Driver(), connection)
-    with pytest.raises(StopIteration):
-        listener.poll()
-    assert connection.timeouts == [transport.INITIAL_SLEEP]
+    transport.configured_url(conf)  # registers the option
+    conf.set_override('transport_url', url)
+    return conf
+
+
+def connection_error(url: str) -> str:
+    """Connect, and return the error."""
+    conf = configuration(url)
+    bus = transport.open_transport(conf, 'test')
+    try:
+        with pytest.raises(exceptions.Unreachable) as raised:
+            transport.check_connection(conf, bus, 'work')
+    finally:
+        bus.cleanup()
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    'scheme', ['rabbit', 'kombu', 'kombu+amqp', 'kombu+pyamqp', 'pyamqp']
+)
+def test_check_connection_without_a_broker_reports_url_reason_and_fix(
+    scheme: str,
+) -> None:
+    # The text is that of our driver.
+    assert connection_error(f'{scheme}://me:secret@{CLOSED}/') == (
+        'the message bus [DEFAULT] transport_url ='
+        f' {scheme}://me:***@{CLOSED}/ cannot be used: cannot connect to'
+        f' RabbitMQ at {CLOSED}: Connection refused; start it, or correct'
+        ' transport_url'
+    )
+
+
+def test_check_connection_with_two_hosts_reports_both() -> None:
+    error = connection_error('rabbit://127.0.0.1:1,127.0.0.1:2/')
+    assert '127.0.0.1:1: Connection refused' in error
+    assert '127.0.0.1:2: Connection refused' in error
+
+
+@pytest.mark.parametrize('scheme', ['rabbit', 'pyamqp'])
+def test_open_transport_to_rabbitmq_changes_defaults_of_its_options(
+    scheme: str,
+) -> None:
+    conf = configuration(f'{scheme}://me@{CLOSED}/')
+    transport.open_transport(conf, 'test').cleanup()
+    assert conf.oslo_messaging_rabbit.rabbit_quorum_queue
+
+
+@pytest.mark.parametrize(
+    ('query', 'reason'),
+    [
+        (
+            'rabbit_ha_queues=true',
+            '[oslo_messaging_rabbit] rabbit_quorum_queue and rabbit_ha_queues'
+            ' exclude each other; set one of them to false',
+        ),
+        ('ssl=true&ssl_version=no', '[oslo_messaging_rabbit] ssl_version ='),
+        ('no_such=1', 'no such option no_such in group'),
+    ],
+)
+def test_open_transport_when_an_option_cannot_be_used_names_it(
+    query: str, reason: str
+) -> None:
+    conf = configuration(f'rabbit://me:secret@{CLOSED}/?{query}')
+    with pytest.raises(transport.BadTransport) as raised:
+        transport.open_transport(conf, 'test')
+    assert str(raised.value).startswith(
+        f'[DEFAULT] transport_url = rabbit://me:***@{CLOSED}/?{query} is not'
+        f' usable: {reason}'
+    )
+
+
+def test_open_notifications_when_the_url_is_malformed_names_the_option() -> (
+    None
+):
+    with pytest.raises(transport.BadTransport) as raised:
+        transport.open_notifications('rabbit://me:secret@h:x/', '[a] url')
+    text = str(raised.value)
+    assert text.startswith('[a] url = rabbit://me:***@h:x/ is not usable: ')
+    assert 'write rabbit://USER:PASSWORD@HOST:5672/VHOST' in text

@@ -14,6 +14,7 @@ import oslo_messaging
 from vobjects.rpc.drivers import errors, remote_errors
 from vobjects.rpc.drivers.deadline import Deadline
 from vobjects.rpc.drivers.pyamqp import message_format
+from vobjects.rpc.drivers.pyamqp.link import describe
 from vobjects.rpc.drivers.pyamqp.publisher import Uncertain
 
 LOG = logging.getLogger(__name__)
@@ -113,5 +114,6 @@ class PendingCalls:
 
 def _lost(error: Exception) -> errors.AnswerLost:
     return errors.AnswerLost(
-        f'the connection to RabbitMQ was lost during the call: {error}'
+        'the connection to RabbitMQ was lost during the call:'
+        f' {describe(error)}'
     )

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The oslo.messaging driver for ``pyamqp://USER:PASSWORD@HOST:PORT/VHOST``.
+"""The oslo.messaging driver for RabbitMQ.
 
-It speaks the protocol of oslo.messaging's own driver (``rabbit://``), so that
-processes with either driver can share a broker. It differs as follows:
+oslo.messaging loads it for ``pyamqp://USER:PASSWORD@HOST:PORT/VHOST``;
+:mod:`vobjects.rpc.transport` selects it for ``rabbit://``, too. It speaks the
+protocol of oslo.messaging's own driver, so that processes with either driver
+can share a broker. It differs as follows:
 
 - A process sends on one connection, and each server receives on one. Threads
   wait for responses, and no thread polls.
@@ -44,14 +46,14 @@ CONFIRM_TIMEOUT = 5.0
 class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
     """One transport; oslo.messaging loads and calls it.
 
-    :param conf: configuration, where the options of ``rabbit://`` are
-        registered; the query of the URL overrides them:
+    :param conf: configuration, where the options are registered; the query of
+        the URL overrides them:
         ``pyamqp://guest:guest@localhost/?rabbit_quorum_queue=true``
     :param url: a ``TransportURL``
     :param default_exchange: exchange of targets that name none
     :param allowed_remote_exmods: modules whose exceptions may be raised again
         at the caller
-    :raises oslo_messaging.ConfigurationError: an option is not supported
+    :raises vobjects.rpc.drivers.errors.BadOption: an option is not supported
     """
 
     def __init__(
@@ -153,6 +155,7 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
         except TimeoutError:
             raise oslo_messaging.MessagingTimeout(
                 f'RabbitMQ did not accept the call within {deadline}'
+                f'{self._sender.problem()}'
             ) from None
 
     def send_notification(
@@ -321,6 +324,7 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
         except (Empty, TimeoutError):
             raise oslo_messaging.MessageDeliveryFailure(
                 f'RabbitMQ did not confirm the message within {deadline}'
+                f'{self._sender.problem()}'
             ) from None
 
 

@@ -30,6 +30,12 @@ LOG = logging.getLogger(__name__)
 SHORT = 1.0
 
 
+_BLOCKED = (
+    'RabbitMQ accepts no messages, because it has run out of memory or disk'
+    ' space'
+)
+
+
 class OutageLog:
     """Logs each reason of an outage once, for all connections of a driver."""
 
@@ -88,7 +94,8 @@ class Link:
         self._is_closed = False
         self._is_resting = False
         self._failures = 0
-        self._error: Exception = ConnectionError('not connected')
+        #: Host -> why its last connection failed, until one succeeds.
+        self._reasons: dict[Host, str] = {}
 
     def start(self) -> None:
         """Start connecting; further calls have no effect."""
@@ -126,15 +133,20 @@ class Link:
                         'the transport is closed'
                     )
                 if self._failures - before > limit:
-                    raise oslo_messaging.MessageDeliveryFailure(
-                        f'cannot connect to RabbitMQ: {describe(self._error)}'
-                    )
+                    raise oslo_messaging.MessageDeliveryFailure(self.problem())
                 if self._is_blocked and not limit:
-                    raise oslo_messaging.MessageDeliveryFailure(
-                        'RabbitMQ accepts no messages, because it has run out'
-                        ' of memory or disk space'
-                    )
+                    raise oslo_messaging.MessageDeliveryFailure(self.problem())
                 self._changed.wait(deadline.remaining())
+
+    def problem(self) -> str:
+        """Return why the link is not ready, as a clause; empty: unknown."""
+        if self._is_ready:
+            return _BLOCKED if self._is_blocked else ''
+        reasons = [f'{host}: {why}' for host, why in self._reasons.items()]
+        if reasons:
+            return f'cannot connect to RabbitMQ at {"; ".join(reasons)}'
+        hosts = ', '.join(str(host) for host in self._settings.hosts)
+        return f'RabbitMQ at {hosts} does not respond'
 
     def abort(self) -> None:
         """Break the connection, so that the link connects again."""
@@ -222,6 +234,7 @@ class Link:
             self._outages.connected(host)
             with self._changed:
                 self._is_ready = True
+                self._reasons = {}
                 self._changed.notify_all()
             while connection.connected:
                 connection.blocking_read()
@@ -231,7 +244,7 @@ class Link:
         with self._changed:
             self._is_ready = self._is_blocked = False
             self._connection = None
-            self._error = error
+            self._reasons = {**self._reasons, host: describe(error)}
             if not was_ready:
                 self._failures += 1
             self._changed.notify_all()
@@ -246,10 +259,7 @@ class Link:
 
     def _set_blocked(self, is_blocked: bool) -> None:
         if is_blocked:
-            LOG.error(
-                'RabbitMQ accepts no messages until it has memory and disk'
-                ' space again'
-            )
+            LOG.error('%s', _BLOCKED)
         else:
             LOG.info('RabbitMQ accepts messages again')
         with self._changed:
@@ -263,7 +273,10 @@ def describe(error: Exception) -> str:
         reason = str(error.reply_text).rstrip('.')
         if isinstance(error, (amqp.AccessRefused, amqp.NotAllowed)):
             reason += (
-                '; check user, password and virtual host in transport_url'
+                '; check user, password and virtual host in the URL, and the'
+                ' permissions of the user'
             )
         return reason
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     return str(error) or type(error).__name__

@@ -36,7 +36,8 @@ LOG = logging.getLogger(__name__)
 #: Ids of received messages to remember, to recognize repeated deliveries.
 MAX_IDS = 4096
 
-#: Maximum time to stop consuming, and then to acknowledge calls, in seconds.
+#: Maximum time to stop consuming, to acknowledge calls, and to delete a queue,
+#: in seconds.
 STOP_TIMEOUT = 6.0
 
 OnIncoming = Callable[[list[Any]], None]
@@ -45,7 +46,8 @@ OnIncoming = Callable[[list[Any]], None]
 class Consumption:
     """Consumes from queues, on a separate connection.
 
-    :param queues: the queues to create and to consume from
+    :param queues: the queues to create and to consume from; those with the
+        same name are one queue with several bindings
     :param on_message: receives each message, and the channel it came from
     """
 
@@ -58,6 +60,7 @@ class Consumption:
     ) -> None:
         self._settings = settings
         self._queues = queues
+        self._names = list(dict.fromkeys(queue.name for queue in queues))
         self._on_message = on_message
         self._channel: BrokerChannel | None = None
         self._is_consuming = False
@@ -74,9 +77,9 @@ class Consumption:
         self._is_consuming = True
         channel = self._channel
         try:
-            for queue in self._queues:
+            for name in self._names:
                 if channel is not None:
-                    self._consume(channel, queue)
+                    self._consume(channel, name)
         except (OSError, amqp.AMQPError) as error:
             LOG.debug('Consuming after the next connection: %s', error)
             self.link.abort()
@@ -89,20 +92,23 @@ class Consumption:
             return
         channel.timeout = STOP_TIMEOUT
         try:
-            for queue in self._queues:
-                channel.basic_cancel(queue.name)
+            for name in self._names:
+                channel.basic_cancel(name)
         except (OSError, amqp.AMQPError) as error:
             LOG.info('Could not cancel consumption: %s', error)
 
     def close(self) -> None:
         """Delete the queues that only this process knows, and disconnect."""
         channel, self._channel = self._channel, None
+        if channel is not None:
+            channel.timeout = STOP_TIMEOUT
         try:
             for queue in self._queues:
                 if queue.is_private and channel is not None:
                     channel.queue_delete(queue.name)
         except (OSError, amqp.AMQPError) as error:
             LOG.info('Could not delete a queue: %s', error)
+            self.link.abort()
         self.link.close()
 
     def _open(self, connection: BrokerConnection) -> None:
@@ -113,18 +119,20 @@ class Consumption:
             channel.basic_qos(0, self._settings.prefetch, False)
         self._channel = channel
         if self._is_consuming:
-            for queue in self._queues:
-                self._consume(channel, queue)
+            for name in self._names:
+                self._consume(channel, name)
 
-    def _consume(self, channel: BrokerChannel, queue: topology.Queue) -> None:
+    def _consume(self, channel: BrokerChannel, name: str) -> None:
         def consume_again() -> None:
-            LOG.warning('RabbitMQ cancelled the consumer of %s', queue.name)
-            topology.declare_queue(channel, queue)
-            self._consume(channel, queue)
-            LOG.warning('Consuming from %s again', queue.name)
+            LOG.warning('RabbitMQ cancelled the consumer of %s', name)
+            for queue in self._queues:
+                if queue.name == name:
+                    topology.declare_queue(channel, queue)
+            self._consume(channel, name)
+            LOG.warning('Consuming from %s again', name)
 
         channel.consume(
-            queue.name,
+            name,
             lambda message: self._on_message(channel, message),
             consume_again,
             arguments=self._settings.consumer_arguments,

@@ -32,7 +32,7 @@ from vobjects.rpc.drivers.pyamqp.broker_connection import (
     BrokerChannel,
     BrokerConnection,
 )
-from vobjects.rpc.drivers.pyamqp.link import Link
+from vobjects.rpc.drivers.pyamqp.link import Link, describe
 from vobjects.rpc.drivers.pyamqp.settings import Settings
 
 LOG = logging.getLogger(__name__)
@@ -159,7 +159,7 @@ class Lane:
             publications = list(self._unsettled.values())
             self._unsettled.clear()
         for publication in publications:
-            publication.settle(Uncertain(str(error)))
+            publication.settle(Uncertain(describe(error)))
 
     def _detach(self) -> None:
         with self._lock:
@@ -282,7 +282,7 @@ class Publisher:
             except amqp.ChannelError as error:
                 raise oslo_messaging.MessageDeliveryFailure(
                     f'RabbitMQ rejects {exchange.name or routing_key}:'
-                    f' {error.reply_text}'
+                    f' {describe(error)}'
                 ) from error
             except (OSError, amqp.AMQPError) as error:
                 LOG.debug('Publishing again: %s', error)

@@ -7,6 +7,7 @@ import logging
 import threading
 
 import amqp
+import oslo_messaging
 
 from vobjects.rpc.drivers.deadline import Deadline, holding
 from vobjects.rpc.drivers.pyamqp import message_format, topology
@@ -16,7 +17,7 @@ from vobjects.rpc.drivers.pyamqp.broker_connection import (
     BrokerConnection,
 )
 from vobjects.rpc.drivers.pyamqp.calls import PendingCalls
-from vobjects.rpc.drivers.pyamqp.link import Link, OutageLog
+from vobjects.rpc.drivers.pyamqp.link import Link, OutageLog, describe
 from vobjects.rpc.drivers.pyamqp.publisher import Publisher
 from vobjects.rpc.drivers.pyamqp.responses import ResponseSender
 from vobjects.rpc.drivers.pyamqp.settings import Settings
@@ -56,7 +57,7 @@ class Sender:
 
         :param retry: see :meth:`Link.wait`
         :raises oslo_messaging.MessageDeliveryFailure: too many attempts to
-            connect
+            connect, or the user has no permission
         :raises TimeoutError: the timeout expired
         """
         while self._subscribed is None:
@@ -71,11 +72,20 @@ class Sender:
                             timeout or METHOD_TIMEOUT, METHOD_TIMEOUT
                         )
                         self._subscribe(channel)
+                except amqp.AccessRefused as error:
+                    raise oslo_messaging.MessageDeliveryFailure(
+                        f'RabbitMQ rejects the reply queue: {describe(error)}'
+                    ) from error
                 except (OSError, amqp.AMQPError) as error:
                     LOG.debug('Creating the reply queue again: %s', error)
                     deadline.remaining()
                     self._link.abort()
         return self._reply_queue.name
+
+    def problem(self) -> str:
+        """Return why messages cannot be sent, as the end of a sentence."""
+        problem = self._link.problem()
+        return f': {problem}' if problem else ''
 
     def close(self) -> None:
         """Drop unsent responses and disconnect."""

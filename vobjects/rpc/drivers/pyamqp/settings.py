@@ -8,11 +8,10 @@ import random
 import ssl
 from typing import Any
 
-import oslo_messaging
 from oslo_config import cfg
 from oslo_messaging import opts
 
-from vobjects.rpc.drivers import oslo_api
+from vobjects.rpc.drivers import errors, oslo_api
 
 GROUP = 'oslo_messaging_rabbit'
 PORT = 5672
@@ -23,14 +22,11 @@ OPTS = [
         default=0,
         min=0,
         help='Seconds after which RabbitMQ deletes an unused queue for'
-        ' messages to one server. 0: never, as with the rabbit:// driver of'
-        ' oslo.messaging, which cannot consume from a queue that expires. Used'
-        ' by the pyamqp:// driver only.',
+        ' messages to one server. 0: never. While servers with the driver of'
+        ' oslo.messaging use these queues, keep 0: that driver cannot consume'
+        ' from a queue that expires.',
     ),
 ]
-
-#: Options without an equivalent in this driver, and the values that it has.
-UNSUPPORTED = {'rabbit_stream_fanout': False}
 
 
 def list_opts() -> list[tuple[str, list[Any]]]:
@@ -112,23 +108,19 @@ class Settings:
         :param conf: configuration; this function registers the options
         :param url: a ``TransportURL``; options in its query override those of
             the configuration
-        :raises oslo_messaging.ConfigurationError: an option is not supported
+        :raises vobjects.rpc.drivers.errors.BadOption: an option is not
+            supported
         :raises oslo_config.cfg.NoSuchOptError: the query of the URL names an
             unknown option
         """
         register(conf)
         options = oslo_api.ConfigOptsProxy(conf, url, GROUP)[GROUP]
-        for name, value in UNSUPPORTED.items():
-            if options.get(name, value) != value:
-                raise oslo_messaging.ConfigurationError(
-                    f'[{GROUP}] {name} must be {value} with pyamqp://'
-                )
         quorum = options.rabbit_quorum_queue
         transient_quorum = options.rabbit_transient_quorum_queue
         if quorum and options.rabbit_ha_queues:
-            raise oslo_messaging.ConfigurationError(
+            raise errors.BadOption(
                 f'[{GROUP}] rabbit_quorum_queue and rabbit_ha_queues exclude'
-                ' each other'
+                ' each other; set one of them to false'
             )
         topic_arguments = _queue_arguments(options, quorum, 0)
         return cls(
@@ -192,7 +184,7 @@ def _tls_arguments(options: Any) -> dict[str, Any]:
         )
         version = getattr(ssl, name, None)
         if version is None:
-            raise oslo_messaging.ConfigurationError(
+            raise errors.BadOption(
                 f'[{GROUP}] ssl_version = {options.ssl_version} is not'
                 ' supported by this Python; leave it empty'
             )
