@@ -41,12 +41,20 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> revisions.Environment:
     return revisions.environment(ROOT, commit)
 
 
+@pytest.mark.parametrize(
+    'platform',
+    [
+        Platform('embedded', 'sqlite').parameter(),
+        # The old code uses the RabbitMQ driver of oslo.messaging.
+        Platform('rabbit', 'postgresql').parameter(),
+    ],
+)
 def test_upgrade_from_real_old_code_under_load(
-    old: revisions.Environment, tmp_path: pathlib.Path
+    old: revisions.Environment, tmp_path: pathlib.Path, platform: Platform
 ) -> None:
     terms = service_fleet.terms(service_fleet.REAL)
     plan = upgrade.Plan(0, len(STEPS), terms, STEPS)
-    opens = service_fleet.opener(Platform('embedded', 'sqlite'), tmp_path, old)
+    opens = service_fleet.opener(platform, tmp_path, old)
 
     report = upgrade.run(plan, opens)
 

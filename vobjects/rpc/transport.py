@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Configure oslo.messaging as the rest of this package requires.
 
-RabbitMQ is used through :mod:`vobjects.rpc.drivers.pyamqp`, whose messages are
-those of oslo.messaging's own driver.
+For RabbitMQ, it selects the driver ``vobjects.rpc.drivers.pyamqp``, which
+sends the same messages as the driver of oslo.messaging.
 """
 
 from __future__ import annotations
