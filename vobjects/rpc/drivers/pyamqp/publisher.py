@@ -37,6 +37,11 @@ from vobjects.rpc.drivers.pyamqp.settings import Settings
 
 LOG = logging.getLogger(__name__)
 
+#: Maximum number of messages without confirmation on a channel. Further
+#: messages wait, so that a broker that confirms nothing fills no memory. Each
+#: thread may exceed it by one.
+MAX_UNCONFIRMED = 1000
+
 #: Seconds until another attempt on a connection that was just lost.
 PAUSE = 0.01
 
@@ -102,6 +107,7 @@ class Lane:
         self._on_error = on_error
         # Numbers follow the order of the messages on the channel.
         self._lock = threading.Lock()
+        self._has_room = threading.Condition(self._lock)
         self._channel: BrokerChannel | None = None
         self._number = 0
         self._unsettled: dict[int, Publication] = {}
@@ -116,6 +122,24 @@ class Lane:
         channel.on_error = lambda error: self._reopen(channel, error)
         with self._lock:
             self._channel, self._number = channel, 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether too many messages wait for their confirmation."""
+        return len(self._unsettled) >= MAX_UNCONFIRMED
+
+    def wait_for_room(self, deadline: Deadline) -> None:
+        """Wait until the broker has confirmed enough messages.
+
+        :raises TimeoutError: the timeout expired
+        """
+        if not self.is_full:
+            return
+        with holding(self._lock, deadline.remaining()):
+            if not self._has_room.wait_for(
+                lambda: not self.is_full, deadline.remaining()
+            ):
+                raise TimeoutError
 
     def publish(
         self, publication: Publication, timeout: float | None = None
@@ -158,6 +182,7 @@ class Lane:
             self._channel = None
             publications = list(self._unsettled.values())
             self._unsettled.clear()
+            self._has_room.notify_all()
         for publication in publications:
             publication.settle(Uncertain(describe(error)))
 
@@ -200,6 +225,8 @@ class Lane:
 
     def _take(self, number: int, multiple: bool) -> list[Publication]:
         with self._lock:
+            if self.is_full:
+                self._has_room.notify_all()
             if not multiple:
                 publication = self._unsettled.pop(number, None)
                 return [publication] if publication else []
@@ -248,7 +275,11 @@ class Publisher:
         :returns: whether it was sent
         """
         self._link.start()
-        return self._link.is_ready and self._lane.publish(publication)
+        return (
+            self._link.is_ready
+            and not self._lane.is_full
+            and self._lane.publish(publication)
+        )
 
     def publish(
         self,
@@ -271,6 +302,7 @@ class Publisher:
         while True:
             if not self._link.is_ready:
                 self._link.wait(deadline, retry)
+            lane.wait_for_room(deadline)
             timeout = deadline.remaining()
             try:
                 if exchange not in self._declared:

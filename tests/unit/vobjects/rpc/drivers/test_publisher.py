@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages that wait for the confirmation of RabbitMQ."""
+
+from __future__ import annotations
+
+import collections
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from vobjects.rpc.drivers.deadline import Deadline
+from vobjects.rpc.drivers.pyamqp import publisher, topology
+
+#: A timeout in seconds that does not expire even on a slow machine.
+LONG = 1000.0
+
+
+class Channel:
+    """A channel that records published messages and confirms on demand."""
+
+    def __init__(self) -> None:
+        self.events: dict[str, set[Callable[..., None]]] = (
+            collections.defaultdict(set)
+        )
+        self.published = 0
+
+    def confirm_select(self) -> None:
+        """Do nothing."""
+
+    def publish(self, *_: Any) -> None:
+        self.published += 1
+
+    def confirm(self, number: int, multiple: bool = False) -> None:
+        for listener in self.events['basic_ack']:
+            listener(number, multiple)
+
+
+@pytest.fixture
+def channel() -> Channel:
+    return Channel()
+
+
+@pytest.fixture
+def full(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> publisher.Lane:
+    """A lane with as many unconfirmed messages as allowed."""
+    monkeypatch.setattr(publisher, 'MAX_UNCONFIRMED', 3)
+    lane = publisher.Lane('', lambda: None)
+    lane.open(channel)  # type: ignore[arg-type]
+    for _ in range(3):
+        assert not lane.is_full
+        lane.publish(
+            publisher.Publication(
+                topology.DEFAULT, 'queue', b'', lambda error: None
+            )
+        )
+    assert channel.published == 3
+    return lane
+
+
+def test_wait_for_room_without_a_confirmation_times_out(
+    full: publisher.Lane,
+) -> None:
+    assert full.is_full
+    with pytest.raises(TimeoutError):
+        full.wait_for_room(Deadline(0.01))
+
+
+@pytest.mark.parametrize(
+    'make_room',
+    [
+        pytest.param(lambda lane, channel: channel.confirm(2), id='one'),
+        pytest.param(lambda lane, channel: channel.confirm(3, True), id='all'),
+        pytest.param(
+            lambda lane, channel: lane.close(OSError('lost')), id='lost'
+        ),
+    ],
+)
+def test_wait_for_room_ends_when_messages_are_settled(
+    full: publisher.Lane,
+    channel: Channel,
+    make_room: Callable[[publisher.Lane, Channel], None],
+) -> None:
+    waiting = threading.Thread(
+        target=full.wait_for_room, args=[Deadline(LONG)]
+    )
+    waiting.start()
+    waiting.join(0.1)
+    assert waiting.is_alive()
+    make_room(full, channel)
+    waiting.join(LONG)
+    assert not waiting.is_alive()
+    assert not full.is_full
