@@ -80,24 +80,27 @@ class Gateway:
     ) -> None:
         loop = asyncio.get_running_loop()
         body = _Body(self, loop, receive)
-        environ = make_environ(scope, body)
-        if body.read_headers(environ):
-            await body.receive(EAGER_BYTES)
-        async with self.slots:
-            status, headers, content = await loop.run_in_executor(
-                self._pool, _call_app, self.app, environ
+        try:
+            environ = make_environ(scope, body)
+            if body.read_headers(environ):
+                await body.receive(EAGER_BYTES)
+            async with self.slots:
+                status, headers, content = await loop.run_in_executor(
+                    self._pool, _call_app, self.app, environ
+                )
+            if body.failed:
+                headers.append((b'connection', b'close'))
+            await send(
+                {
+                    'type': 'http.response.start',
+                    'status': status,
+                    'headers': headers,
+                }
             )
-        if body.failed:
-            headers.append((b'connection', b'close'))
-        await send(
-            {
-                'type': 'http.response.start',
-                'status': status,
-                'headers': headers,
-            }
-        )
-        await send({'type': 'http.response.body', 'body': content})
-        await body.drain()
+            await send({'type': 'http.response.body', 'body': content})
+            await body.drain()
+        finally:
+            body.close()
 
 
 class _Body:
@@ -215,6 +218,15 @@ class _Body:
                 while remaining > 0 and not self.ended:
                     remaining -= len(await self._next())
 
+    def close(self) -> None:
+        """Receive nothing more.
+
+        The server closes the connection only if nobody can receive the rest of
+        the body. This object may exist until the next garbage collection.
+        """
+        self.ended = True
+        self._receive = _disconnected
+
     async def _next(self) -> bytes:
         message = await self._receive()
         self._part_count += 1
@@ -230,6 +242,10 @@ class _Body:
         self.ended = True
         self.failed = input_errors.MalformedBody(f'The request body {reason}.')
         return b''
+
+
+async def _disconnected() -> Message:
+    return {'type': 'http.disconnect'}
 
 
 def make_environ(scope: Scope, body: Any) -> WSGIEnvironment:
