@@ -220,21 +220,22 @@ class Deployment:
         *,
         manifest: Manifest | None = None,
         settings: Settings | None = None,
+        program: str = '',
     ) -> Process:
         """Start an engine without waiting for it.
 
         :param manifest: emulate an older engine with these object versions
+        :param program: path of another revision's ``vobjects``
         """
         words = ['engine']
         if manifest is not None:
             path = self.directory / f'{name}.json'
             manifest.dump(path)
             words.append(f'--manifest={path}')
-        return self.group.start(
-            name,
-            *self.command(*words, name=name, settings=settings),
-            stop_order=1,
-        )
+        command = self.command(*words, name=name, settings=settings)
+        if program:
+            command[:3] = [program]
+        return self.group.start(name, *command, stop_order=1)
 
     def start_engine(
         self,
@@ -242,11 +243,14 @@ class Deployment:
         *,
         manifest: Manifest | None = None,
         settings: Settings | None = None,
+        program: str = '',
         within: float = TIMEOUT,
     ) -> Engine:
         """Start an engine and wait until it is up."""
         before = self.engine_ids()
-        process = self.spawn_engine(name, manifest=manifest, settings=settings)
+        process = self.spawn_engine(
+            name, manifest=manifest, settings=settings, program=program
+        )
 
         def new_ids() -> set[str]:
             self.group.assert_alive()

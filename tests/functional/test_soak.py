@@ -4,23 +4,33 @@
 ``VOBJECTS_SOAK`` is the duration in seconds. Runs of at least five minutes
 restart the broker, so that it must have no other users. Shorter runs only
 close the connections to it.
+
+``VOBJECTS_SOAK_OLD`` is an older revision of the code. Half of the engines run
+it, for instance with the RabbitMQ driver of oslo.messaging.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import pathlib
 import random
 import sys
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from tests.functional import brokers, soak
 from tests.functional.deployments import Deployment, Engine, Platform, deployed
 from tests.functional.rest import unique
+from vobjects.testing.upgrade import revisions
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 SECONDS = float(os.environ.get('VOBJECTS_SOAK', '20'))
+
+OLD = os.environ.get('VOBJECTS_SOAK_OLD')
 
 #: Seconds from which a run restarts the broker and checks memory.
 LONG = 300
@@ -57,6 +67,7 @@ def test_no_accepted_action_is_lost_or_repeated(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chance = random.Random(SECONDS)
+    programs = alternating_programs()
     with deployed(
         Platform('rabbit', 'postgresql'),
         tmp_path,
@@ -64,7 +75,8 @@ def test_no_accepted_action_is_lost_or_repeated(
         allowed_errors=ALLOWED_ERRORS,
     ) as deployment:
         engines = [
-            deployment.start_engine(unique('engine')) for _ in range(ENGINES)
+            deployment.start_engine(unique('engine'), program=next(programs))
+            for _ in range(ENGINES)
         ]
         api = deployment.start_api()
         workload = soak.RetryingWorkload(deployment.url, CLIENTS)
@@ -79,7 +91,7 @@ def test_no_accepted_action_is_lost_or_repeated(
                 if not is_cut and past > SECONDS / 2:
                     restart(deployment)
                     is_cut = True
-                replace(deployment, engines, chance)
+                replace(deployment, engines, chance, next(programs))
                 used.append(soak.memory_of(api))
                 time.sleep(chance.uniform(0.5, 5))
             workload.wait_for_rounds()
@@ -97,11 +109,22 @@ def test_no_accepted_action_is_lost_or_repeated(
             assert used[-1] - used[len(used) // 3] < MAX_GROWTH, used
 
 
+def alternating_programs() -> Iterator[str]:
+    """Return the programs of the next engines; empty: the code under test."""
+    if OLD is None:
+        return itertools.repeat('')
+    old = revisions.environment(ROOT, OLD)
+    return itertools.cycle(['', old.program('vobjects')])
+
+
 def replace(
-    deployment: Deployment, engines: list[Engine], chance: random.Random
+    deployment: Deployment,
+    engines: list[Engine],
+    chance: random.Random,
+    program: str,
 ) -> None:
     """Kill a random engine and start another."""
     victim = engines.pop(chance.randrange(len(engines)))
     victim.process.kill()
     deployment.group.remove(victim.process)
-    engines.append(deployment.start_engine(unique('engine')))
+    engines.append(deployment.start_engine(unique('engine'), program=program))
