@@ -47,6 +47,9 @@ _RABBIT_DEFAULTS = {
     # responses to them are dropped.
     'rabbit_interval_max': RECONNECT_INTERVAL,
     'kombu_missing_consumer_retry_timeout': 10,
+    # Twice the default of the threads of a server. What a server has received
+    # waits in its memory, and for no other server.
+    'rabbit_qos_prefetch_count': 128,
 }
 
 #: Server name of every process on RabbitMQ. The queue of a name is durable and

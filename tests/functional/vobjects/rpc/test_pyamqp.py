@@ -403,21 +403,47 @@ def test_call_when_its_exchange_was_deleted_reports_the_loss(
         client.call({}, 'echo', value=1)
 
 
+@pytest.mark.parametrize(
+    'message',
+    [
+        amqp.Message(b''),
+        amqp.Message(b'[]'),
+        amqp.Message(b'{"oslo.version": "9.0", "oslo.message": 1}'),
+        amqp.Message(b'{"_unique_id": ["a"]}'),
+        amqp.Message(b'{"_msg_id": 1, "_reply_q": "q", "method": "identify"}'),
+        amqp.Message(
+            b'{"_msg_id": "1", "_reply_q": "%s", "method": "identify"}'
+            % (b'q' * 256)
+        ),
+        amqp.Message(b'{', content_type=b'\xff'),
+        amqp.Message(b'', content_type=b'\xff'),
+    ],
+    ids=[
+        'empty',
+        'list',
+        'envelope',
+        'unique id',
+        'call id',
+        'reply queue',
+        'properties',
+        'properties without body',
+    ],
+)
 def test_message_that_cannot_be_read_is_dropped(
-    bus: RabbitBus, url: str
+    bus: RabbitBus,
+    url: str,
+    message: amqp.Message,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     bus.server()
     connection, channel = channel_of(url)
     with connection:
-        for body in (
-            b'',
-            b'[]',
-            b'{"oslo.version": "9.0", "oslo.message": 1}',
-        ):
-            channel.basic_publish(
-                amqp.Message(body), exchange=EXCHANGE, routing_key=TOPIC
-            )
+        channel.basic_publish(message, exchange=EXCHANGE, routing_key=TOPIC)
+        channel.basic_publish(
+            message, exchange=f'{TOPIC}_fanout', routing_key=b'\xff'
+        )
     assert bus.client().call({}, 'identify') == 'one'
+    assert 'connecting again' not in caplog.text
 
 
 @pytest.mark.timeout(900)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
+import logging
 import os
 import queue
 import select
@@ -32,6 +33,8 @@ from amqp.serialization import dumps
 
 from vobjects.rpc.drivers.pyamqp.settings import Host, Settings
 
+LOG = logging.getLogger(__name__)
+
 #: Seconds to connect and log in.
 CONNECT_TIMEOUT = 5.0
 
@@ -45,6 +48,11 @@ CHUNK = 1 << 18
 
 _HEADER = struct.Struct('>BHI')
 _FRAME_END = 0xCE
+
+#: Kind of a frame with the properties of a message, and the length of what
+#: precedes these: class, weight and size of the body.
+_CONTENT_HEADER = 2
+_PROPERTIES_OFFSET = 12
 
 OnMessage = Callable[[amqp.Message], None]
 
@@ -124,6 +132,8 @@ class BrokerChannel(amqp.Channel):  # type: ignore[misc]
         """Handle a method from the broker."""
         if method_sig == spec.Channel.Close:
             self.on_closing()
+        elif method_sig == spec.Basic.Deliver:
+            payload = _without_routing_key(payload)
         try:
             super().dispatch_method(method_sig, payload, content)
         except amqp.ChannelError as error:
@@ -158,14 +168,14 @@ class BrokerChannel(amqp.Channel):  # type: ignore[misc]
 
         :raises OSError: the connection is lost
         """
-        connection = self.connection
-        if connection is None:
+        connection, channel_id = self.connection, self.channel_id
+        if connection is None or channel_id is None:
             raise ConnectionError('the connection is lost')
         arguments = dumps(
             'Bssbb', (0, exchange, routing_key, mandatory, False)
         )
         connection.frame_writer(
-            1, self.channel_id, spec.Basic.Publish, arguments, message
+            1, channel_id, spec.Basic.Publish, arguments, message
         )
 
     def declare_queue(
@@ -238,6 +248,7 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
     :param on_blocked: called with True when the broker blocks publishers, and
         with False when it continues
     :ivar reader: id of the reading thread
+    :ivar deadline: monotonic time at which reading fails; None: unlimited
     """
 
     Channel = BrokerChannel
@@ -249,6 +260,7 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
         on_blocked: Callable[[bool], None],
     ) -> None:
         self.reader = threading.get_ident()
+        self.deadline: float | None = None
         self._frames: collections.deque[tuple[int, int, bytes]] = (
             collections.deque()
         )
@@ -297,7 +309,27 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
         """
         if not self._frames:
             self._fill(timeout)
-        return self.on_inbound_frame(self._frames.popleft())
+        kind, channel, payload = frame = self._frames.popleft()
+        try:
+            return self.on_inbound_frame(frame)
+        except Exception:
+            if kind != _CONTENT_HEADER or _has_readable_properties(payload):
+                raise
+        # It would end the connection, and then that of each other consumer.
+        LOG.warning('Ignoring properties of a message that cannot be read')
+        payload = payload[:_PROPERTIES_OFFSET] + b'\0\0'
+        return self.on_inbound_frame((kind, channel, payload))
+
+    def collect(self) -> None:
+        """Release what belongs to the connection, which may be lost."""
+        with contextlib.suppress(OSError, amqp.RecoverableConnectionError):
+            transport = self.transport
+            if self._tls and transport.sock is not None:
+                # py-amqp would wait for the peer's end of TLS, and fails if
+                # the connection is shut down.
+                transport.sock.close()
+                transport.sock = None
+        super().collect()
 
     def abort(self) -> None:
         """Break the connection, so that its reader returns with an error."""
@@ -329,6 +361,8 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
             except (BlockingIOError, TimeoutError):
                 data = None
             now = time.monotonic()
+            if self.deadline is not None and now >= self.deadline:
+                raise TimeoutError('the broker does not respond')
             if data:
                 self._last_received = now
                 self._split(data)
@@ -383,6 +417,26 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
         if self.bytes_sent == self._sent_at_tick:
             self.send_heartbeat()
         self._sent_at_tick = self.bytes_sent
+
+
+def _has_readable_properties(payload: bytes) -> bool:
+    """Return whether py-amqp can read a content header."""
+    try:
+        amqp.Message().inbound_header(payload)
+    except Exception:  # noqa: BLE001 - it raises many types
+        return False
+    return True
+
+
+def _without_routing_key(payload: bytes) -> bytes:
+    """Return a delivery with an empty exchange and routing key.
+
+    This driver does not use them, and py-amqp fails at a key that is not
+    UTF-8.
+    """
+    # Method (4 bytes), consumer tag, delivery tag (8), redelivered (1).
+    end = 4 + 1 + payload[4] + 8 + 1
+    return payload[:end] + b'\0\0'
 
 
 def _socket_settings(heartbeat: int) -> dict[int, int]:

@@ -17,6 +17,7 @@ can share a broker. It differs as follows:
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import weakref
 from queue import Empty, SimpleQueue
@@ -36,7 +37,12 @@ from vobjects.rpc.drivers.pyamqp import (
     topology,
 )
 from vobjects.rpc.drivers.pyamqp.link import OutageLog
-from vobjects.rpc.drivers.pyamqp.publisher import Publication, Uncertain
+from vobjects.rpc.drivers.pyamqp.publisher import (
+    MAX_REFUSALS,
+    ChannelClosed,
+    Publication,
+    Uncertain,
+)
 
 #: Seconds for the broker to confirm a message whose sender limits the number
 #: of attempts, for each attempt.
@@ -236,8 +242,11 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
         :param batch_size: maximum number of notifications in a batch
         :param batch_timeout: seconds to wait for a batch to be complete
         """
+        prefetch = self._settings.prefetch or notifications.PREFETCH
         new_listener = notifications.NotificationListener(
-            self._settings,
+            dataclasses.replace(
+                self._settings, prefetch=max(prefetch, batch_size)
+            ),
             self._outages,
             [
                 topology.topic_queue(
@@ -298,6 +307,7 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
         if retry is not None and retry >= 0:
             limit = CONFIRM_TIMEOUT * (retry + 1)
             deadline = Deadline(min(timeout or limit, limit))
+        refusals = 0
         try:
             while True:
                 outcome: SimpleQueue[Exception | None] = SimpleQueue()
@@ -317,6 +327,11 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
                     return
                 if not isinstance(error, Uncertain):
                     raise error
+                refusals += isinstance(error, ChannelClosed)
+                if refusals >= MAX_REFUSALS:
+                    raise oslo_messaging.MessageDeliveryFailure(
+                        f'RabbitMQ has closed the channel: {error}'
+                    )
                 if retry == 0:
                     raise oslo_messaging.MessageDeliveryFailure(
                         f'the connection to RabbitMQ was lost: {error}'

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import random
 import threading
 import time
@@ -15,6 +16,7 @@ import oslo_messaging
 from vobjects.rpc.drivers.deadline import Deadline
 from vobjects.rpc.drivers.pyamqp.broker_connection import (
     CONNECT_TIMEOUT,
+    METHOD_TIMEOUT,
     BrokerConnection,
 )
 from vobjects.rpc.drivers.pyamqp.settings import Host, Settings
@@ -22,6 +24,9 @@ from vobjects.rpc.drivers.pyamqp.settings import Host, Settings
 #: Separate from the generator of the module `random`, whose state belongs to
 #: the application.
 _RANDOM = random.Random()  # noqa: S311
+
+# Workers must not connect again at the same moments.
+os.register_at_fork(after_in_child=_RANDOM.seed)
 
 LOG = logging.getLogger(__name__)
 
@@ -183,7 +188,13 @@ class Link:
         pause, was_short = 0.0, False
         while not self._is_closed:
             start = time.monotonic()
-            if self._serve_any():
+            try:
+                was_connected = self._serve_any()
+            except Exception:
+                # Nobody would read again if this thread ended.
+                LOG.exception('Connecting to RabbitMQ again')
+                was_connected = False
+            if was_connected:
                 # Connect again at once. Pause only if a broker or a proxy
                 # closes each new connection.
                 is_short = time.monotonic() - start < SHORT
@@ -228,8 +239,11 @@ class Link:
                 if self._is_closed:
                     return False
                 self._connection = connection
+            # Heartbeats must not prolong the wait for a response.
+            connection.deadline = time.monotonic() + METHOD_TIMEOUT
             connection.connect()
             self._on_connect(connection)
+            connection.deadline = None
             was_ready = True
             self._outages.connected(host)
             with self._changed:
@@ -252,9 +266,11 @@ class Link:
             self._outages.failed(host, describe(error))
             LOG.debug('Connection to %s', host, exc_info=error)
             self._hosts.append(self._hosts.pop(0))
-        connection.collect()
-        if was_ready:
-            self._on_lost(error)
+        try:
+            connection.collect()
+        finally:
+            if was_ready:
+                self._on_lost(error)
         return was_ready
 
     def _set_blocked(self, is_blocked: bool) -> None:

@@ -28,7 +28,7 @@ from vobjects.rpc.drivers.pyamqp.broker_connection import (
 )
 from vobjects.rpc.drivers.pyamqp.link import Link, OutageLog
 from vobjects.rpc.drivers.pyamqp.message_format import Request
-from vobjects.rpc.drivers.pyamqp.responses import ResponseSender
+from vobjects.rpc.drivers.pyamqp.responses import OnEnd, ResponseSender
 from vobjects.rpc.drivers.pyamqp.settings import Settings
 
 LOG = logging.getLogger(__name__)
@@ -125,9 +125,13 @@ class Consumption:
     def _consume(self, channel: BrokerChannel, name: str) -> None:
         def consume_again() -> None:
             LOG.warning('RabbitMQ cancelled the consumer of %s', name)
+            # A declaration that the broker rejects closes its channel, which
+            # would end the other consumers.
+            setup = channel.connection.channel()
             for queue in self._queues:
                 if queue.name == name:
-                    topology.declare_queue(channel, queue)
+                    topology.declare_queue(setup, queue)
+            setup.close()
             self._consume(channel, name)
             LOG.warning('Consuming from %s again', name)
 
@@ -155,7 +159,7 @@ class Listener(oslo_api.Listener):  # type: ignore[misc]
     ) -> None:
         super().__init__(1, None, settings.prefetch)
         self._responses = responses
-        self._known_ids: collections.OrderedDict[str, None] = (
+        self._known_ids: collections.OrderedDict[str | None, None] = (
             collections.OrderedDict()
         )
         self._changed = threading.Condition()
@@ -198,50 +202,56 @@ class Listener(oslo_api.Listener):  # type: ignore[misc]
             LOG.exception('Dropped a message that cannot be read')
             channel.basic_reject(tag, requeue=False)
             return
-        if not self._is_new(request.unique_id):
+        if request.unique_id in self._known_ids:
             LOG.debug('Received message %s again', request.unique_id)
             channel.basic_ack(tag)
             return
-        acknowledge = _ignore
+        acknowledge: OnEnd = _ignore
         if request.call_id and not message.delivery_info['redelivered']:
-            acknowledge = self._late_acknowledgement(channel, tag)
+            acknowledge = self._late_acknowledgement(
+                channel, tag, request.unique_id
+            )
         else:
             channel.basic_ack(tag)
         callback([IncomingMessage(request, self._responses, acknowledge)])
+        # Not before: the broker redelivers the message if one of them fails.
+        self._remember(request.unique_id)
 
     def _late_acknowledgement(
-        self, channel: BrokerChannel, tag: int
-    ) -> Callable[[], None]:
+        self, channel: BrokerChannel, tag: int, unique_id: str | None
+    ) -> OnEnd:
         with self._changed:
             self._pending += 1
 
-        def acknowledge() -> None:
+        def acknowledge(is_done: bool) -> None:
             try:
-                channel.basic_ack(tag)
+                if is_done:
+                    channel.basic_ack(tag)
+                else:
+                    self._known_ids.pop(unique_id, None)
+                    channel.basic_reject(tag, requeue=True)
             except (OSError, amqp.AMQPError) as error:
                 # The broker redelivers the call.
                 LOG.debug('Could not acknowledge a call: %s', error)
-            with self._changed:
-                self._pending -= 1
-                if not self._pending:
-                    self._changed.notify_all()
+            finally:
+                with self._changed:
+                    self._pending -= 1
+                    if not self._pending:
+                        self._changed.notify_all()
 
         return acknowledge
 
-    def _is_new(self, unique_id: str | None) -> bool:
-        """Remember a message; tell whether it was unknown.
+    def _remember(self, unique_id: str | None) -> None:
+        """Remember a message, to recognize a further delivery.
 
         A message is redelivered if the connection was lost before its
         acknowledgement, although this process handles it or has handled it.
         """
         if unique_id is None:
-            return True
-        if unique_id in self._known_ids:
-            return False
+            return
         self._known_ids[unique_id] = None
         if len(self._known_ids) > MAX_IDS:
             self._known_ids.popitem(last=False)
-        return True
 
 
 class IncomingMessage(oslo_api.RpcIncomingMessage):  # type: ignore[misc]
@@ -254,7 +264,7 @@ class IncomingMessage(oslo_api.RpcIncomingMessage):  # type: ignore[misc]
         self,
         request: Request,
         responses: ResponseSender,
-        acknowledge: Callable[[], None],
+        acknowledge: OnEnd,
     ) -> None:
         super().__init__(request.context, request.content, request.call_id)
         self.client_timeout = request.monitor
@@ -303,5 +313,5 @@ class IncomingMessage(oslo_api.RpcIncomingMessage):  # type: ignore[misc]
             )
 
 
-def _ignore() -> None:
+def _ignore(is_done: bool) -> None:
     """Do nothing: the message is already acknowledged."""

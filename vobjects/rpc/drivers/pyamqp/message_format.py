@@ -35,6 +35,9 @@ _TEXT = 'oslo.message'
 _PREFIX = b'{"oslo.version":"2.0","oslo.message":'
 _CONTEXT = '_context_'
 
+#: Longest name in AMQP, in bytes.
+MAX_NAME = 255
+
 _PROPERTIES = {
     'content_type': 'application/json',
     'content_encoding': 'utf-8',
@@ -132,7 +135,14 @@ def split_request(content: dict[str, Any]) -> Request:
     """Return the parts of a message to a server.
 
     :param content: the result of :func:`decode`; this function changes it
+    :raises ValueError: an id or the name of the reply queue is not valid
     """
+    for key in ('_unique_id', '_msg_id', '_reply_q'):
+        value = content.get(key)
+        if value is not None and not (
+            isinstance(value, str) and len(value.encode()) <= MAX_NAME
+        ):
+            raise ValueError(f'{key} must be a text of {MAX_NAME} bytes')
     size = len(_CONTEXT)
     context = {
         key[size:]: content.pop(key)

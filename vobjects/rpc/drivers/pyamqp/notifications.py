@@ -20,6 +20,10 @@ from vobjects.rpc.drivers.pyamqp.settings import Settings
 LOG = logging.getLogger(__name__)
 
 
+#: Unacknowledged notifications, unless configured.
+PREFETCH = 1000
+
+
 class NotificationListener(oslo_api.PollStyleListener):  # type: ignore[misc]
     """Receives notifications; oslo.messaging forms batches of them.
 

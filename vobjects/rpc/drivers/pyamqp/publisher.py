@@ -11,6 +11,7 @@ none                    the broker has it
 MessageUndeliverable    no queue has it, and the sender requires one
 Rejected                the broker has dropped it, a queue is full
 Uncertain               the connection was lost before the confirmation
+ChannelClosed           the broker has refused this message or another one
 ======================  ====================================================
 """
 
@@ -25,6 +26,7 @@ from typing import Any
 import amqp
 import oslo_messaging
 
+from vobjects import exceptions
 from vobjects.rpc.drivers.deadline import Deadline, holding
 from vobjects.rpc.drivers.pyamqp import message_format, topology
 from vobjects.rpc.drivers.pyamqp.broker_connection import (
@@ -42,6 +44,10 @@ LOG = logging.getLogger(__name__)
 #: thread may exceed it by one.
 MAX_UNCONFIRMED = 1000
 
+#: Attempts to send a message at which the broker may close the channel. It
+#: does so for a message that it refuses, and for all others on the channel.
+MAX_REFUSALS = 3
+
 #: Seconds until another attempt on a connection that was just lost.
 PAUSE = 0.01
 
@@ -52,6 +58,10 @@ class Rejected(oslo_messaging.MessageDeliveryFailure):  # type: ignore[misc]
 
 class Uncertain(Exception):
     """The broker may or may not have a message."""
+
+
+class ChannelClosed(Uncertain):
+    """The broker has closed the channel, perhaps because of the message."""
 
 
 class Publication:
@@ -148,21 +158,22 @@ class Lane:
 
         :param timeout: seconds to wait for other threads; None: unlimited
         :returns: whether it was sent; False: the channel is closed
+        :raises Rejected: AMQP cannot express the message
         :raises TimeoutError: the timeout expired
         """
         with holding(self._lock, timeout):
             channel = self._channel
             if channel is None:
                 return False
-            self._number += 1
-            message = message_format.build(
-                publication.body,
-                self._compression,
-                publication.expiration,
-                str(self._number) if publication.mandatory else '',
-            )
-            self._unsettled[self._number] = publication
+            number = self._number + 1
+            self._unsettled[number] = publication
             try:
+                message = message_format.build(
+                    publication.body,
+                    self._compression,
+                    publication.expiration,
+                    str(number) if publication.mandatory else '',
+                )
                 channel.publish(
                     message,
                     publication.exchange.name,
@@ -171,12 +182,22 @@ class Lane:
                 )
             except OSError:
                 # The broker ignores a message that it has not read completely.
-                del self._unsettled[self._number]
+                del self._unsettled[number]
                 self._channel = None
                 return False
+            except Exception as error:
+                # Nothing was sent, so the broker does not count the message.
+                del self._unsettled[number]
+                raise Rejected(
+                    f'a message for {_destination(publication)} cannot be'
+                    f' sent: {error}'
+                ) from error
+            self._number = number
         return True
 
-    def close(self, error: Exception) -> None:
+    def close(
+        self, error: Exception, outcome: type[Uncertain] = Uncertain
+    ) -> None:
         """Settle all messages without confirmation as uncertain."""
         with self._lock:
             self._channel = None
@@ -184,7 +205,7 @@ class Lane:
             self._unsettled.clear()
             self._has_room.notify_all()
         for publication in publications:
-            publication.settle(Uncertain(describe(error)))
+            publication.settle(outcome(describe(error)))
 
     def _detach(self) -> None:
         with self._lock:
@@ -193,7 +214,7 @@ class Lane:
     def _reopen(self, channel: BrokerChannel, error: Exception) -> None:
         LOG.warning('RabbitMQ closed a channel: %s', error)
         self._on_error()
-        self.close(error)
+        self.close(error, ChannelClosed)
         channel.confirm_select()
         with self._lock:
             self._channel, self._number = channel, 0
@@ -207,7 +228,7 @@ class Lane:
             publication.settle(
                 Rejected(
                     'RabbitMQ did not accept a message for'
-                    f' {publication.routing_key or publication.exchange.name}'
+                    f' {_destination(publication)}'
                 )
             )
 
@@ -232,6 +253,11 @@ class Lane:
                 return [publication] if publication else []
             numbers = [each for each in self._unsettled if each <= number]
             return [self._unsettled.pop(each) for each in numbers]
+
+
+def _destination(publication: Publication) -> str:
+    name = publication.routing_key or publication.exchange.name
+    return exceptions.cut(name)
 
 
 class Publisher:

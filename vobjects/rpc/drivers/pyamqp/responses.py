@@ -3,7 +3,8 @@
 
 A response is sent again while its queue does not exist, because the caller may
 declare the queue again after a restart of the broker, and while the connection
-is lost. After a timeout it is dropped.
+is lost. After a timeout it is dropped, and the broker delivers the call again,
+unless its caller has left.
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ from collections.abc import Callable
 import oslo_messaging
 
 from vobjects.rpc.drivers.pyamqp import topology
-from vobjects.rpc.drivers.pyamqp.publisher import Publication, Publisher
+from vobjects.rpc.drivers.pyamqp.publisher import (
+    MAX_REFUSALS,
+    ChannelClosed,
+    Publication,
+    Publisher,
+    Rejected,
+)
 
 LOG = logging.getLogger(__name__)
 
@@ -39,16 +46,27 @@ HEARTBEAT_TIMEOUT = 5.0
 LOG_INTERVAL = 10.0
 
 
+#: Receives whether a call is done.
+OnEnd = Callable[[bool], None]
+
+
 class _Response:
     """A response to send."""
 
-    __slots__ = ('body', 'deadline', 'next_attempt', 'on_end', 'queue')
+    __slots__ = (
+        'body',
+        'deadline',
+        'next_attempt',
+        'on_end',
+        'queue',
+        'refusals',
+    )
 
     def __init__(
         self,
         queue: str,
         body: bytes,
-        on_end: Callable[[], None],
+        on_end: OnEnd,
         deadline: float,
     ) -> None:
         self.queue = queue
@@ -56,6 +74,7 @@ class _Response:
         self.on_end = on_end
         self.deadline = deadline
         self.next_attempt = 0.0
+        self.refusals = 0
 
 
 class ResponseSender:
@@ -77,15 +96,14 @@ class ResponseSender:
         self._dropped = 0
         self._last_log = float('-inf')
 
-    def send(
-        self, queue: str, body: bytes, on_end: Callable[[], None]
-    ) -> None:
+    def send(self, queue: str, body: bytes, on_end: OnEnd) -> None:
         """Send a response.
 
         :param queue: the caller's reply queue
         :param body: the encoded response
-        :param on_end: called once, in any thread, when the broker has the
-            response or it is dropped
+        :param on_end: called once, in any thread: with True when the broker
+            has the response or nobody can receive it, and with False when it
+            is dropped for another reason
         """
         self._attempt(
             _Response(queue, body, on_end, time.monotonic() + self._timeout)
@@ -119,12 +137,12 @@ class ResponseSender:
 
     def _attempt(self, response: _Response) -> None:
         if self._missing.get(response.queue, 0.0) > time.monotonic():
-            self._drop(response)
+            self._drop(response, is_done=True)
             return
 
         def settle(error: Exception | None) -> None:
             if error is None:
-                response.on_end()
+                response.on_end(True)
             else:
                 self._retry(response, error)
 
@@ -135,15 +153,33 @@ class ResponseSender:
             settle,
             mandatory=True,
         )
-        if not self._publisher.try_publish(publication):
+        try:
+            is_sent = self._publisher.try_publish(publication)
+        except Rejected as error:
+            LOG.error('A response is lost: %s', error)
+            self._drop(response, is_done=True)
+            return
+        if not is_sent:
             self._retry(response, ConnectionError('not connected'))
 
     def _retry(self, response: _Response, error: Exception) -> None:
         now = time.monotonic()
+        is_missing = isinstance(error, oslo_messaging.MessageUndeliverable)
+        if is_missing:
+            # The call needs no other server: its caller has left, or has lost
+            # its queue and asks again.
+            response.on_end(True)
+            response.on_end = _ignore
+        if isinstance(error, ChannelClosed):
+            response.refusals += 1
+        if response.refusals >= MAX_REFUSALS:
+            LOG.error('A response is lost: %s', error)
+            self._drop(response, is_done=True)
+            return
         if now >= response.deadline:
-            if isinstance(error, oslo_messaging.MessageUndeliverable):
+            if is_missing:
                 self._remember_missing(response.queue)
-            self._drop(response)
+            self._drop(response, is_done=is_missing)
             return
         response.next_attempt = now + RETRY_INTERVAL
         with self._changed:
@@ -156,7 +192,7 @@ class ResponseSender:
                     )
                     self._thread.start()
                 return
-        self._drop(response)
+        self._drop(response, is_done=False)
 
     def _run(self) -> None:
         while True:
@@ -174,7 +210,7 @@ class ResponseSender:
                     self._changed.wait_for(lambda: self._is_closed, pause)
             self._attempt(response)
         for response in waiting:
-            self._drop(response)
+            self._drop(response, is_done=False)
 
     def _remember_missing(self, queue: str) -> None:
         with self._changed:
@@ -182,7 +218,7 @@ class ResponseSender:
                 del self._missing[next(iter(self._missing))]
             self._missing[queue] = time.monotonic() + MISSING_TTL
 
-    def _drop(self, response: _Response) -> None:
+    def _drop(self, response: _Response, *, is_done: bool) -> None:
         with self._changed:
             self._dropped += 1
             now = time.monotonic()
@@ -197,4 +233,8 @@ class ResponseSender:
                 dropped,
                 response.queue,
             )
-        response.on_end()
+        response.on_end(is_done)
+
+
+def _ignore(is_done: bool) -> None:
+    """Do nothing: the call is already acknowledged."""

@@ -173,10 +173,9 @@ def _tls_arguments(options: Any) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         'keyfile': options.ssl_key_file or None,
         'certfile': options.ssl_cert_file or None,
+        # None: the certificate authorities of the system.
         'ca_certs': options.ssl_ca_file or None,
-        'cert_reqs': ssl.CERT_REQUIRED
-        if options.ssl_ca_file
-        else ssl.CERT_NONE,
+        'cert_reqs': ssl.CERT_REQUIRED,
     }
     if options.ssl_version:
         name = f'PROTOCOL_{options.ssl_version.upper()}'.replace(

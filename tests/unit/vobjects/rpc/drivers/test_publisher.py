@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import collections
+import struct
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +30,9 @@ class Channel:
     def confirm_select(self) -> None:
         """Do nothing."""
 
-    def publish(self, *_: Any) -> None:
+    def publish(self, message: Any, exchange: str, key: str, _: Any) -> None:
+        if len(key) > 255:
+            raise struct.error('string too long')
         self.published += 1
 
     def confirm(self, number: int, multiple: bool = False) -> None:
@@ -92,3 +95,26 @@ def test_wait_for_room_ends_when_messages_are_settled(
     waiting.join(LONG)
     assert not waiting.is_alive()
     assert not full.is_full
+
+
+def test_message_that_cannot_be_sent_shifts_no_confirmation(
+    channel: Channel,
+) -> None:
+    lane = publisher.Lane('', lambda: None)
+    lane.open(channel)  # type: ignore[arg-type]
+    outcomes: list[Exception | None] = []
+
+    def message(name: str, **options: Any) -> publisher.Publication:
+        return publisher.Publication(
+            topology.DEFAULT, name, b'{}', outcomes.append, **options
+        )
+
+    assert lane.publish(message('one'))
+    with pytest.raises(publisher.Rejected, match='cannot be sent'):
+        lane.publish(message('x' * 256))
+    with pytest.raises(publisher.Rejected, match='cannot be sent'):
+        lane.publish(message('two', expiration=float('inf')))
+    assert lane.publish(message('two'))
+    channel.confirm(2)
+    channel.confirm(1)
+    assert outcomes == [None, None]
