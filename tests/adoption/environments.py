@@ -67,7 +67,7 @@ class Environment:
             self._create('-m', 'venv', '--clear', '--without-pip')
             self._pip(
                 f'{distribution}=={self.release}',
-                *service.requirements,
+                *service.requirements.get(self.release, ()),
                 *('fixtures', 'msgspec', 'orjson', 'setuptools', 'testtools'),
             )
             stamp.touch()

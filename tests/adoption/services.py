@@ -6,6 +6,8 @@ from __future__ import annotations
 import ast
 import importlib.util
 import pathlib
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 
@@ -21,8 +23,8 @@ class Service(NamedTuple):
     :ivar distribution: its name on PyPI, if it is not the service's
     :ivar converts: whether it passes the version of a peer to conversions, or
         lets a peer request one
-    :ivar requirements: versions of its dependencies that it needs, but does
-        not declare
+    :ivar requirements: release -> versions of its dependencies that it needs,
+        but does not declare
     """
 
     imports: str
@@ -30,7 +32,7 @@ class Service(NamedTuple):
     recorded: tuple[str, str] = ('', '')
     distribution: str = ''
     converts: bool = True
-    requirements: tuple[str, ...] = ()
+    requirements: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 _TESTS = 'tests/unit/objects/test_objects.py'
@@ -46,7 +48,9 @@ SERVICES = {
         ('37.0.0', '38.0.0', '39.0.0'),
         (_TESTS, 'expected_object_fingerprints'),
         # Newer versions register an option twice.
-        requirements=('keystoneauth1<5.17',),
+        requirements=dict.fromkeys(
+            ('37.0.0', '38.0.0'), ('keystoneauth1<5.17',)
+        ),
     ),
     'cinder': Service(
         'cinder.objects:register_all',

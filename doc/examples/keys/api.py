@@ -3,6 +3,7 @@
 
 import signal
 import sys
+import threading
 from wsgiref import simple_server
 
 import webob
@@ -49,9 +50,10 @@ def app(request):
 
 
 if __name__ == '__main__':
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     with ClientProcess(configuration(sys.argv[1]), SERVICE) as engines:
         application = Microversions(app, POLICY, engines.maximum)
         server = simple_server.make_server('127.0.0.1', 0, application)
+        stop = threading.Thread(target=server.shutdown)
+        signal.signal(signal.SIGTERM, lambda *_: stop.start())
         print(f'http://127.0.0.1:{server.server_port}', flush=True)
         server.serve_forever()
