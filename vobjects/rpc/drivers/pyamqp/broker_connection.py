@@ -322,9 +322,10 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
 
     def collect(self) -> None:
         """Release what belongs to the connection, which may be lost."""
-        with contextlib.suppress(OSError, amqp.RecoverableConnectionError):
+        # None: there is no transport, and py-amqp would connect to return one.
+        if self._tls and self.connected is not None:
             transport = self.transport
-            if self._tls and transport.sock is not None:
+            if transport.sock is not None:
                 # py-amqp would wait for the peer's end of TLS, and fails if
                 # the connection is shut down.
                 transport.sock.close()
