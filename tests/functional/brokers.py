@@ -142,6 +142,15 @@ def forbid_declarations(url: str) -> None:
     _control('set_permissions', '-p', name, name, '^$', '.*', '.*')
 
 
+def forbid_messages(url: str) -> None:
+    """Forbid a user to send messages, except to the default exchange.
+
+    :param url: of :func:`temporary_with_user`
+    """
+    name = urllib.parse.urlsplit(url).path.lstrip('/')
+    _control('set_permissions', '-p', name, name, '.*', '^amq.default$', '.*')
+
+
 def close_connections(url: str) -> None:
     """Close all connections to a virtual host.
 

@@ -287,6 +287,24 @@ def test_call_when_the_user_may_not_create_queues_raises_at_once() -> None:
         bus.close()
 
 
+def test_cast_that_the_broker_refuses_raises() -> None:
+    with brokers.temporary_with_user() as url:
+        bus = RabbitBus(url)
+        server, worker = bus.server()
+        stop(server, worker)
+        brokers.forbid_messages(url)
+        client = bus.client(timeout=LONG)
+        with pytest.raises(
+            oslo_messaging.MessageDeliveryFailure,
+            match=r'has closed the channel.*permissions of the user',
+        ):
+            client.cast({}, 'store', value=1)
+        # Calls may have been delivered.
+        with pytest.raises(errors.AnswerLost, match='ACCESS_REFUSED'):
+            client.call({}, 'identify')
+        bus.close()
+
+
 def test_child_process_opens_its_own_connections(
     url: str, tmp_path: pathlib.Path
 ) -> None:
