@@ -56,10 +56,39 @@ class Daemon:
         self.images = {'nginx'}
         self.registry = {'nginx', 'redis:7'}
         self.broken: set[str] = set()
+        self._unlisted: dict[str, int] = {}
+        self._unknown: dict[str, int] = {}
         self.removing: set[str] = set()
         self.removals: list[dict[str, str]] = []
         self.port = 0
         self.waits: list[str | None] = []
+
+    def create_slowly(self, container_id: str, requests: int) -> None:
+        """Act as if the daemon were still creating a container.
+
+        It first reserves the name, then lists the container, and can describe
+        it last.
+
+        :param requests: number of requests for lists before it lists the
+            container, and as many for descriptions before it describes it
+        """
+        self._unlisted[container_id] = requests
+        self._unknown[container_id] = requests
+
+    def lists(self, container_id: str) -> bool:
+        """Count a request for a list; tell whether it has the container."""
+        return self._is_over(self._unlisted, container_id)
+
+    def describes(self, container_id: str) -> bool:
+        """Count a request; tell whether the daemon knows the container."""
+        return container_id in self.containers and self._is_over(
+            self._unknown, container_id
+        )
+
+    def _is_over(self, requests: dict[str, int], container_id: str) -> bool:
+        left = requests.get(container_id, 0)
+        requests[container_id] = max(left - 1, 0)
+        return not left
 
 
 @contextlib.contextmanager
@@ -129,6 +158,7 @@ def application() -> flask.Flask:
                 {'Id': id_}
                 for id_, container in daemon.containers.items()
                 if labels.items() <= container['Config']['Labels'].items()
+                and daemon.lists(id_)
             ]
         )
 
@@ -160,7 +190,8 @@ def application() -> flask.Flask:
 
     @app.get(f'{root}/containers/<id_>/json')
     def inspect(id_: str) -> Any:
-        if id_ not in daemon.containers:
+        id_ = _named(daemon, id_) or id_
+        if not daemon.describes(id_):
             return abort(404, f'No such container: {id_}')
         return daemon.containers[id_]
 

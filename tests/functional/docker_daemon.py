@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real Docker daemon for tests, without network and without registry.
+"""A real Docker daemon for tests, without registry.
 
 It listens on a Unix socket, and with TLS on a port of 127.0.0.1. Its image
-:data:`IMAGE` contains only busybox. Containers have no network.
+:data:`IMAGE` contains only busybox. Containers have no network, or one that
+they share with nothing else on this machine.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import docker
+import psutil
 import requests
 
 from tests import certificates, requirements
@@ -26,6 +28,7 @@ from tests.functional.processes import (
     Process,
     ProcessGroup,
     free_port,
+    is_alive,
     log_excerpt,
     wait_for,
 )
@@ -57,13 +60,18 @@ class Daemon:
     """A daemon, which runs until :meth:`close`.
 
     :param directory: for its state; a short path, because it has sockets
+    :param has_network: whether containers have a network; nobody reaches the
+        port of such a daemon
     :ivar url: URL of its Unix socket
     :ivar tls_url: URL of its port with TLS
     :ivar port: its port with TLS
     """
 
-    def __init__(self, directory: pathlib.Path) -> None:
+    def __init__(
+        self, directory: pathlib.Path, *, has_network: bool = False
+    ) -> None:
         self.directory = directory
+        self._has_network = has_network
         self._socket = directory / 'docker.sock'
         self.url = f'unix://{self._socket}'
         self.port = free_port()
@@ -73,6 +81,7 @@ class Daemon:
         self._client = self.authority.sign('client')
         self._group = ProcessGroup(directory, str(directory))
         self._process: Process | None = None
+        self._was_killed = False
         self.start()
         self._import_image()
 
@@ -85,7 +94,10 @@ class Daemon:
             # The kernel unmounts its file systems when it is gone.
             shutil.which('unshare') or '',
             *('--mount', '--propagation', 'private'),
-            *('dockerd', '--iptables=false', '--bridge=none'),
+            # A network namespace of its own, with Docker's bridge in it.
+            *(('--net',) if self._has_network else ()),
+            *('dockerd', '--iptables=false'),
+            *(() if self._has_network else ('--bridge=none',)),
             *('--storage-driver=vfs', f'--host={self.url}'),
             *(f'--host={self.tls_url}', '--tlsverify'),
             f'--tlscacert={self.authority.file}',
@@ -114,6 +126,23 @@ class Daemon:
         """Stop the daemon, and with it all containers."""
         assert self._process is not None
         assert self._process.stop() == 0
+        self._group.remove(self._process)
+        self._process = None
+
+    def kill(self) -> None:
+        """Kill the daemon; its containers keep running for now.
+
+        When it starts again, it ends them.
+        """
+        assert self._process is not None
+        file = self.directory / 'exec/containerd/containerd.pid'
+        containerd = int(file.read_text())
+        self._was_killed = True
+        self._process.kill()
+        wait_for('containerd has ended', lambda: not is_alive(containerd))
+        # A process that is not reaped, which depends on the machine, would be
+        # alive for the next daemon.
+        file.unlink(missing_ok=True)
         self._group.remove(self._process)
         self._process = None
 
@@ -182,6 +211,13 @@ class Daemon:
         """Remove the containers and stop the daemon."""
         self.clear()
         self.client.close()
+        if self._was_killed:
+            # Of containers that a killed daemon had not started completely,
+            # Docker leaves the shim.
+            self.stop()
+            for shim in self._group.members():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    shim.kill()
         problems = self._group.close()
         assert not problems, '\n'.join(problems)
 
@@ -207,14 +243,14 @@ def root_file_system(path: pathlib.Path) -> pathlib.Path:
 
 
 @contextlib.contextmanager
-def running() -> Iterator[Daemon]:
+def running(*, has_network: bool = False) -> Iterator[Daemon]:
     """Run a daemon with an empty state; skip the test if that fails."""
     require()
     # Paths of sockets have to be short.
     directory = pathlib.Path(tempfile.mkdtemp(prefix='docker-'))
     try:
         try:
-            daemon = Daemon(directory)
+            daemon = Daemon(directory, has_network=has_network)
         except DaemonEnded as ended:
             # For example in a container without privileges.
             requirements.missing(f'no Docker daemon can run here: {ended}')

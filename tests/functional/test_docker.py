@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import dataclasses
 import pathlib
@@ -19,6 +20,7 @@ from engine.providers.docker.containers import Containers
 from tests import cloud as fake
 from tests.functional import deployments, docker_daemon, docker_registry
 from tests.functional.docker_daemon import IMAGE, Daemon
+from tests.functional.processes import wait_for
 from tests.functional.rest import RestClient, unique
 
 pytestmark = pytest.mark.docker
@@ -199,6 +201,18 @@ def test_container_that_ends_shows_its_exit_code(
     shown = local.get(box.id)
     assert (shown.status, shown.details['exit_code']) == ('exited', 7)
     local.delete(box)
+
+
+def test_container_that_is_created_several_times_at_once_is_one(
+    local: Access, daemon: Daemon
+) -> None:
+    """As if an engine took over from one that died in the middle."""
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        ids = set(pool.map(lambda _: local.create().id, range(4)))
+    (box,) = daemon.containers()
+    assert ids == {box['Id']}
+    assert box['State']['Status'] == 'running'
+    daemon.remove(box['Id'])
 
 
 def test_container_that_is_deleted_twice_at_once(local: Access) -> None:
@@ -410,6 +424,29 @@ def test_cluster_survives_a_restart_of_its_daemon(
     after = {node['physical_id'] for node in service.nodes(cluster)}
     assert before == after
     assert daemon.statuses() == ['running'] * 2
+    service.delete(cluster)
+
+
+@pytest.mark.parametrize('way', ['stop', 'kill'])
+def test_daemon_that_is_lost_in_the_middle_of_an_action(
+    service: Service, daemon: Daemon, way: str
+) -> None:
+    size = 12
+    cluster, action = service.rest.start_cluster(service.profile(), size)
+    wait_for('some containers', lambda: len(daemon.client.containers()) > 1)
+    getattr(daemon, way)()
+    ended = service.rest.wait_for_end(action)
+    assert ended['status'] == 'FAILED'
+    assert 'internal error' not in ended['status_reason']
+    daemon.start()
+    service.wait_for_success(cluster, 'check')
+    service.wait_for_success(cluster, 'recover')
+    nodes = service.nodes(cluster)
+    assert [node['status'] for node in nodes] == ['ACTIVE'] * size
+    assert daemon.statuses() == ['running'] * size
+    assert {box['Id'] for box in daemon.containers()} == {
+        node['physical_id'] for node in nodes
+    }
     service.delete(cluster)
 
 

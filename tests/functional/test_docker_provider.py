@@ -39,10 +39,10 @@ def config(
     return write(path, daemon.url)
 
 
-def write(path: pathlib.Path, url: str) -> pathlib.Path:
+def write(path: pathlib.Path, url: str, network: str = 'none') -> pathlib.Path:
     path.write_text(
-        '[provider_docker]\n'
-        f'url = {url}\nnetwork = none\nmax_memory = 64\nimages = busybox:*\n'
+        f'[provider_docker]\nurl = {url}\nnetwork = {network}\n'
+        'max_memory = 64\nimages = busybox:*\n'
         '[health_manager]\ninterval_min = 1\n'
     )
     return path
@@ -248,6 +248,38 @@ def test_killed_container_is_replaced_by_a_health_policy(
         lambda: daemon.statuses() == ['running'] * 2,
     )
     service.delete(cluster)
+
+
+def test_containers_reach_each_other_in_the_network_of_the_operator(
+    tmp_path: pathlib.Path,
+) -> None:
+    with docker_daemon.running(has_network=True) as daemon:
+        daemon.client.create_network('tenants', driver='bridge')
+        file = write(tmp_path / 'docker.conf', daemon.url, 'tenants')
+        with (
+            running('--provider=docker', f'--config-file={file}') as up,
+            RestClient(up.url, NEWEST, TIMEOUT) as rest,
+        ):
+            service = Service(up, rest)
+            script = (
+                "trap 'exit 0' TERM; busybox httpd -p 8080 -h /bin;"
+                ' sleep 3600 & wait'
+            )
+            cluster = service.cluster(2, command=f'sh -c "{script}"')
+            boxes = daemon.containers()
+            addresses = [
+                box['NetworkSettings']['Networks']['tenants']['IPAddress']
+                for box in boxes
+            ]
+            assert len(set(addresses)) == 2
+            for box, address in zip(boxes, reversed(addresses), strict=True):
+                command = f'busybox wget -O /dev/null {address}:8080/busybox'
+                process = daemon.client.exec_create(box['Id'], command.split())
+                output = daemon.client.exec_start(process['Id'])
+                result = daemon.client.exec_inspect(process['Id'])
+                assert result['ExitCode'] == 0, output
+            service.delete(cluster)
+            assert daemon.containers() == []
 
 
 def test_up_when_no_daemon_answers_then_fails(tmp_path: pathlib.Path) -> None:

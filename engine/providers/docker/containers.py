@@ -10,8 +10,9 @@ import contextlib
 import importlib
 import json
 import shlex
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from oslo_config import cfg
@@ -25,9 +26,14 @@ LABEL = 'vobjects.node'
 #: Seconds that a container has for stopping before it is killed.
 STOP_TIMEOUT = 10
 
+#: Seconds between two requests while another caller creates a container.
+_POLL_INTERVAL = 0.1
+
 #: Maximum number of words of a command in a description, and their length.
 _MAX_WORDS = 256
 _MAX_WORD_LENGTH = 4096
+
+T = TypeVar('T')
 
 _Id = Annotated[str, msgspec.Meta(pattern='^[0-9a-zA-Z]{1,128}$')]
 #: Excludes characters that a database or UTF-8 cannot hold.
@@ -81,9 +87,7 @@ class Containers:
         description = f'run the container of node {key}'
         try:
             with self._client(host, description) as client:
-                container_id = _find(client, key)
-                if container_id is None:
-                    container_id = self._create(client, key, name, properties)
+                container_id = self._ensure(client, key, name, properties)
                 client.start(container_id)
                 return self._inspected(client, container_id)
         except base.ContainerNotFound as error:
@@ -164,6 +168,32 @@ class Containers:
         """Return a container."""
         return described(client.inspect_container(container_id))
 
+    def _ensure(
+        self, client: Any, key: str, name: str, properties: Mapping[str, Any]
+    ) -> str:
+        """Create a container, or return the existing container of ``key``.
+
+        While a daemon creates a container, for example for an engine that has
+        died, it first reserves the name, then lists the container, and
+        describes it last.
+        """
+        errors = importlib.import_module('docker').errors
+
+        def attempt() -> str | None:
+            container_id = _find(client, key)
+            if container_id is not None:
+                return container_id
+            try:
+                return self._create(client, key, name, properties)
+            except errors.APIError as error:
+                if error.status_code != 409:
+                    raise
+                if _exists(client, name) and _find(client, key) is None:
+                    raise
+                return None
+
+        return _wait(client, f'container {name} is being created', attempt)
+
     def _create(
         self, client: Any, key: str, name: str, properties: Mapping[str, Any]
     ) -> str:
@@ -188,11 +218,48 @@ class Containers:
 
 
 def _find(client: Any, key: str) -> str | None:
-    containers = msgspec.convert(
-        client.containers(all=True, filters={'label': f'{LABEL}={key}'}),
-        list[_ContainerId],
-    )
-    return containers[0].Id if containers else None
+    """Return the ID of the container that was created for a key, if any.
+
+    A daemon lists a container a moment before it can describe it.
+    """
+
+    def look() -> str | None:
+        containers = msgspec.convert(
+            client.containers(all=True, filters={'label': f'{LABEL}={key}'}),
+            list[_ContainerId],
+        )
+        if not containers:
+            return ''
+        return containers[0].Id if _exists(client, containers[0].Id) else None
+
+    event = f'the container of node {key} is being created or removed'
+    return _wait(client, event, look) or None
+
+
+def _exists(client: Any, name_or_id: str) -> bool:
+    """Tell whether the daemon describes a container."""
+    errors = importlib.import_module('docker').errors
+    try:
+        client.inspect_container(name_or_id)
+    except errors.NotFound:
+        return False
+    return True
+
+
+def _wait(client: Any, event: str, poll: Callable[[], T | None]) -> T:
+    """Call a function until it returns a value other than None.
+
+    :param event: what the daemon does meanwhile, for the message
+    :raises engine.providers.base.ProviderError: the time is up
+    """
+    end = time.monotonic() + client.timeout
+    while (result := poll()) is None:
+        if time.monotonic() >= end:
+            raise base.ProviderError(
+                f'{event}, and not ready within {client.timeout:g} seconds'
+            )
+        time.sleep(_POLL_INTERVAL)
+    return result
 
 
 def _image(client: Any, name: str) -> str:

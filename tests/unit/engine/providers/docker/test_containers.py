@@ -211,6 +211,36 @@ def test_used_name_is_reported(containers: Containers, host: str) -> None:
         containers.create(host, 'two', 'web', {'image': 'nginx'})
 
 
+@pytest.mark.parametrize('requests', [1, 3])
+def test_container_that_another_engine_creates_is_awaited(
+    containers: Containers, daemon: fake.Daemon, host: str, requests: int
+) -> None:
+    box = containers.create(host, 'key', 'web', {'image': 'nginx'})
+    daemon.create_slowly(box.id, requests)
+    again = containers.create(host, 'key', 'web', {'image': 'nginx'})
+    assert (again.id, again.status) == (box.id, 'running')
+    daemon.create_slowly(box.id, requests)
+    assert containers.create(host, 'b', 'db', {'image': 'nginx'}).id != box.id
+    while not daemon.lists(box.id):
+        pass
+    found = containers.find(host, 'key')
+    assert found is not None
+    assert found.id == box.id
+
+
+def test_container_that_is_never_ready_is_reported(
+    daemon: fake.Daemon, host: str
+) -> None:
+    containers = configured(timeout=1)
+    box = containers.create(host, 'key', 'web', {'image': 'nginx'})
+    daemon.create_slowly(box.id, 10_000)
+    with pytest.raises(
+        base.ProviderError, match='web is being created, and not ready within'
+    ) as caught:
+        containers.create(host, 'key', 'web', {'image': 'nginx'})
+    assert not isinstance(caught.value, base.NotFound)
+
+
 def test_host_that_does_not_answer_is_an_error(
     containers: Containers,
 ) -> None:
