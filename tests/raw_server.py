@@ -13,7 +13,12 @@ from collections.abc import Callable, Iterator
 #: Sends a response, given the connection and the head of the request.
 Reply = Callable[[socket.socket, bytes], None]
 
-OK = b'HTTP/1.1 200 OK\r\n'
+#: The server closes each connection after one response, so a client must not
+#: send its next request on it.
+OK = b'HTTP/1.1 200 OK\r\nConnection: close\r\n'
+
+#: Seconds to wait for the end of a client's request.
+DRAIN_TIMEOUT = 1.0
 
 
 @contextlib.contextmanager
@@ -25,6 +30,14 @@ def serving(reply: Reply) -> Iterator[int]:
             with contextlib.suppress(OSError):
                 if head := self.request.recv(65536):
                     reply(self.request, head)
+                self._drain()
+
+        def _drain(self) -> None:
+            # The kernel would drop the response if data remained unread.
+            self.request.shutdown(socket.SHUT_WR)
+            self.request.settimeout(DRAIN_TIMEOUT)
+            while self.request.recv(65536):
+                pass
 
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads = True
@@ -76,7 +89,7 @@ def redirecting(target: str) -> Reply:
 
     def reply(connection: socket.socket, head: bytes) -> None:
         connection.sendall(
-            b'HTTP/1.1 302 Found\r\nContent-Length: 0\r\n'
+            b'HTTP/1.1 302 Found\r\nConnection: close\r\nContent-Length: 0\r\n'
             b'Location: ' + target.encode() + b'\r\n\r\n'
         )
 
