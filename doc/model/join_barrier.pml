@@ -9,7 +9,8 @@
  *
  * The scheduler chooses the process that takes the next step; every other
  * process is paused. Reports and answers arrive late or never. A sender whose
- * reports are all lost stands for one that crashed.
+ * reports are all lost stands for one that crashed. All processes have the same
+ * clock, so a lease may last exactly until a silent sender is removed.
  *
  * doc/source/protocol.rst explains the model and its variants.
  */
