@@ -193,9 +193,14 @@ class LossyDowngrade(ConversionError):
             type_name, field, value, from_version, to_version, peer
         )
 
+    @property
+    def is_upgrade(self) -> bool:
+        """Whether the newer version has given up a value of the older."""
+        return _numbers(self.from_version) < _numbers(self.to_version)
+
     def __str__(self) -> str:
         because = f' because {self.peer}' if self.peer else ''
-        if _numbers(self.from_version) < _numbers(self.to_version):
+        if self.is_upgrade:
             return (
                 f'{self.type_name} {self.to_version} cannot hold'
                 f' {self.field}={self.value} of {self.type_name}'

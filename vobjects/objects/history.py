@@ -328,11 +328,16 @@ class History:
                 ' default, because peers of other versions do not have it',
             )
         last = spans[-1]
-        if last.hidden is not None and is_required(last.field):
+        # Each version of a response that keeps the field contains it.
+        is_kept = self._is_read_only and self._in_api and last.end is None
+        if last.hidden is not None and is_required(last.field) and not is_kept:
             raise self._error(
                 last.name,
                 f'a field removed at {last.hidden} needs nullable=True or a'
-                ' default, because peers of other versions do not have it',
+                ' default, because peers of other versions do not have it; if'
+                ' a release requires the field, first give it a default in an'
+                f' earlier version: removed({str(last.hidden)!r},'
+                " changed('X.Y', old_field, new_field, up=..., down=...))",
             )
         for before, span in itertools.pairwise(spans):
             change = span.change

@@ -202,7 +202,8 @@ class Object(ovo_base.VersionedObject):
         :raises KeyError: the type has no such field
         """
         changes = field_changes.changes_of(cls.fields[field])
-        return frozenset({field, *(change.old_name for change in changes)})
+        old_names = (change.old_name for change in changes)
+        return frozenset({field, *filter(None, old_names)})
 
     @classmethod
     def first_microversion_of(cls, field: str) -> Version | None:

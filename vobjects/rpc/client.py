@@ -221,6 +221,8 @@ class Client:
                 context, message, self._rpc, reader, deadline
             )
         except exceptions.LossyDowngrade as error:
+            if error.is_upgrade:
+                raise  # by a server that is newer, not too old
             reason = self._reason(view, error.type_name, error.from_version)
             raise error.for_peer(error.peer or reason) from None
         except exceptions.UnsupportedType as error:

@@ -272,6 +272,14 @@ class _Attempt:
                 ' raises an error instead of dropping it',
                 sent='without this data',
             )
+        if transfer.outcome == 'refused' and error and error.is_lossy:
+            return dataclasses.replace(
+                transfer,
+                severity='note',
+                reason=f'{self._read_type["version"]} no longer supports this'
+                ' data; the receiver raises an error instead of dropping it',
+                sent=_ONLY_UNKNOWN,
+            )
         if transfer.outcome == 'refused' and self.convert:
             repeated, _ = self._transfer(known_only=True)
             if repeated.outcome == 'fine' or (
@@ -320,10 +328,15 @@ class _Attempt:
         }
 
     def _known_types(self) -> dict[str, Any]:
-        return {
-            name: described['fields']
-            for name, described in self.receiver.types.items()
-        }
+        """Return the receiver's types, with the names of the sender."""
+        types = {}
+        for name, described in self.receiver.types.items():
+            sent_type = self.sender.types.get(name, described)
+            types[name] = {
+                _name_at(field, described, sent_type): values
+                for field, values in described['fields'].items()
+            }
+        return types
 
     def _transfer(
         self, known_only: bool
@@ -388,14 +401,20 @@ class _Attempt:
                     ' not drop it, and the receiver ignores it',
                     unknown,
                 )
+        names = {
+            field: _name_at(field, self._sent_type, read_type)
+            for field in sent['filled']
+        }
         lost = sorted(
             field
             for field, value in sent['filled'].items()
-            if value != 'None' and field not in received['fields']
+            if value != 'None' and names[field] not in received['fields']
         )
         if not lost:
             return self._result('fine')
-        severity, reason = _judge_loss(lost, self.direction, read_type)
+        severity, reason = _judge_loss(
+            {names[field] for field in lost}, self.direction, read_type
+        )
         return self._result('lost', ', '.join(lost), severity, reason, lost)
 
 
@@ -404,6 +423,23 @@ def _rank(transfer: Transfer) -> int:
     if transfer.outcome == 'fine':
         return 0
     return 1 + ('note', 'warning', 'error').index(transfer.severity)
+
+
+def _name_at(
+    field: str, own: Mapping[str, Any], other: Mapping[str, Any]
+) -> str:
+    """Return the name of a field at the other side.
+
+    :param field: its name at one side
+    :param own: the description of its type at that side
+    :param other: the description at the other side
+    """
+    if field in other['fields']:
+        return field
+    for name, names in other['names'].items():
+        if field in names or name in own['names'][field]:
+            return str(name)
+    return field
 
 
 _ONLY_UNKNOWN = 'only with values that the receiver does not know'

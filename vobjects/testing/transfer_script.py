@@ -64,8 +64,9 @@ class TransferEndpoint:
         """Return each type's version and fields, and if it can be read.
 
         ``fields`` maps the name of a field to the values of its enum, if it
-        is one. ``optional`` are the fields that a sender may leave out: they
-        are nullable or have a default.
+        is one. ``names`` maps it to all names that it has had. ``optional``
+        are the fields that a sender may leave out: they are nullable or have
+        a default.
         """
         return {
             name: {
@@ -73,6 +74,12 @@ class TransferEndpoint:
                 'fields': {
                     field: self._samples.enum_values(cls.fields[field]._type)
                     for field in sorted(cls.fields)
+                },
+                'names': {
+                    field: sorted(cls.names_of(field))
+                    if hasattr(cls, 'names_of')
+                    else [field]
+                    for field in cls.fields
                 },
                 'optional': sorted(
                     field

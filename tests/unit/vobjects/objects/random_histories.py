@@ -221,8 +221,14 @@ def draw(rng: random.Random, newest: int, count: int) -> TypeHistory:
     for version in range(1, newest + 1):
         change = rng.choice(['added', 'removed', 'renamed', 'changed'])
         field = rng.choice(live) if live else None
-        if change == 'removed' and field and _optional(field):
+        if (
+            change == 'removed'
+            and field
+            and (_optional(field) or root == 'resource')
+        ):
             late = rng.choice([None, version, min(version + 2, newest)])
+            if not _optional(field):
+                late = None
             details = {
                 'on_drop': rng.choice(['refuse', 'ignore']),
                 'dropped': late,

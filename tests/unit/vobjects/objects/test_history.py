@@ -365,6 +365,50 @@ def test_removed_field_of_resource_is_shown_to_older_readers_only(
         assert objects.to_json_list([secret], manifest) == [shown]
 
 
+def test_removed_field_of_resource_when_required_is_in_every_message(
+    registry: None,
+) -> None:
+    @objects.register
+    class Secret(objects.Resource):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.3': '1.1'}
+        fields = {'mode': removed('1.1', fields.StringField())}
+
+    for version, shown in {'1.0': {'mode': 'b'}, '1.1': {}}.items():
+        sent = Secret(mode='b').obj_to_primitive(version)
+        assert Secret.obj_from_primitive(sent).mode == 'b'
+        manifest = {'Secret': version}
+        assert objects.to_json(Secret(mode='b'), manifest) == shown
+
+
+def test_removed_field_of_request_when_required_needs_a_default_first(
+    registry: None,
+) -> None:
+    required, optional = fields.StringField(), fields.StringField(default='a')
+    with pytest.raises(exceptions.DeclarationError) as caught:
+        secret_request(mode=removed('1.1', required))
+    assert "removed('1.1', changed('X.Y', old_field, new_field" in str(
+        caught.value
+    )
+
+    @objects.register
+    class Secret(objects.Request):
+        VERSION = '1.2'
+        VERSION_MAP = {'1.3': '1.2'}
+        fields = {
+            'mode': removed(
+                '1.2', changed('1.1', required, optional, up=str, down=str)
+            )
+        }
+
+    shown = [sorted(Secret.fields_at(at)) for at in ('1.1', '1.2')]
+    assert shown == [['mode'], []]
+    request = Secret()
+    request.obj_set_defaults()
+    sent = request.obj_to_primitive('1.0')
+    assert sent['versioned_object.data'] == {'mode': 'a'}
+
+
 def test_dropped_field_when_older_client_sets_it_raises(
     registry: None,
 ) -> None:

@@ -88,6 +88,11 @@ class Worker:
             raise Missing('There is no such thing.', 'detail')
         if request.name == 'nothing':
             return None
+        if request.name == 'given up':
+            # As reading a request of an older client does.
+            raise exceptions.LossyDowngrade(
+                'WorkRequest', 'mode', "'a'", '1.0', '1.1'
+            )
         result = Result(
             values={'name': request.name, 'force': request.force},
             deep=[Deep(name='d', since='s')],
@@ -278,6 +283,17 @@ def test_call_of_an_old_server_rejects_loss_before_sending(bus: Bus) -> None:
         ' only 1.0'
         ' because WorkRequest 1.1 is needed, but worker old on host (release'
         ' 0.1.0) supports only WorkRequest 1.0'
+    )
+
+
+def test_call_with_a_value_that_was_given_up_does_not_blame_old_servers(
+    bus: Bus,
+) -> None:
+    bus.members = (bus.serve('new', local()), bus.member('old', old()))
+    with pytest.raises(exceptions.LossyDowngrade) as caught:
+        bus.client.call({}, WorkRequest(name='given up', force=False))
+    assert caught.value.message == (
+        "WorkRequest 1.1 cannot hold mode='a' of WorkRequest 1.0"
     )
 
 

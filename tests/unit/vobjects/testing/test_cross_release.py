@@ -29,6 +29,15 @@ MODULE = """
             {convert}
 """
 
+#: A type of this library, with a first and a later declaration.
+VERSIONED = """
+    from vobjects import Request, added, fields, register, removed, renamed
+
+    @register
+    class Order(Request):
+        {declaration}
+"""
+
 GIFT = "'gift': fields.StringField(nullable=True),"
 
 
@@ -37,6 +46,10 @@ class Shop:
 
     def __init__(self, directory: pathlib.Path) -> None:
         self._directory = directory
+
+    def versioned(self, name: str, declaration: str) -> pathlib.Path:
+        """Create an environment with a type of this library."""
+        return self._create(name, VERSIONED.format(declaration=declaration))
 
     def release(
         self,
@@ -47,6 +60,14 @@ class Shop:
         convert: str = 'pass',
     ) -> pathlib.Path:
         """Create an environment, and return its path."""
+        return self._create(
+            name,
+            MODULE.format(
+                version=version, colors=colors, fields=fields, convert=convert
+            ),
+        )
+
+    def _create(self, name: str, module: str) -> pathlib.Path:
         path = self._directory / name
         python = path / 'bin/python'
         python.parent.mkdir(parents=True)
@@ -54,11 +75,7 @@ class Shop:
             f'#!/bin/sh\nPYTHONPATH={path} exec {sys.executable} "$@"\n'
         )
         python.chmod(0o755)
-        (path / 'shop.py').write_text(
-            textwrap.dedent(MODULE).format(
-                version=version, colors=colors, fields=fields, convert=convert
-            )
-        )
+        (path / 'shop.py').write_text(textwrap.dedent(module))
         return path
 
 
@@ -173,3 +190,40 @@ def test_transfer_without_conversion_sends_the_newest_version(
     assert 'IncompatibleObjectVersion' in transfer.detail
     assert transfer.sent == 'by each process that sends the type'
     assert not cross_release.transfer_all(old, old, ['shop'], convert=False)
+
+
+def test_transfer_of_a_renamed_field_is_fine_in_both_directions(
+    shop: Shop,
+) -> None:
+    transfers = cross_release.transfer_all(
+        shop.versioned(
+            'old', "fields = {'color': fields.EnumField(['red', 'blue'])}"
+        ),
+        shop.versioned(
+            'new',
+            "VERSION = '1.1'; VERSION_MAP = {'1.1': '1.1'}; fields ="
+            " {'colour': renamed('1.1', 'color',"
+            " fields.EnumField(['red', 'blue']))}",
+        ),
+        ['shop'],
+    )
+    assert [transfer.outcome for transfer in transfers] == ['fine', 'fine']
+
+
+def test_transfer_when_the_receiver_has_given_up_a_value_is_a_note(
+    shop: Shop,
+) -> None:
+    _to_old, to_new = cross_release.transfer_all(
+        shop.versioned(
+            'old', "fields = {'gift': fields.StringField(nullable=True)}"
+        ),
+        shop.versioned(
+            'new',
+            "VERSION = '1.1'; VERSION_MAP = {'1.1': '1.1'}; fields ="
+            " {'gift': removed('1.1', fields.StringField(nullable=True),"
+            " dropped='1.1')}",
+        ),
+        ['shop'],
+    )
+    assert (to_new.outcome, to_new.severity) == ('refused', 'note')
+    assert 'no longer supports this data' in to_new.reason
