@@ -17,6 +17,9 @@ import vobjects.objects  # noqa: F401
 #: Maximum length of a failure message in the summary at the end of a run.
 SUMMARY = 300
 
+#: Property of a test whose value is printed at the end of a run.
+PRINTED = 'printed'
+
 # Slow machines must not fail tests. Each run generates new examples, except
 # where CI is set: there, runs are reproducible.
 hypothesis.settings.register_profile(
@@ -56,3 +59,14 @@ def pytest_runtest_makereport() -> Generator[
         words = ' '.join(crash.message.split())
         crash.message = words[:SUMMARY]
     return report
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter,
+) -> None:
+    """Print what tests recorded, also those in workers of pytest-xdist."""
+    for report in terminalreporter.getreports('passed'):
+        for name, value in report.user_properties:
+            if name == PRINTED:
+                terminalreporter.section(report.nodeid)
+                terminalreporter.write_line(str(value))

@@ -13,8 +13,7 @@ import itertools
 import json
 import os
 import random
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jsonschema
@@ -22,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import PRINTED
 from tests.unit.vobjects.objects import random_histories
 from tests.unit.vobjects.objects.random_histories import (
     POSITIONS,
@@ -41,8 +41,8 @@ HISTORIES = int(os.environ.get('VOBJECTS_HISTORIES', '500'))
 DATA = 'versioned_object.data'
 KINDS = ('added', 'removed', 'renamed', 'changed')
 
-#: (kind of change, position, root) -> number of checked histories.
-covered: collections.Counter[tuple[str, str, str]] = collections.Counter()
+#: (kind of change, position, root), or 'total' -> number of checked histories.
+covered: collections.Counter[Any] = collections.Counter()
 
 
 @contextlib.contextmanager
@@ -270,32 +270,39 @@ def check(history: TypeHistory, rng: random.Random) -> None:
         covered[kind, history.position, history.root] += 1
 
 
-@pytest.fixture(scope='module', autouse=True)
-def coverage() -> Iterator[None]:
-    """Print the coverage (``-rP``), and check that it is complete."""
-    yield
+def coverage() -> list[str]:
+    """Return the lines of a table: the number of checked histories."""
+    lines = []
     for position, root in itertools.product(POSITIONS, sorted(ROOTS)):
-        counts = [f'{k} {covered[k, position, root]}' for k in KINDS]
-        sys.stdout.write(f'{position:>9} {root:<9} {", ".join(counts)}\n')
-    if sum(covered.values()) > 500:
-        assert len(covered) == len(KINDS) * len(POSITIONS) * len(ROOTS)
+        counts = [f'{kind} {covered[kind, position, root]}' for kind in KINDS]
+        lines.append(f'{position:>9} {root:<9} {", ".join(counts)}')
+    return lines
 
 
 @pytest.mark.timeout(max(1200, HISTORIES))
-@settings(
-    max_examples=HISTORIES,
-    deadline=None,
-    database=None,
-    derandomize=HISTORIES == 500,
-    suppress_health_check=list(HealthCheck),
-)
-@given(
-    size=st.integers(0, 11),
-    count=st.integers(1, 3),
-    seed=st.integers(0, 2**64),
-)
-def test_random_history_agrees_with_old_builds(
-    size: int, count: int, seed: int
+def test_random_histories_agree_with_old_builds(
+    record_property: Callable[[str, object], None],
 ) -> None:
-    rng = random.Random(seed)
-    check(random_histories.draw(rng, size, count), rng)
+    @settings(
+        max_examples=HISTORIES,
+        deadline=None,
+        database=None,
+        derandomize=HISTORIES == 500,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(
+        size=st.integers(0, 11),
+        count=st.integers(1, 3),
+        seed=st.integers(0, 2**64),
+    )
+    def check_random_history(size: int, count: int, seed: int) -> None:
+        rng = random.Random(seed)
+        check(random_histories.draw(rng, size, count), rng)
+        covered['total'] += 1
+
+    check_random_history()
+
+    title = f'{covered.pop("total")} random histories'
+    record_property(PRINTED, '\n'.join([title, *coverage()]))
+    if HISTORIES >= 500:
+        assert len(covered) == len(KINDS) * len(POSITIONS) * len(ROOTS)
