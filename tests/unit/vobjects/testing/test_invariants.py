@@ -390,6 +390,54 @@ def test_check_golden_when_primitive_changes_fails() -> None:
         invariants.check_golden(primitive, {'Thing': '1.0'})
 
 
+@pytest.mark.parametrize('is_nested', [False, True])
+def test_check_golden_when_a_type_has_given_up_a_value_checks_the_others(
+    is_nested: bool,
+) -> None:
+    options = {'default': ''}
+    things = {'things': fields.ListOfObjectsField('Thing')}
+    outer = type('Outer', (objects.Request,), {'fields': things})
+
+    def declare(**declared: fields.Field[Any]) -> None:
+        ovo_base.VersionedObjectRegistry()._obj_classes.clear()
+        vobjects_type(
+            version='1.1',
+            parent=objects.Request,
+            version_map={'1.1': '1.1'},
+            **declared,
+        )
+        objects.register(outer)
+
+    vobjects_type(
+        parent=objects.Request,
+        a=fields.StringField(),
+        gift=fields.StringField(**options),
+    )
+    objects.register(outer)
+    cls = objects.registered_type('Thing')
+    obj = cls(a='x', gift='y')
+    sent = outer(things=[obj, obj]) if is_nested else obj
+    primitive = sent.obj_to_primitive()
+    manifest = {'Thing': '1.0', 'Outer': '1.0'}
+
+    declare(
+        a=fields.StringField(),
+        gift=removed('1.1', fields.StringField(**options), dropped='1.1'),
+    )
+    invariants.check_golden(primitive, manifest)
+
+    class UpperCase(fields.String):
+        def coerce(self, obj: Any, attr: str, value: Any) -> str:
+            return str(value).upper()
+
+    declare(
+        a=fields.Field(UpperCase()),
+        gift=removed('1.1', fields.StringField(**options), dropped='1.1'),
+    )
+    with pytest.raises(AssertionError, match="'x' and became 'X'"):
+        invariants.check_golden(primitive, manifest)
+
+
 @pytest.mark.parametrize(
     ('module', 'accepted'),
     [('os_vif.objects.vif', True), ('tests.later', False)],
