@@ -20,7 +20,8 @@ def results_of(script: str, *arguments: str) -> dict[str, Any]:
     """Run a script and return the results it prints.
 
     :param script: name of a module of this package
-    :returns: ``ran``: number of tests; ``failed``: test -> traceback
+    :returns: ``ran``: number of tests; ``failed``: test -> traceback;
+        ``skipped``: test -> reason
     """
     process = subprocess.run(
         [
@@ -43,4 +44,8 @@ def run_tests(suite: unittest.TestSuite) -> None:
     failed = {
         test.id(): trace for test, trace in result.failures + result.errors
     }
-    json.dump({'ran': result.testsRun, 'failed': failed}, sys.stdout)
+    skipped = {test.id(): reason for test, reason in result.skipped}
+    json.dump(
+        {'ran': result.testsRun, 'failed': failed, 'skipped': skipped},
+        sys.stdout,
+    )

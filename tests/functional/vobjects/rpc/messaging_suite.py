@@ -1,29 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run oslo.messaging's own functional tests with the driver on py-amqp.
 
-    python -m tests.functional.vobjects.rpc.messaging_suite URL
+    python -m tests.functional.vobjects.rpc.messaging_suite URL PART PARTS
 
-The tests skip cases unless the URL begins with ``rabbit://``, so the driver
-takes the place of the one for that scheme.
+The tests skip some cases unless the URL has the scheme ``rabbit``. When they
+open a transport, the scheme is that of this package's driver.
+
+Most of the tests wait. Run PARTS processes at a time, each with another PART
+from 0.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import sys
 import types
 import unittest
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from tests.functional.vobjects import library_suites
-from vobjects.rpc.drivers.pyamqp.driver import PyAmqpDriver
 
-import oslo_messaging  # isort: skip - after ours, which selects threads
-from oslo_messaging._drivers import impl_rabbit
+# Import before oslo.messaging: this selects threads instead of eventlet.
+import vobjects.objects  # noqa: F401  # isort: skip
+import oslo_messaging
 
 MODULES = ('test_functional', 'notify.test_logger')
+
+#: Functions whose last argument or option is an executor.
+WITH_EXECUTOR = (
+    'get_rpc_server',
+    'get_notification_listener',
+    'get_batch_notification_listener',
+)
 
 
 def load_without_eventlet() -> None:
@@ -41,36 +53,53 @@ def load_without_eventlet() -> None:
     oslo_messaging.tests = package
 
 
-def without_executor(function: Any) -> Any:
-    """Return a function that ignores the executor, which is eventlet."""
+def select_driver() -> None:
+    """Open each transport for RabbitMQ with the driver of this package."""
+    parse = oslo_messaging.TransportURL.parse
 
-    def call(*args: Any, executor: str = '', **kwargs: Any) -> Any:
-        return function(
-            *[each for each in args if each != 'eventlet'], **kwargs
-        )
+    def parse_url(*args: Any, **kwargs: Any) -> Any:
+        url = parse(*args, **kwargs)
+        if url.transport == 'rabbit':
+            url.transport = 'pyamqp'
+        return url
 
-    return call
+    oslo_messaging.TransportURL.parse = parse_url
+
+
+def without_executor(
+    function: Any, *args: Any, executor: str = '', **kwargs: Any
+) -> Any:
+    """Call a function without the executor, which is eventlet."""
+    return function(*[each for each in args if each != 'eventlet'], **kwargs)
+
+
+def cases(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
+    """Yield the tests of a suite."""
+    for each in suite:
+        if isinstance(each, unittest.TestSuite):
+            yield from cases(each)
+        else:
+            yield each
 
 
 def main() -> None:
-    """Run the tests and print the results."""
+    """Run the tests of one part and print the results."""
     warnings.simplefilter('ignore', DeprecationWarning)
-    (url,) = sys.argv[1:]
+    url, part, parts = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     os.environ['RPC_TRANSPORT_URL'] = os.environ['NOTIFY_TRANSPORT_URL'] = url
     load_without_eventlet()
-    impl_rabbit.RabbitDriver = PyAmqpDriver
-    for name in (
-        'get_rpc_server',
-        'get_notification_listener',
-        'get_batch_notification_listener',
-    ):
-        function = getattr(oslo_messaging, name)
-        setattr(oslo_messaging, name, without_executor(function))
-    library_suites.run_tests(
-        unittest.defaultTestLoader.loadTestsFromNames(
-            [f'oslo_messaging.tests.functional.{name}' for name in MODULES]
+    select_driver()
+    for function_name in WITH_EXECUTOR:
+        function = getattr(oslo_messaging, function_name)
+        setattr(
+            oslo_messaging,
+            function_name,
+            functools.partial(without_executor, function),
         )
+    suite = unittest.defaultTestLoader.loadTestsFromNames(
+        [f'oslo_messaging.tests.functional.{name}' for name in MODULES]
     )
+    library_suites.run_tests(unittest.TestSuite([*cases(suite)][part::parts]))
 
 
 if __name__ == '__main__':
