@@ -287,9 +287,13 @@ class ServiceError(Exception):
     All arguments are positional strings: the receiver rebuilds the error from
     them, and a newer release may send more than this one knows.
 
+    :cvar status: HTTP status of the response if an API does not handle the
+        error itself; None: 500, without the message
     :ivar message: the problem, its place and the fix; see
         :func:`message_text`
     """
+
+    status: int | None = None
 
     def __init__(self, message: str, *details: str) -> None:
         self.message = message_text(message)

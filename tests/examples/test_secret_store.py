@@ -219,7 +219,7 @@ def test_secrets_of_a_project_are_stored_and_isolated(
 
     for method in ('GET', 'DELETE'):
         response = deployment.send(method, urls[0], project='p2')
-        assert error_of(response)[:2] == (404, 'key-manager.secret-not-found')
+        assert error_of(response)[:2] == (404, 'key-manager.no-such-secret')
     empty = deployment.send('GET', '/v1/secrets', project='p2').json()
     assert empty == {'secrets': [], 'total': 0}
 
@@ -348,7 +348,7 @@ def test_old_engine_when_alive_caps_the_maximum_and_is_the_reason(
     assert created == CONSUMER
     assert deployment.send('DELETE', consumer_path, '1.1').status_code == 204
     again = deployment.send('DELETE', consumer_path, '1.1')
-    assert error_of(again)[:2] == (404, 'key-manager.consumer-not-found')
+    assert error_of(again)[:2] == (404, 'key-manager.no-such-consumer')
     used = [deployment.create('1.1') for _ in range(2)]
     for url in used:
         deployment.create_consumer(url)

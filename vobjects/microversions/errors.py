@@ -14,6 +14,7 @@
         │   ├── MethodNotAtVersion      404  only other versions have it
         │   ├── MethodRemoved           410  removed in a version; says why
         │   └── ExperimentalMethod      404  the request must opt in
+        ├── ReportedError               of a server; its class has the status
         ├── UnexpectedError        500  any other error of the application
         └── InputError             about the content of a request
             ├── MalformedBody           400  no JSON, or unsafe JSON
@@ -35,6 +36,8 @@ version is not served now, the detail also gives the maximum and its reason.
 from __future__ import annotations
 
 import dataclasses
+import http
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -293,6 +296,25 @@ class NoServer(ApiError):
         super().__init__('No engine is alive, or none can be reached.')
 
 
+class ReportedError(ApiError):
+    """An error that a server raised, with the HTTP status of its class.
+
+    :param error: an error whose ``status`` is set
+    """
+
+    def __init__(self, error: exceptions.ServiceError) -> None:
+        assert error.status is not None
+        self.status = error.status
+        self.title = http.HTTPStatus(error.status).phrase
+        # oslo.messaging names the class of a remote error ..._Remote.
+        self.type_name = type(error).__name__.removesuffix('_Remote')
+        self.code = _WORD.sub('-', self.type_name).lower()
+        super().__init__(error.message)
+
+
+#: Where the second and each later word of a class's name begins.
+_WORD = re.compile(r'(?<=[a-z0-9])(?=[A-Z])')
+
 #: Errors of :mod:`vobjects.rpc.client` about the live servers: an older one
 #: cannot handle the request, or there is none.
 FLEET_ERRORS = (
@@ -301,12 +323,16 @@ FLEET_ERRORS = (
     exceptions.UnsupportedType,
 )
 
-#: Errors whose response has their text.
-EXPECTED = (ApiError, *FLEET_ERRORS)
+
+def is_expected(error: BaseException) -> bool:
+    """Return whether the response to an error has its text."""
+    if isinstance(error, exceptions.ServiceError):
+        return error.status is not None
+    return isinstance(error, (ApiError, *FLEET_ERRORS))
 
 
 def ungroup(error: Exception) -> Exception:
-    """Return the first error of a group in which all are :data:`EXPECTED`.
+    """Return the first error of a group in which all are expected.
 
     Task groups of asyncio, Trio and AnyIO raise the errors of their tasks as
     an ``ExceptionGroup``.
@@ -315,7 +341,7 @@ def ungroup(error: Exception) -> Exception:
     """
     if not isinstance(error, ExceptionGroup):
         return error
-    unexpected = error.split(EXPECTED)[1]
+    unexpected = error.split(is_expected)[1]
     if unexpected is not None:
         return error
     first: Exception = error
@@ -330,8 +356,8 @@ def as_api_error(
     """Return the error that a client receives.
 
     :param error: an :class:`ApiError`, which is returned; one of
-        :data:`FLEET_ERRORS`; a group of such errors; or any other, whose text
-        remains private
+        :data:`FLEET_ERRORS`; a ``ServiceError`` with a status; a group of such
+        errors; or any other, whose text remains private
     :param version: version of the request
     :param limits: lowest and highest version served now
     """
@@ -344,6 +370,8 @@ def as_api_error(
         error, (exceptions.LossyDowngrade, exceptions.UnsupportedType)
     ):
         return ConversionRejected(error, version, limits)
+    if isinstance(error, exceptions.ServiceError) and error.status is not None:
+        return ReportedError(error)
     return UnexpectedError()
 
 

@@ -84,8 +84,8 @@ class Negotiation:
         the policy's maximum, for a service without separate engines. If it
         raises NoLivePeer, the response is a 503
     :param handle_unexpected: whether a middleware responds to all errors of
-        the application; false: only to those in
-        :data:`vobjects.microversions.errors.EXPECTED` and groups of them
+        the application; false: only to those that are
+        :func:`~vobjects.microversions.errors.is_expected`, and groups of them
     """
 
     def __init__(
@@ -334,7 +334,7 @@ class _State(NamedTuple):
 
 
 def _is_expected(error: Exception) -> bool:
-    return isinstance(errors.ungroup(error), errors.EXPECTED)
+    return errors.is_expected(errors.ungroup(error))
 
 
 def _new_request_id() -> str:

@@ -9,12 +9,11 @@ from wsgiref import simple_server
 import webob
 import webob.dec
 
-from keys import errors, types
+from keys import types
 from keys.service import SERVICE, configuration
 from vobjects import Version, to_json
 from vobjects.controllers.request_parsing import parse_body
 from vobjects.controllers.version_request import version_of
-from vobjects.microversions.errors import ApiError
 from vobjects.microversions.middleware import Microversions
 from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.objects.manifest import at_microversion
@@ -28,12 +27,6 @@ POLICY = VersionPolicy(
 )
 
 
-class KeyNotFound(ApiError):
-    """Report an unknown key."""
-
-    status, code, title = 404, 'key-not-found', 'Key is not found'
-
-
 @webob.dec.wsgify
 def app(request):
     """Pass a request to an engine, at the microversion of the client."""
@@ -42,10 +35,7 @@ def app(request):
     else:
         message = types.KeyGetRequest(name=request.path_info.strip('/'))
     versions = at_microversion(version_of(request))
-    try:
-        key = engines.client.call({}, message, versions)
-    except errors.NoSuchKey as error:
-        raise KeyNotFound(str(error)) from error
+    key = engines.client.call({}, message, versions)
     return webob.Response(json=to_json(key, versions))
 
 

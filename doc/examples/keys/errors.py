@@ -6,3 +6,5 @@ from vobjects.exceptions import ServiceError
 
 class NoSuchKey(ServiceError):
     """The key does not exist."""
+
+    status = 404  # of the response

@@ -14,7 +14,7 @@ from fastapi import Depends, Header, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from secret_store import errors, types
+from secret_store import types
 from secret_store.service import SERVICE, configuration
 from vobjects import to_json
 from vobjects.controllers.request_parsing import parse_body, parse_query
@@ -35,12 +35,6 @@ POLICY = dataclasses.replace(
 MAX_BODY = 4 * types.MAX_PAYLOAD
 
 router = fastapi.APIRouter()
-
-
-class SecretNotFound(ApiError):
-    """Report an unknown secret."""
-
-    status, code, title = 404, 'secret-not-found', 'Secret is not found'
 
 
 class Unavailable(ApiError):
@@ -94,8 +88,6 @@ def call(request, project, message):
     client = request.app.state.engines.client
     try:
         result = client.call({'project_id': project}, message, versions)
-    except errors.NoSuchSecret as error:
-        raise SecretNotFound(str(error)) from error
     except RemoteError:
         raise  # a bug of the engine, to which the middleware responds
     except MessagingException as error:

@@ -6,3 +6,5 @@ from vobjects.exceptions import ServiceError
 
 class NoSuchSecret(ServiceError):
     """The project has no such secret."""
+
+    status = 404  # of the response

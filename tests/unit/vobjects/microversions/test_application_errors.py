@@ -15,7 +15,12 @@ from tests.unit.vobjects.microversions import wsgi
 from tests.unit.vobjects.microversions.test_asgi import scope_of
 from vobjects import added, fields, objects
 from vobjects.controllers import dispatch, responses, version_request
-from vobjects.exceptions import LossyDowngrade, NoLivePeer, UnsupportedType
+from vobjects.exceptions import (
+    LossyDowngrade,
+    NoLivePeer,
+    ServiceError,
+    UnsupportedType,
+)
 from vobjects.microversions import (
     asgi,
     errors,
@@ -315,6 +320,50 @@ def test_unexpected_error_is_500_in_the_format_of_the_preset(
     assert failures(caplog) == [f'Request {request_id} failed']
     expected = call_wsgi(policy, plain, fail)
     assert without_request_id(response) == without_request_id(expected)
+
+
+class NoSuchPart(ServiceError):
+    status = 404
+
+
+#: Ways to call a handler that declares no statuses of errors.
+UNDECLARED = ['wsgi', 'wsgi, generator', 'wsgi, late', 'asgi']
+
+
+@pytest.mark.parametrize('way', UNDECLARED)
+@pytest.mark.parametrize('is_grouped', [False, True])
+def test_error_of_a_server_with_a_status_has_that_status(
+    way, is_grouped, caplog
+):
+    def handler():
+        raise_remotely(NoSuchPart('There is no part 7.', 'a detail'))
+
+    response = CALLS[way][0](
+        presets.BARBICAN,
+        plain,
+        (lambda: raise_grouped(handler)) if is_grouped else handler,
+    )
+
+    assert response.status == 404
+    api_sig.assert_error_document(response.json, 404, response.headers)
+    (item,) = response.json['errors']
+    assert item['code'] == 'key-manager.no-such-part'
+    assert item['title'] == 'Not Found'
+    assert item['detail'] == 'There is no part 7.'
+    assert not caplog.records
+
+
+@pytest.mark.parametrize('way', UNDECLARED)
+def test_error_of_a_server_without_a_status_is_500(way, caplog):
+    response = CALLS[way][0](
+        presets.BARBICAN,
+        plain,
+        lambda: raise_remotely(ServiceError('a secret')),
+    )
+
+    assert response.status == 500
+    assert 'secret' not in response.body.decode()
+    assert len(failures(caplog)) == 1
 
 
 @pytest.mark.parametrize('way', CALLS)
