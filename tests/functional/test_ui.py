@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator
 
 import bcrypt
 import pytest
+import requests
 from selenium.webdriver.common.keys import Keys
 
 from tests import downloads, http_server
 from tests.functional import browser as browsers
 from tests.functional.browser import Browser
 from tests.functional.deployments import Deployment, Platform, deployed
-from tests.functional.processes import free_port
+from tests.functional.processes import TIMEOUT, free_port
 from tests.functional.rest import NEWEST, SPEC, RestClient, unique
 from tests.upgrade import mixed_fleet
 
@@ -260,6 +261,27 @@ def test_policy_when_attached_and_detached_is_listed(
     page.click('Detach', 'dialog button')
     page.wait_until_gone('enabled', '#console')
     assert client.get(f'/v1/clusters/{created}/policies') == []
+
+
+def test_webhook_when_created_scales_its_cluster(
+    page: Browser, site: Deployment, client: RestClient
+) -> None:
+    created = client.create_cluster(client.create_profile(), 1)
+    cluster_name = client.get(f'/v1/clusters/{created}')['name']
+    name = unique('alarm')
+    show(page, site, 'receivers')
+    page.click('Create webhook')
+    page.wait_for(cluster_name, 'dialog')
+    page.fill('#field-name', name)
+    page.fill('#field-cluster_id', cluster_name)
+    page.fill('#field-action', 'CLUSTER SCALE OUT')
+    page.click('Create webhook', 'dialog button')
+    page.wait_for(name, '.rows')
+    (receiver,) = client.get(f'/v1/receivers?name={name}')
+    response = requests.post(receiver['channel']['alarm_url'], timeout=TIMEOUT)
+    assert response.status_code == 202
+    show(page, site, f'clusters/{created}')
+    page.wait_for('2 of 2', '.facts')
 
 
 def test_view_when_opened_by_keyboard_shows_the_focus(

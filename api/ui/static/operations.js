@@ -5,7 +5,7 @@
 import {html, useState} from './preact-htm.js';
 import {may, request} from './api.js';
 import {Dialog} from './dialog.js';
-import {UNFINISHED} from './elements.js';
+import {UNFINISHED, words} from './elements.js';
 import {follow} from './follow.js';
 import {refresh} from './poll.js';
 import {go} from './route.js';
@@ -51,6 +51,10 @@ const SCALING_SPEC = {
   },
 };
 
+// The other actions of receivers need parameters.
+const WEBHOOK_ACTIONS = ['CLUSTER_SCALE_OUT', 'CLUSTER_SCALE_IN',
+  'CLUSTER_CHECK', 'CLUSTER_RECOVER'];
+
 // Operations of a list ("create") and of an item.
 const OPERATIONS = {
   'clusters/': [{
@@ -78,6 +82,18 @@ const OPERATIONS = {
     fields: () => [name,
       {name: 'spec', label: 'Spec', type: 'json', value: SCALING_SPEC}],
     send: (_, values) => [POST, 'v1/policies', {policy: values}],
+  }],
+  'receivers/': [{
+    id: 'create', label: 'Create webhook', rule: 'receivers:create',
+    fields: () => [
+      name,
+      {name: 'cluster_id', label: 'Cluster', type: 'select',
+        optionsFrom: 'clusters'},
+      {name: 'action', label: 'Action', type: 'select',
+        options: WEBHOOK_ACTIONS.map((value) => [value, words(value)])},
+    ],
+    send: (_, values) => [POST, 'v1/receivers',
+      {receiver: {type: 'webhook', ...values}}],
   }],
   clusters: [
     {
