@@ -122,7 +122,11 @@ class SenlinImport:
             if row.updated_at is not None
             and (now - row.updated_at).total_seconds() < ALIVE_FOR
         ]
-        self._problem('Senlin still runs; stop', running)
+        self._problem(
+            f'Senlin was running less than {ALIVE_FOR:g} seconds ago; stop it'
+            ' and wait',
+            running,
+        )
         unfinished = [
             f'{row.action} {row.id} ({row.status})'
             for row in senlin.execute(

@@ -178,7 +178,7 @@ def test_import_when_senlin_is_in_use_changes_nothing(
 
     assert completed.returncode == 1
     for words in (
-        'Senlin still runs; stop: senlin-',
+        'seconds ago; stop it and wait: senlin-',
         'Senlin has unfinished actions',
         'senlin.policy.magic-1.0',
         'Nothing was imported.\n',
