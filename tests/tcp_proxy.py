@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import os
+import pathlib
 import selectors
 import socket
 import threading
@@ -11,6 +14,9 @@ import time
 from collections.abc import Iterator
 
 _CHUNK = 65536
+
+#: setns(2): a network namespace.
+_CLONE_NEWNET = 0x40000000
 
 
 class TcpProxy:
@@ -20,11 +26,15 @@ class TcpProxy:
     was stopped. :meth:`freeze` keeps connections open and forwards nothing,
     like a host that vanished. :meth:`restore` ends both.
 
+    :param namespace: file of the server's network namespace, if it has another
     :ivar port: where the proxy listens on 127.0.0.1
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(
+        self, host: str, port: int, namespace: pathlib.Path | None = None
+    ) -> None:
         self._server = (host, port)
+        self._namespace = namespace
         self._listener = socket.create_server(('127.0.0.1', 0), backlog=128)
         self.port: int = self._listener.getsockname()[1]
         self._wake_sender, self._wake_receiver = socket.socketpair()
@@ -62,6 +72,8 @@ class TcpProxy:
         self._wake_sender.send(b'x')
 
     def _run(self) -> None:
+        if self._namespace is not None:
+            _enter(self._namespace)
         while self._state != 'closed':
             for key, _ in self._selector.select():
                 assert isinstance(key.fileobj, socket.socket)
@@ -116,10 +128,25 @@ class TcpProxy:
             self._drop(next(iter(self._peers)))
 
 
+def _enter(namespace: pathlib.Path) -> None:
+    """Enter a network namespace in this thread.
+
+    Its sockets remain in the namespace where they were created. Python has
+    ``os.setns`` since 3.12.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    with namespace.open() as file:
+        if libc.setns(file.fileno(), _CLONE_NEWNET) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), str(namespace))
+
+
 @contextlib.contextmanager
-def running(host: str, port: int) -> Iterator[TcpProxy]:
-    """Run a proxy to a server."""
-    proxy = TcpProxy(host, port)
+def running(
+    host: str, port: int, namespace: pathlib.Path | None = None
+) -> Iterator[TcpProxy]:
+    """Run a proxy to a server; see :class:`TcpProxy`."""
+    proxy = TcpProxy(host, port, namespace)
     try:
         yield proxy
     finally:

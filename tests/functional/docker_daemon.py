@@ -35,6 +35,9 @@ from tests.functional.processes import (
 
 IMAGE = 'busybox:test'
 
+#: What the daemon shows for an image without a tag.
+_NO_TAG = '<none>:<none>'
+
 #: Commands of busybox in the image.
 _COMMANDS = ('cat', 'sh', 'sleep', 'true')
 
@@ -43,6 +46,17 @@ _CHANGES = [
     """CMD ["sh", "-c", "trap 'exit 0' TERM; sleep 3600 & wait"]""",
     'VOLUME /data',
 ]
+#: The command of a daemon whose containers have no network.
+_ISOLATED = (
+    *('dockerd', '--iptables=false', '--bridge=none'),
+    '--storage-driver=vfs',
+)
+
+#: The command of a daemon in a network namespace of its own.
+_CONNECTED = (
+    *('--net', 'sh', '-c', 'busybox ip link set lo up && exec "$0" "$@"'),
+    'dockerd',
+)
 
 
 def require() -> None:
@@ -94,11 +108,8 @@ class Daemon:
             # The kernel unmounts its file systems when it is gone.
             shutil.which('unshare') or '',
             *('--mount', '--propagation', 'private'),
-            # A network namespace of its own, with Docker's bridge in it.
-            *(('--net',) if self._has_network else ()),
-            *('dockerd', '--iptables=false'),
-            *(() if self._has_network else ('--bridge=none',)),
-            *('--storage-driver=vfs', f'--host={self.url}'),
+            *(_CONNECTED if self._has_network else _ISOLATED),
+            f'--host={self.url}',
             *(f'--host={self.tls_url}', '--tlsverify'),
             f'--tlscacert={self.authority.file}',
             f'--tlscert={certificate}',
@@ -146,6 +157,12 @@ class Daemon:
         self._group.remove(self._process)
         self._process = None
 
+    @property
+    def network_namespace(self) -> pathlib.Path:
+        """The file of the daemon's network namespace."""
+        assert self._process is not None
+        return pathlib.Path(f'/proc/{self._process.pid}/ns/net')
+
     @functools.cached_property
     def client(self) -> Any:
         """A client that does not use this project."""
@@ -187,7 +204,7 @@ class Daemon:
         images = {
             tag
             for image in self.client.images()
-            for tag in image['RepoTags'] or ['untagged']
+            for tag in image['RepoTags'] or [_NO_TAG]
         }
         return [
             *(container['Name'] for container in self.containers()),
@@ -204,7 +221,7 @@ class Daemon:
         self.client.prune_volumes()
         for image in self.client.images():
             for tag in image['RepoTags'] or []:
-                if tag != IMAGE:
+                if tag not in (IMAGE, _NO_TAG):
                     self.client.remove_image(tag)
 
     def close(self) -> None:

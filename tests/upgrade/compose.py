@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stack of ``etc/docker/compose.yaml`` on a real Docker daemon.
+
+The images are built from Debian's packages, without a registry and without a
+network: see ``tools/debian-image``. :data:`OLD` emulates an older release.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import requests
+
+from tests import downloads, requirements, tcp_proxy
+from tests.functional import docker_daemon
+from tests.functional.docker_daemon import Daemon
+from tests.functional.processes import TIMEOUT, wait_for
+
+ROOT = pathlib.Path(__file__).parents[2]
+COMPOSE = ROOT / 'etc/docker/compose.yaml'
+IMAGES = pathlib.Path(__file__).parent / 'images'
+
+#: Timeout of ``tools/debian-image`` in seconds.
+DOWNLOAD_TIMEOUT = 1200
+
+NEW = 'vobjects-clustering'
+OLD = 'vobjects-clustering:old'
+
+#: Service of an API -> its port on the machine of the daemon.
+APIS = {'api-1': 8777, 'api-2': 8778}
+
+ENGINES = ('engine-1', 'engine-2')
+
+
+class Stack:
+    """Containers of the stack.
+
+    :ivar urls: service of an API -> its URL on this machine
+    """
+
+    def __init__(self, daemon: Daemon, urls: dict[str, str]) -> None:
+        self.daemon = daemon
+        self.urls = urls
+
+    def compose(self, *words: str, image: str = NEW) -> str:
+        """Run a command of Docker Compose and return its output."""
+        completed = subprocess.run(
+            ('docker-compose', f'--file={COMPOSE}', *words),
+            env={
+                **os.environ,
+                'DOCKER_HOST': self.daemon.url,
+                'VOBJECTS_IMAGE': image,
+                'POSTGRESQL_IMAGE': 'postgresql',
+                'RABBITMQ_IMAGE': 'rabbitmq',
+            },
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=2 * TIMEOUT,
+            check=False,
+        )
+        assert completed.returncode == 0, self._describe(words, completed)
+        return completed.stdout
+
+    def up(self, image: str) -> None:
+        """Start everything and wait until both APIs serve requests."""
+        self.compose('up', '--detach', image=image)
+        for service in APIS:
+            self.wait_until_served(service)
+
+    def replace(self, service: str, image: str) -> None:
+        """Run a service with another image, and wait until it is healthy."""
+        self.compose('up', '--detach', '--no-deps', service, image=image)
+        wait_for(f'{service} is healthy', lambda: self.is_healthy(service))
+
+    def run(self, *words: str) -> str:
+        """Run a ``vobjects`` command in a new container, and remove it."""
+        options = ('--rm', '--no-deps', '-T')
+        return self.compose('run', *options, 'expand', *words)
+
+    def is_healthy(self, service: str) -> bool:
+        """Return whether the container of a service passes its check."""
+        container = self.inspect(service)
+        return bool(container['State']['Health']['Status'] == 'healthy')
+
+    def inspect(self, service: str) -> dict[str, Any]:
+        """Return the container of a service, as Docker's API shows it."""
+        (container,) = self.daemon.client.containers(
+            all=True,
+            filters={
+                'label': [
+                    'com.docker.compose.project=vobjects',
+                    f'com.docker.compose.service={service}',
+                    'com.docker.compose.oneoff=False',
+                ]
+            },
+        )
+        details: dict[str, Any] = self.daemon.client.inspect_container(
+            container['Id']
+        )
+        return details
+
+    def wait_until_served(self, service: str) -> None:
+        """Wait until an API reaches an engine."""
+
+        def is_served() -> bool:
+            with contextlib.suppress(requests.RequestException):
+                url = f'{self.urls[service]}/healthcheck'
+                return requests.get(url, timeout=TIMEOUT).ok
+            return False
+
+        wait_for(f'{service} serves requests', is_served)
+
+    def _describe(
+        self,
+        words: tuple[str, ...],
+        completed: subprocess.CompletedProcess[str],
+    ) -> str:
+        lines = [f'{" ".join(words)}: {completed.returncode}']
+        lines.append((completed.stdout + completed.stderr)[-2000:])
+        for container in self.daemon.client.containers(all=True):
+            lines.append(f'{container["Names"]}: {container["Status"]}')
+            log = self.daemon.client.logs(container['Id'], tail=12)
+            lines.append(log.decode(errors='replace'))
+        return '\n'.join(lines)
+
+
+def _build(daemon: Daemon, tag: str, path: pathlib.Path, **more: Any) -> None:
+    """Build an image.
+
+    :param path: directory of the context
+    """
+    lines = []
+    for line in daemon.client.build(
+        path=str(path),
+        tag=tag,
+        rm=True,
+        decode=True,
+        **more,
+    ):
+        lines.append(line.get('stream') or json.dumps(line))
+        assert 'error' not in line, ''.join(lines[-40:])
+
+
+def _build_images(daemon: Daemon, manifest: str) -> None:
+    """Build the images of all services.
+
+    :param manifest: of the old release, in JSON
+    """
+    files = downloads.require('debian-image', DOWNLOAD_TIMEOUT)
+    daemon.client.import_image(
+        str(files / 'debian.tar'), repository='debian', tag='latest'
+    )
+    for name in ('python', 'postgresql', 'rabbitmq'):
+        _build(
+            daemon,
+            name,
+            files if name == 'python' else IMAGES,
+            dockerfile=str(IMAGES / f'{name}.Dockerfile'),
+        )
+    _build(
+        daemon,
+        NEW,
+        ROOT,
+        dockerfile='etc/docker/Dockerfile',
+        buildargs={'PYTHON': 'python'},
+    )
+    context = daemon.directory / 'old'
+    context.mkdir()
+    (context / 'old.json').write_text(manifest)
+    _build(daemon, OLD, context, dockerfile=str(IMAGES / 'old.Dockerfile'))
+
+
+@contextlib.contextmanager
+def running(manifest: str) -> Iterator[Stack]:
+    """Run the stack with the image of the old release.
+
+    :param manifest: of the old release, in JSON
+    """
+    requirements.programs('docker-compose', 'mmdebstrap')
+    with (
+        docker_daemon.running(has_network=True) as daemon,
+        contextlib.ExitStack() as proxies,
+    ):
+        _build_images(daemon, manifest)
+        urls = {}
+        for service, port in APIS.items():
+            proxy = proxies.enter_context(
+                tcp_proxy.running('127.0.0.1', port, daemon.network_namespace)
+            )
+            urls[service] = f'http://127.0.0.1:{proxy.port}'
+        stack = Stack(daemon, urls)
+        stack.up(OLD)
+        # The end of the daemon removes the containers.
+        yield stack
