@@ -61,6 +61,18 @@ docs: $(VENV)/.test ## Test the examples of the docs; build doc/build
 	$(BIN)/pytest -q --doctest-glob='*.rst' doc/source
 	$(BIN)/sphinx-build -W --keep-going -q -b html doc/source doc/build/html
 
+.PHONY: changelog
+changelog: $(VENV)/.test ## Print the release notes of all releases
+	@$(BIN)/reno --quiet report --no-show-source
+
+# A folder with the documentation of several releases: build each release from
+# its own source with the same SITE. Pages then offer the other releases.
+SITE ?= doc/build/site
+
+.PHONY: site
+site: docs ## Add this release to the site in SITE (doc/build/site)
+	$(BIN)/python tools/site doc/build/html '$(SITE)'
+
 .PHONY: services
 services: ## Provide the servers for tests, as root on Debian
 	@tools/services

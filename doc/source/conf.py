@@ -44,7 +44,7 @@ extensions = [
     'sphinx_copybutton',
 ]
 html_theme = 'furo'
-html_title = 'vobjects'
+html_title = f'vobjects {release}'
 html_static_path = ['_static']
 html_css_files = ['site.css']
 html_js_files = [('site.js', {'defer': 'defer'})]

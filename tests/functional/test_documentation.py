@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import pathlib
+import shutil
 import subprocess
 import sys
 
 import pytest
 
-from tests import downloads
+from tests import downloads, http_server
 from tests.functional import browser as browsers
+from tests.functional.processes import wait_for
 
 pytestmark = pytest.mark.chromium
 
@@ -39,10 +43,9 @@ WINDOWS = ((390, 'dark'), (1440, 'light'))
 DOWNLOAD_TIMEOUT, BUILD_TIMEOUT = 120, 600
 
 
-def test_pages_fit_the_window_and_have_no_accessibility_problem(
-    tmp_path: pathlib.Path,
-) -> None:
-    axe = downloads.require('axe', DOWNLOAD_TIMEOUT)
+@pytest.fixture(scope='module', autouse=True)
+def _build() -> None:
+    browsers.require()
     subprocess.run(
         [
             *(sys.executable, '-m', 'sphinx', '-q', '-b', 'html'),
@@ -52,6 +55,12 @@ def test_pages_fit_the_window_and_have_no_accessibility_problem(
         check=True,
         timeout=BUILD_TIMEOUT,
     )
+
+
+def test_pages_fit_the_window_and_have_no_accessibility_problem(
+    tmp_path: pathlib.Path,
+) -> None:
+    axe = downloads.require('axe', DOWNLOAD_TIMEOUT)
     problems = []
     with browsers.running(tmp_path) as page:
         for width, scheme in WINDOWS:
@@ -66,3 +75,42 @@ def test_pages_fit_the_window_and_have_no_accessibility_problem(
                 if needed > width:
                     problems.append(f'{name} is {needed} wide at {width}')
     assert problems == []
+
+
+def collect(html: pathlib.Path, site: pathlib.Path) -> None:
+    """Add built documentation to a site."""
+    command = (sys.executable, ROOT / 'tools' / 'site', html, site)
+    subprocess.run(command, check=True, timeout=BUILD_TIMEOUT)
+
+
+def test_site_when_it_has_two_releases_offers_the_other_one(
+    tmp_path: pathlib.Path,
+) -> None:
+    site, newer = tmp_path / 'site', tmp_path / 'newer'
+    collect(HTML, site)
+    (release,) = (path.parent.name for path in site.glob('*/index.html'))
+    shutil.copytree(HTML, newer)
+    options = newer / '_static/documentation_options.js'
+    options.write_text(options.read_text().replace(release, '10.0.0'))
+    collect(newer, site)
+    serve = functools.partial(
+        http.server.SimpleHTTPRequestHandler, directory=str(site)
+    )
+    with (
+        http_server.serving(serve) as port,
+        browsers.running(tmp_path / 'browser') as page,
+    ):
+        page.open(f'http://127.0.0.1:{port}/{release}/start.html', 1440)
+        page.wait_for('10.0.0', '.releases')
+        page.fill('.releases select', '10.0.0')
+        page.wait_for('Getting started', 'h1')
+        root = f'http://127.0.0.1:{port}'
+        wait_for(
+            'the page of the other release is shown',
+            lambda: page.driver.current_url == f'{root}/10.0.0/start.html',
+        )
+        page.open(f'{root}/')
+        wait_for(
+            'the newest release is shown',
+            lambda: page.driver.current_url == f'{root}/10.0.0/index.html',
+        )

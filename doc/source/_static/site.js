@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the theme's pages lack for users of a keyboard or a screen reader.
 
-const scrollers = document.querySelectorAll('article pre, .table-wrapper');
+const scrollers = document.querySelectorAll('article pre, .table-wrapper, .diagram');
 
 // A box that scrolls must be reachable by keyboard, others must not.
 const update = (box) => {
@@ -23,3 +23,27 @@ document.addEventListener('DOMContentLoaded', () => {
   });
   scrollers.forEach((box) => observer.observe(box));
 });
+
+// A site of several releases has a list of them; see tools/site.
+const offerReleases = async () => {
+  const root = new URL(document.documentElement.dataset.content_root, document.baseURI);
+  const answer = await fetch(new URL('../versions.json', root));
+  const release = root.pathname.split('/').at(-2);
+  const releases = answer.ok ? await answer.json() : [];
+  if (!releases.includes(release)) return;
+  const label = document.createElement('label');
+  const select = document.createElement('select');
+  select.append(...releases.map((name) => new Option(name, name, false, name === release)));
+  select.addEventListener('change', async () => {
+    const other = new URL(`../${select.value}/`, root);
+    const page = new URL(document.location.pathname.slice(root.pathname.length), other);
+    const exists = (await fetch(page, { method: 'HEAD' })).ok;
+    document.location = exists ? page : new URL('index.html', other);
+  });
+  label.className = 'releases';
+  label.append('Release ', select);
+  document.querySelector('.sidebar-brand')?.after(label);
+};
+
+// Files on disk cannot be requested.
+if (document.location.protocol.startsWith('http')) offerReleases();
