@@ -46,6 +46,7 @@ _CHANGES = [
     """CMD ["sh", "-c", "trap 'exit 0' TERM; sleep 3600 & wait"]""",
     'VOLUME /data',
 ]
+
 #: The command of a daemon whose containers have no network.
 _ISOLATED = (
     *('dockerd', '--iptables=false', '--bridge=none'),
