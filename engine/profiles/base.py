@@ -79,10 +79,13 @@ class NodeView:
         if self.physical_id:
             yield self.physical_id
         # An engine may have died after creating an object, before recording
-        # it.
-        unrecorded = find(self.id)
-        if unrecorded is not None:
-            yield unrecorded.id
+        # it, or repeated a request whose response was lost.
+        previous = self.physical_id
+        while (unrecorded := find(self.id)) is not None:
+            if unrecorded.id == previous:
+                return  # still listed
+            previous = unrecorded.id
+            yield previous
 
     def membership(self) -> dict[str, str]:
         """Return the membership of the node, to store in its cloud object."""

@@ -66,6 +66,21 @@ class Fault:
     headers: dict[str, str]
 
 
+@dataclasses.dataclass(slots=True)
+class Loss:
+    """Requests that succeed, but whose response is lost.
+
+    :ivar path: regular expression
+    :ivar times: remaining number of losses
+    :ivar content: of the response instead; None: no response
+    """
+
+    method: str
+    path: str
+    times: int
+    content: bytes | None
+
+
 class Cloud:
     """The state of the cloud.
 
@@ -92,6 +107,7 @@ class Cloud:
         self.url = ''
         self.token = uuid.uuid4().hex
         self.faults: list[Fault] = []
+        self.losses: list[Loss] = []
         self.requests: list[str] = []
         self.bodies: list[tuple[str, Any]] = []
         self.scopes: list[tuple[str, str]] = []
@@ -155,6 +171,16 @@ class Cloud:
         self.faults.append(
             Fault(method, path, status, message, times, headers or {})
         )
+
+    def lose(
+        self, method: str, path: str, *, times: int, content: bytes | None
+    ) -> None:
+        """Lose the responses to requests.
+
+        :param path: regular expression for the beginning of the path
+        :param content: of the responses instead; None: close the connection
+        """
+        self.losses.append(Loss(method, path, times, content))
 
     def requests_to(self, start: str) -> list[str]:
         """Return the requests with a prefix, such as ``POST /compute``."""
@@ -288,6 +314,21 @@ def application() -> flask.Flask:
             flask.g.project = project
             cloud.scopes.append((line, project))
         return None
+
+    @app.after_request
+    def after_request(response: flask.Response) -> flask.Response:
+        request = flask.request
+        for loss in cloud.losses:
+            fits = loss.method == request.method and re.match(
+                loss.path, request.path
+            )
+            if fits and loss.times > 0:
+                loss.times -= 1
+                if loss.content is None:
+                    # See _Handler.connection_dropped().
+                    raise ConnectionResetError
+                response.set_data(loss.content)
+        return response
 
     for module in (
         identity,

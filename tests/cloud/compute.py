@@ -286,7 +286,10 @@ def visible_server(cloud: fake.Cloud, id_: str) -> fake.Json:
 def shown(server: fake.Json) -> fake.Json:
     """Return a server in the format of the requested microversion."""
     minor = microversion()
-    hidden = {'flavor_id', 'hints', 'steps_left', 'final_status', 'sent'}
+    hidden = {
+        *('flavor_id', 'hints', 'sent'),
+        *('is_changing', 'steps_left', 'final_status'),
+    }
     result = {k: v for k, v in server.items() if k not in hidden}
     flavor = server['flavor_id']
     result['flavor'] = (
@@ -301,13 +304,18 @@ def shown(server: fake.Json) -> fake.Json:
 
 
 def begin(
-    cloud: fake.Cloud, server: fake.Json, status: str, final_status: str
+    cloud: fake.Cloud,
+    server: fake.Json,
+    status: str,
+    final_status: str,
+    task: str | None = 'working',
 ) -> None:
     """Start a change of a server."""
     server.update(
         {
             'status': status,
-            'OS-EXT-STS:task_state': 'working',
+            'OS-EXT-STS:task_state': task,
+            'is_changing': True,
             'steps_left': cloud.steps,
             'final_status': final_status,
         }
@@ -316,11 +324,12 @@ def begin(
 
 def step(cloud: fake.Cloud, server: fake.Json) -> None:
     """Advance the change of a server by one step."""
-    if server['OS-EXT-STS:task_state'] is None:
+    if not server.get('is_changing'):
         return
     server['steps_left'] -= 1
     if server['steps_left'] > 0:
         return
+    server['is_changing'] = False
     server['status'] = server['final_status']
     server['OS-EXT-STS:task_state'] = None
     if server['status'] == 'DELETED':
@@ -406,6 +415,9 @@ def _act(cloud: fake.Cloud, server: fake.Json, name: str, content: Any) -> Any:
         )
     if name == 'forceDelete':
         begin(cloud, server, server['status'], 'DELETED')
+    elif name == 'confirmResize':
+        # Nova sets no task meanwhile.
+        begin(cloud, server, server['status'], final_status, None)
     elif name in ('lock', 'unlock'):
         server['locked'] = name == 'lock'
     elif name == 'createImage':

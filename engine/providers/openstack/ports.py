@@ -43,7 +43,7 @@ def delete_ports(cloud: Cloud, key: str) -> None:
     with sdk_errors.converted(f'remove the ports of node {key}'):
         for address in _addresses_of(cloud, key):
             cloud.network.delete_ip(address, ignore_missing=True)
-        for port in _ports_of(cloud, key).values():
+        for port in _all_ports_of(cloud, key):
             cloud.network.delete_port(port, ignore_missing=True)
 
 
@@ -52,7 +52,7 @@ def detach_ports(cloud: Cloud, key: str) -> None:
     with sdk_errors.converted(f'leave the ports of node {key}'):
         for address in _addresses_of(cloud, key):
             cloud.network.update_ip(address, description='')
-        for port in _ports_of(cloud, key).values():
+        for port in _all_ports_of(cloud, key):
             cloud.network.update_port(port, description='')
 
 
@@ -109,8 +109,15 @@ def _specs_by_name(specs: Sequence[Spec]) -> dict[str, Spec]:
 
 def _ports_of(cloud: Cloud, key: str) -> dict[str, Any]:
     """Return the ports created for a server, by name."""
-    ports = cloud.network.ports(description=_description(key))
-    return {port.name: port for port in ports}
+    return {port.name: port for port in _all_ports_of(cloud, key)}
+
+
+def _all_ports_of(cloud: Cloud, key: str) -> list[Any]:
+    """Return all ports created for a server.
+
+    Several have the same name if a response was lost and the request repeated.
+    """
+    return list(cloud.network.ports(description=_description(key)))
 
 
 def _addresses_of(cloud: Cloud, key: str) -> list[Any]:

@@ -9,8 +9,11 @@ the server changes to ERROR, the method raises an exception with Nova's reason.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
 from typing import Any
+
+from keystoneauth1 import exceptions as auth_exceptions
 
 from engine.providers import base
 from engine.providers.openstack import (
@@ -40,6 +43,9 @@ _GONE = ('DELETED', 'SOFT_DELETED')
 
 #: Status of a server that was stopped.
 _STOPPED = 'SHUTOFF'
+
+#: Status of a server whose resize or migration has to be confirmed.
+_RESIZED = 'VERIFY_RESIZE'
 
 #: Description of a server that its node no longer uses.
 _DETACHED = 'left by its vobjects node'
@@ -269,20 +275,37 @@ class Servers:
             body['os:scheduler_hints'] = properties['scheduler_hints']
         volumes = server.get('block_device_mapping_v2') or ()
         has_types = any(volume.get('volume_type') for volume in volumes)
-        response = sdk_errors.checked(
-            self._cloud.compute.post(
-                '/servers',
-                json=body,
-                microversion=VOLUME_TYPE_MICROVERSION
-                if has_types
-                else CREATE_MICROVERSION,
-            )
+        microversion = (
+            VOLUME_TYPE_MICROVERSION if has_types else CREATE_MICROVERSION
         )
-        return str(response.json()['server']['id'])
+        options = self._cloud.options
+        for attempt in range(options.retries + 1):
+            try:
+                response = sdk_errors.checked(
+                    self._cloud.compute.post(
+                        '/servers',
+                        json=body,
+                        microversion=microversion,
+                        connect_retries=0,
+                    )
+                )
+                return str(response.json()['server']['id'])
+            except auth_exceptions.RetriableConnectionFailure:
+                # Nova may have received the request: look before repeating
+                # it.
+                if found := self.find(key):
+                    return found.id
+                if attempt == options.retries:
+                    raise
+                time.sleep(options.retry_delay * 2**attempt)
+        raise AssertionError  # the last attempt returns or raises
 
     def _clean_up(self, key: str, server_id: str | None) -> None:
         """Delete what exists of a server whose creation failed."""
         try:
+            if server_id is None and (found := self.find(key)):
+                # The response to its creation was not understood.
+                server_id = found.id
             if server_id is not None:
                 self.delete(server_id)
             self.delete_related(key)
@@ -302,22 +325,33 @@ class Servers:
         flavor_id = server_requests.flavor_id(self._cloud, flavor)
         if flavor_id != server_details.flavor_id(server):
             self._server_action(server_id, 'resize', {'flavorRef': flavor_id})
-        elif server['status'] != 'VERIFY_RESIZE':
+        elif server['status'] != _RESIZED:
             return
         self._confirm(server_id, f'resize server {server_id}')
 
     def _migrate(self, server_id: str) -> base.Server:
         description = f'migrate server {server_id}'
         with sdk_errors.converted(description, base.ServerNotFound):
-            if self._get(server_id)['status'] != 'VERIFY_RESIZE':
+            if self._get(server_id)['status'] != _RESIZED:
                 self._server_action(server_id, 'migrate', None)
             return self._confirm(server_id, description)
 
     def _confirm(self, server_id: str, description: str) -> base.Server:
         """Confirm the resize or migration of a server once it is ready."""
-        self._wait(server_id, 'VERIFY_RESIZE', description, or_stays=True)
+        self._wait(server_id, _RESIZED, description, or_stays=True)
         self._server_action(server_id, 'confirmResize', None)
-        return self._wait(server_id, '', description)
+
+        def poll() -> base.Server | None:
+            # Nova sets no task while it confirms.
+            server = self._wait(server_id, '', description)
+            return None if server.status == _RESIZED else server
+
+        return sdk_errors.wait_until(
+            poll,
+            description,
+            timeout=self._timeout(),
+            interval=self._cloud.options.poll_interval,
+        )
 
     def _set_metadata(
         self,

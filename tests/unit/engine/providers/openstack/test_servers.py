@@ -283,6 +283,44 @@ def test_resize_when_nova_leaves_it_undone_is_an_error(
         provider.servers.update('key', server.id, 'web', SMALL, new)
 
 
+def test_resize_is_awaited_until_nova_has_confirmed_it(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    server = create_server(provider)
+    cloud.steps = 3
+    old, new = SMALL, {**SMALL, 'flavor': 'm1.big'}
+    updated = provider.servers.update('key', server.id, 'web', old, new)
+    assert updated.status == cloud.servers[server.id]['status'] == 'ACTIVE'
+    migrated = provider.servers.operate(server.id, 'migrate', {})
+    assert migrated.status == cloud.servers[server.id]['status'] == 'ACTIVE'
+
+
+def test_creation_whose_response_is_lost_makes_no_second_server(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    networks = [{'network': 'private', 'floating_network': 'public'}]
+    properties = {**SMALL, 'networks': networks}
+    cloud.lose('POST', '/compute/v2.1/servers', times=1, content=None)
+    server = provider.servers.create('key', 'web', properties)
+    assert list(cloud.servers) == [server.id]
+    provider.servers.delete(server.id)
+    provider.servers.delete_related('key')
+    assert cloud.leftovers() == {}
+
+
+def test_creation_whose_responses_are_useless_leaves_nothing(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    # The request for the port is repeated, so that there are two.
+    cloud.lose('POST', '/network/v2.0/ports', times=1, content=None)
+    cloud.lose('POST', '/compute/v2.1/servers', times=1, content=b'{}')
+    properties = {**SMALL, 'networks': [{'network': 'private'}]}
+    with pytest.raises(base.ProviderError, match='unexpected response'):
+        provider.servers.create('key', 'web', properties)
+    assert len(cloud.requests_to('POST /network/v2.0/ports')) == 2
+    assert cloud.leftovers() == {}
+
+
 def test_resize_of_a_dead_engine_is_confirmed(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
