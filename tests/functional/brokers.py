@@ -151,6 +151,17 @@ def forbid_messages(url: str) -> None:
     _control('set_permissions', '-p', name, name, '.*', '^amq.default$', '.*')
 
 
+def limit_queues(url: str, length: int) -> None:
+    """Let the broker reject messages for queues that are full.
+
+    :param url: of :func:`temporary`
+    :param length: maximum number of messages in each queue
+    """
+    name = urllib.parse.urlsplit(url).path.lstrip('/')
+    policy = {'max-length': length, 'overflow': 'reject-publish'}
+    _control('set_policy', '-p', name, 'limit', '.*', json.dumps(policy))
+
+
 def close_connections(url: str) -> None:
     """Close all connections to a virtual host.
 

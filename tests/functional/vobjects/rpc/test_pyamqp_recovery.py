@@ -29,6 +29,7 @@ from tests.functional.vobjects.rpc.rabbit_bus import (
 from tests.functional.vobjects.rpc.servers import Processes
 from tests.tcp_proxy import TcpProxy
 from vobjects.rpc.drivers import errors
+from vobjects.rpc.drivers.pyamqp import driver
 from vobjects.rpc.drivers.pyamqp.broker_connection import BrokerConnection
 from vobjects.rpc.drivers.pyamqp.link import Link, OutageLog
 from vobjects.rpc.drivers.pyamqp.settings import Settings
@@ -302,6 +303,40 @@ def test_cast_that_the_broker_refuses_raises() -> None:
         # Calls may have been delivered.
         with pytest.raises(errors.AnswerLost, match='ACCESS_REFUSED'):
             client.call({}, 'identify')
+        bus.close()
+
+
+@pytest.mark.parametrize('method', ['cast', 'call'])
+def test_message_for_a_full_queue_is_sent_again_until_there_is_room(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if brokers.VARIABLE in os.environ:
+        pytest.skip(f'{brokers.VARIABLE} is set: cannot limit queues')
+    # The server may need longer to start than senders usually wait.
+    monkeypatch.setattr(driver, 'MAX_NACKS', LONG)
+    monkeypatch.setattr(driver, 'NACK_PAUSE', 0.1)
+    with brokers.temporary('rabbit') as url:
+        bus = RabbitBus(url)
+        stop(*bus.server())
+        brokers.limit_queues(url, 1)
+        impatient = bus.client(retry=0)
+
+        def fill() -> None:
+            # A queue may exceed its limit by some messages.
+            for value in range(100):
+                impatient.cast({}, 'store', value=value)
+
+        with pytest.raises(
+            oslo_messaging.MessageDeliveryFailure, match='did not accept'
+        ):
+            fill()
+        client = bus.client(timeout=LONG)
+        send = getattr(client, method)
+        with in_background(send, {}, 'echo', value='x') as outcome:
+            time.sleep(0.3)
+            assert not outcome.done()
+            bus.server()
+            outcome.result(timeout=LONG)
         bus.close()
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import time
 import weakref
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -38,8 +39,11 @@ from vobjects.rpc.drivers.pyamqp import (
 )
 from vobjects.rpc.drivers.pyamqp.link import OutageLog
 from vobjects.rpc.drivers.pyamqp.publisher import (
+    MAX_NACKS,
     MAX_REFUSALS,
+    NACK_PAUSE,
     ChannelClosed,
+    Nacked,
     Publication,
     Uncertain,
 )
@@ -154,8 +158,16 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
                     mandatory=mandatory,
                     expiration=timeout,
                 )
-                self._sender.publisher.publish(publication, deadline, retry)
-                return call.wait(deadline, self._allowed_remote_exmods)
+                for attempt in range(1, MAX_NACKS + 1):
+                    self._sender.publisher.publish(
+                        publication, deadline, retry
+                    )
+                    try:
+                        return call.wait(deadline, self._allowed_remote_exmods)
+                    except Nacked:
+                        if attempt == MAX_NACKS or retry == 0:
+                            raise
+                    _pause(deadline)
             finally:
                 self._sender.calls.end(call)
         except TimeoutError:
@@ -307,7 +319,7 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
         if retry is not None and retry >= 0:
             limit = CONFIRM_TIMEOUT * (retry + 1)
             deadline = Deadline(min(timeout or limit, limit))
-        refusals = 0
+        refusals = nacks = 0
         try:
             while True:
                 outcome: SimpleQueue[Exception | None] = SimpleQueue()
@@ -325,6 +337,14 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
                 error = outcome.get(timeout=deadline.remaining())
                 if error is None:
                     return
+                nacks += isinstance(error, Nacked)
+                if (
+                    isinstance(error, Nacked)
+                    and nacks < MAX_NACKS
+                    and retry != 0
+                ):
+                    _pause(deadline)
+                    continue
                 if not isinstance(error, Uncertain):
                     raise error
                 refusals += isinstance(error, ChannelClosed)
@@ -341,6 +361,12 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
                 f'RabbitMQ did not confirm the message within {deadline}'
                 f'{self._sender.problem()}'
             ) from None
+
+
+def _pause(deadline: Deadline) -> None:
+    """Wait for the leader of a queue, or for room in the queue."""
+    remaining = deadline.remaining()
+    time.sleep(min(NACK_PAUSE, NACK_PAUSE if remaining is None else remaining))
 
 
 _drivers: weakref.WeakSet[PyAmqpDriver] = weakref.WeakSet()

@@ -9,7 +9,8 @@ error                   state of the message
 ======================  ====================================================
 none                    the broker has it
 MessageUndeliverable    no queue has it, and the sender requires one
-Rejected                the broker has dropped it, a queue is full
+Nacked                  the broker has dropped it: a queue is full, or its
+                        leader is down
 Uncertain               the connection was lost before the confirmation
 ChannelClosed           the broker has refused this message or another one
 ======================  ====================================================
@@ -48,12 +49,23 @@ MAX_UNCONFIRMED = 1000
 #: does so for a message that it refuses, and for all others on the channel.
 MAX_REFUSALS = 3
 
+#: Attempts to send a message that the broker drops, and seconds between them.
+MAX_NACKS = 5
+NACK_PAUSE = 0.5
+
+#: Seconds between replacements of a channel whose messages are dropped.
+REPLACE_INTERVAL = 1.0
+
 #: Seconds until another attempt on a connection that was just lost.
 PAUSE = 0.01
 
 
 class Rejected(oslo_messaging.MessageDeliveryFailure):  # type: ignore[misc]
-    """The broker did not accept a message."""
+    """AMQP cannot express a message, or the broker did not accept it."""
+
+
+class Nacked(Rejected):
+    """The broker has dropped a message."""
 
 
 class Uncertain(Exception):
@@ -110,11 +122,19 @@ class Lane:
 
     :param compression: kombu's name of a compression method; empty: none
     :param on_error: called when the broker has closed the channel
+    :param on_nack: called in the reading thread before a message is settled
+        that the broker has dropped
     """
 
-    def __init__(self, compression: str, on_error: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        compression: str,
+        on_error: Callable[[], None],
+        on_nack: Callable[[Lane], None],
+    ) -> None:
         self._compression = compression
         self._on_error = on_error
+        self._notify_nack = on_nack
         # Numbers follow the order of the messages on the channel.
         self._lock = threading.Lock()
         self._has_room = threading.Condition(self._lock)
@@ -207,6 +227,30 @@ class Lane:
         for publication in publications:
             publication.settle(outcome(describe(error)))
 
+    def open_other(self) -> BrokerChannel | None:
+        """Open another channel of the connection, in the reading thread.
+
+        :returns: None if the connection is lost
+        """
+        channel = self._channel
+        connection = channel.connection if channel is not None else None
+        return connection.channel() if connection is not None else None
+
+    def close_if_settled(self) -> bool:
+        """Close the channel unless a message waits for its confirmation.
+
+        Call it in the reading thread.
+
+        :returns: whether no message waits
+        """
+        with self._lock:
+            if self._unsettled:
+                return False
+            channel, self._channel = self._channel, None
+        if channel is not None:
+            channel.close()
+        return True
+
     def _detach(self) -> None:
         with self._lock:
             self._channel = None
@@ -224,9 +268,11 @@ class Lane:
             publication.settle(publication.returned)
 
     def _on_nack(self, number: int, multiple: bool) -> None:
-        for publication in self._take(number, multiple):
+        publications = self._take(number, multiple)
+        self._notify_nack(self)
+        for publication in publications:
             publication.settle(
-                Rejected(
+                Nacked(
                     'RabbitMQ did not accept a message for'
                     f' {_destination(publication)}'
                 )
@@ -270,12 +316,11 @@ class Publisher:
     def __init__(self, settings: Settings, link: Link) -> None:
         self._settings = settings
         self._link = link
-        self._lane = Lane(settings.compression, self._forget_exchanges)
-        # Exchanges that are deleted with their last queue: publishing to a
-        # deleted one closes the channel.
-        self._volatile_lane = Lane(
-            settings.compression, self._forget_exchanges
-        )
+        # True: for exchanges that are deleted with their last queue, because
+        # publishing to a deleted one closes the channel.
+        self._lanes = {False: self._new_lane(), True: self._new_lane()}
+        self._retired: list[Lane] = []
+        self._next_replacement = 0.0
         self._setup_lock = threading.Lock()
         self._setup: BrokerChannel | None = None
         self._declared: set[topology.Exchange | str] = set()
@@ -284,16 +329,17 @@ class Publisher:
         """Use a new connection; call it in the reading thread."""
         setup = connection.channel()
         setup.on_error = lambda error: LOG.warning('%s', error)
-        self._lane.open(connection.channel())
-        self._volatile_lane.open(connection.channel())
+        for lane in self._lanes.values():
+            lane.open(connection.channel())
         with self._setup_lock:
             self._setup = setup
             self._declared = {topology.DEFAULT}
 
     def close(self, error: Exception) -> None:
         """Settle all messages, because the connection is lost."""
-        self._lane.close(error)
-        self._volatile_lane.close(error)
+        for lane in (*self._lanes.values(), *self._retired):
+            lane.close(error)
+        self._retired.clear()
 
     def try_publish(self, publication: Publication) -> bool:
         """Publish to a known exchange without waiting for the connection.
@@ -301,10 +347,11 @@ class Publisher:
         :returns: whether it was sent
         """
         self._link.start()
+        lane = self._lanes[False]
         return (
             self._link.is_ready
-            and not self._lane.is_full
-            and self._lane.publish(publication)
+            and not lane.is_full
+            and lane.publish(publication)
         )
 
     def publish(
@@ -324,10 +371,10 @@ class Publisher:
         :raises TimeoutError: the timeout expired
         """
         exchange, routing_key = publication.exchange, publication.routing_key
-        lane = self._volatile_lane if exchange.auto_delete else self._lane
         while True:
             if not self._link.is_ready:
                 self._link.wait(deadline, retry)
+            lane = self._lanes[exchange.auto_delete]
             lane.wait_for_room(deadline)
             timeout = deadline.remaining()
             try:
@@ -364,6 +411,35 @@ class Publisher:
             topology.declare_exchange(setup, what)
             if not what.auto_delete:
                 self._declared.add(what)
+
+    def _new_lane(self) -> Lane:
+        return Lane(
+            self._settings.compression, self._forget_exchanges, self._replace
+        )
+
+    def _replace(self, lane: Lane) -> None:
+        """Send further messages on another channel.
+
+        If the leader of a quorum queue is down when a channel sends to the
+        queue for the first time, RabbitMQ drops all messages on that channel
+        until the node of the leader is back.
+        """
+        now = time.monotonic()
+        if now < self._next_replacement or lane in self._retired:
+            return
+        self._next_replacement = now + REPLACE_INTERVAL
+        channel = lane.open_other()
+        if channel is None:
+            return
+        replacement = self._new_lane()
+        replacement.open(channel)
+        for key, current in self._lanes.items():
+            if current is lane:
+                self._lanes[key] = replacement
+        self._retired = [
+            each for each in self._retired if not each.close_if_settled()
+        ]
+        self._retired.append(lane)
 
     def _forget_exchanges(self) -> None:
         self._declared = {topology.DEFAULT}
