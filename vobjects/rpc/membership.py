@@ -36,6 +36,7 @@ from vobjects.rpc.fleet import (
     LONGEST_LEASE_PERIODS,
     Member,
     Report,
+    State,
     View,
 )
 from vobjects.rpc.ledger import Ledger
@@ -288,17 +289,27 @@ class Membership:
         wait = wait or self._stopping.wait
         view = self.refresh()
         self._announce_changes()
-        if self._lowers_cap(view):
-            self._wait_at_barrier(view.generation, wait)
-        if not self._stopping.is_set():
-            with self._refreshing:
-                self.member = dataclasses.replace(self.member, state='up')
+        lowers_cap = self._lowers_cap(view)
+        generation: int | None = view.generation
+        absences = 0
+        while True:
+            if lowers_cap:
+                absences = self._wait_at_barrier(generation, wait)
+            if self._stopping.is_set():
+                return
+            self._set_state('up')
             try:
                 self.refresh()
             except (exceptions.FleetError, exceptions.Unreachable) as error:
                 # The next heartbeat reports the state.
                 LOG.warning('The fleet is out of reach: %s', error.message)
             self._announce_changes()
+            if not lowers_cap or absences == self._absences:
+                return
+            # The ledger may have removed this process before it received the
+            # report. Senders then ignored its versions.
+            self._set_state('joining')
+            generation = None
 
     def stop(self) -> None:
         """Stop the heartbeat and leave the ledger."""
@@ -313,6 +324,10 @@ class Membership:
             LOG.warning('Could not leave the fleet: %s', error.message)
         else:
             self._announce_changes()
+
+    def _set_state(self, state: State) -> None:
+        with self._refreshing:
+            self.member = dataclasses.replace(self.member, state=state)
 
     def _adopt(self, report: Report) -> View:
         """Return the view of a report, or the known one if it is valid."""
@@ -355,24 +370,26 @@ class Membership:
         return bool(up) and minimum(up) != minimum([*up, own])
 
     def _wait_at_barrier(
-        self, generation: int, wait: Callable[[float], Any]
-    ) -> None:
+        self, generation: int | None, wait: Callable[[float], Any]
+    ) -> int:
         """Wait until no process can send above the new cap.
 
+        :param generation: the generation that contains this process; None:
+            that of a new report
+        :returns: the number of absences before the wait
         :raises vobjects.exceptions.NoLivePeer: the ledger has not responded
             for the longest lease
         """
         start = responded = self._monotonic()
         lease = self.period * LONGEST_LEASE_PERIODS
         absences = self._absences
-        has_failed = False
         while True:
             try:
-                if has_failed or absences != self._absences:
+                if generation is None or absences != self._absences:
                     # The ledger may have removed this process as dead. Senders
                     # then ignore its versions, so the wait starts over.
                     generation = self.refresh().generation
-                    start, has_failed = self._monotonic(), False
+                    start = self._monotonic()
                     absences = self._absences
                 unaware = self._ledger.unaware(generation, self.member.id)
                 responded = self._monotonic()
@@ -380,13 +397,13 @@ class Membership:
                     # Detect an absence that no heartbeat has detected yet.
                     self.refresh()
                     if absences == self._absences:
-                        return
+                        return absences
                     continue
             except (exceptions.FleetError, exceptions.Unreachable) as error:
                 if self._monotonic() - responded >= lease:
                     raise
                 LOG.warning('Cannot join the fleet yet: %s', error.message)
-                has_failed = True
+                generation = None
             else:
                 LOG.info(
                     'Waiting for %d processes to learn that %s joins: %s%s',
@@ -396,7 +413,7 @@ class Membership:
                     ', ...' * (unaware.count > len(unaware.examples)),
                 )
             if wait(BARRIER_INTERVAL):
-                return
+                return absences
 
     def _send_heartbeats(self) -> None:
         failing = False

@@ -8,7 +8,7 @@ import dataclasses
 import itertools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -257,12 +257,17 @@ class FailingLedger(MemoryLedger):
 
     outage = (0.0, 0.0)
 
+    def __init__(self, clock: Callable[[], float]) -> None:
+        super().__init__(clock)
+        self.before_report: Callable[[Member], None] = lambda member: None
+
     def unaware(self, generation: int, member_id: str) -> Unaware:
         self._check()
         return super().unaware(generation, member_id)
 
     def report(self, member: Member, known: View | None = None) -> Report:
         self._check()
+        self.before_report(member)
         return super().report(member, known)
 
     def _check(self) -> None:
@@ -386,6 +391,41 @@ def test_join_when_removed_during_a_pause_waits_again() -> None:
 
     old.join(wait)
     assert waits > 1
+    view = sender.view
+    assert view is not None
+    assert view.cap('workers') == OLD
+
+
+def test_join_when_removed_before_its_last_report_waits_again() -> None:
+    barrier = Barrier()
+    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
+    barrier.join(first)
+    old = barrier.add(OLD)
+    for _ in range(2):
+        sender.refresh()
+        first.refresh()
+    waits = 0
+
+    def wait(seconds: float) -> None:
+        nonlocal waits
+        waits += 1
+        barrier.clock.now += seconds
+        assert old.member.state == 'joining'
+        for membership in (sender, first):
+            membership.refresh()
+
+    def remove_once(member: Member) -> None:
+        if member.id == old.member.id and member.state == 'up':
+            barrier.ledger.before_report = lambda member: None
+            barrier.clock.now += LONGEST_LEASE_PERIODS
+            barrier.ledger.leave(member.id)
+            for membership in (sender, first):
+                membership.refresh()
+
+    barrier.ledger.before_report = remove_once
+    old.join(wait)
+    assert waits > 0
+    assert old.member.state == 'up'
     view = sender.view
     assert view is not None
     assert view.cap('workers') == OLD

@@ -44,8 +44,8 @@ class Invariants:
         #: Id of a server -> time since which the ledger lists it.
         self._listed: dict[str, float] = {}
         #: Servers that consume and have not passed a join barrier since they
-        #: were listed: senders know them only after a lease.
-        self._exempt: set[str] = set()
+        #: were listed -> the time; senders know them only after a lease.
+        self._exempt: dict[str, float] = {}
         self._held: tuple[int | None, float] = None, 0.0
         self._failover = float('-inf')
         #: Lowest version that a listed server supports, or that is held.
@@ -89,16 +89,23 @@ class Invariants:
         """Note that a server begins to consume.
 
         Without a server that is up there is no barrier. After a failover,
-        senders may believe that they have seen later generations.
+        senders may believe that they have seen later generations. A server
+        does not wait after an older one without a barrier.
         """
+        now = self._kernel.now
+        for name, since in self._exempt.items():
+            older = self._fleet.servers[name].release <= server.release
+            if older and now - since < LEASE_BOUND:
+                self._exempt[server.name] = since
+                return
         listed = self._listed.get(server.name)
         if (
             listed is None
             or server.saw_no_server
             or server.paused
-            or self._kernel.now - self._failover < 2 * LEASE_BOUND
+            or now - self._failover < 2 * LEASE_BOUND
         ):
-            self._exempt.add(server.name)
+            self._exempt[server.name] = now
 
     def note_failover(self) -> None:
         """Note that the ledger has lost its last commits."""
@@ -119,7 +126,7 @@ class Invariants:
             self._listed[name] = self._kernel.now
             self._kernel.log(f'the ledger lists {name}')
             if self._fleet.servers[name].is_consuming:
-                self._exempt.add(name)
+                self._exempt[name] = self._kernel.now
         if held != self._held[0]:
             self._held = held, self._kernel.now
         self._lowest = min(
