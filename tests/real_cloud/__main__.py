@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import pathlib
 import subprocess
 import sys
@@ -11,7 +12,10 @@ import time
 
 from tests.real_cloud import cloud, environment, services, storage
 from tests.real_cloud.processes import ProcessError
-from tests.real_cloud.settings import FIRST_PORT, Settings
+from tests.real_cloud.settings import Settings, free_ports
+
+#: Exit code if MariaDB, RabbitMQ or Redis is missing.
+MISSING_SERVER = 3
 
 ERRORS = (
     cloud.CloudError,
@@ -25,7 +29,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog='tools/openstack',
         description='Run a real OpenStack on this machine. It needs MariaDB,'
-        ' RabbitMQ and Redis: see tools/services.',
+        f' RabbitMQ and Redis, and "up" exits with {MISSING_SERVER} without'
+        ' them: see tools/services.',
     )
     parser.add_argument(
         '--state-dir',
@@ -44,20 +49,20 @@ def _arguments() -> argparse.Namespace:
     up.add_argument(
         '--first-port',
         type=int,
-        default=FIRST_PORT,
         metavar='PORT',
-        help='port of the first API (default: %(default)s)',
+        help='port of the first API (default: the first of'
+        f' {len(services.SERVICES)} free ports)',
     )
     up.add_argument(
         '--prefix',
-        default='vobjects_openstack',
-        help='of the databases and the virtual host (default: %(default)s)',
+        help='of the databases and the virtual host (default: made from the'
+        ' path of the state directory)',
     )
     up.add_argument(
         '--redis',
-        default='redis://127.0.0.1:6379/9',
         metavar='URL',
-        help='an empty database of Redis (default: %(default)s)',
+        help='an empty database of Redis (default: one of'
+        f' {storage.REDIS_SERVER})',
     )
     commands.add_parser('down', help='stop it, and delete all it has made')
     commands.add_parser('status', help='list processes, ports and logs')
@@ -91,12 +96,24 @@ def _up(
     state: pathlib.Path,
     settings: Settings | None,
 ) -> int:
+    if settings is None:
+        # Several clouds may run on one machine.
+        digest = hashlib.sha256(str(state).encode()).hexdigest()[:8]
+        default = Settings(
+            str(state),
+            '',
+            f'vobjects_openstack_{digest}',
+            free_ports(len(services.SERVICES)),
+            storage.empty_redis(),
+        )
+    else:
+        default = settings
     wanted = Settings(
         str(state),
         str(arguments.cache.resolve()),
-        arguments.prefix,
-        arguments.first_port,
-        arguments.redis,
+        arguments.prefix or default.prefix,
+        arguments.first_port or default.first_port,
+        arguments.redis or default.redis,
     )
     if settings is not None and settings != wanted:
         print(
@@ -106,8 +123,12 @@ def _up(
         return 2
     start = time.monotonic()
     try:
+        storage.check(wanted)
         wanted.save()
         cloud.Cloud(wanted).up()
+    except storage.MissingServer as error:
+        print(f'{error}; see tools/services', file=sys.stderr)
+        return MISSING_SERVER
     except ERRORS as error:
         print(f'error: {error}', file=sys.stderr)
         return 1

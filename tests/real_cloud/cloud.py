@@ -20,7 +20,7 @@ from tests.real_cloud import (
     services,
     storage,
 )
-from tests.real_cloud.processes import Processes
+from tests.real_cloud.processes import Processes, log_end
 from tests.real_cloud.settings import PASSWORD, REGION, Settings
 
 #: Seconds within which the compute hosts must be up.
@@ -35,14 +35,11 @@ class CloudError(Exception):
 
 
 class Cloud:
-    """A cloud with its settings.
-
-    :raises environment.InstallError: the services could not be installed
-    """
+    """A cloud with its settings."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.venv = environment.ensure(pathlib.Path(settings.cache))
+        self.venv = environment.path(pathlib.Path(settings.cache))
         self.processes = Processes(settings, self.venv)
 
     @property
@@ -53,9 +50,11 @@ class Cloud:
         """Start what does not run; the first time, create everything.
 
         :raises CloudError: a command failed
+        :raises environment.InstallError: the services could not be installed
         :raises storage.StorageError: a server is missing
         :raises tests.real_cloud.processes.ProcessError: a process failed
         """
+        environment.ensure(pathlib.Path(self.settings.cache))
         if not self._is_seeded.exists():
             # Also after a start that failed.
             self._stop_all(timeout=0)
@@ -137,7 +136,7 @@ class Cloud:
                 check=False,
             )
         if completed.returncode:
-            raise CloudError(f'{command} failed: see {log}')
+            raise CloudError(f'{command} failed: {log_end(log)}')
 
     def _wait_for_hosts(self) -> None:
         end = time.monotonic() + HOSTS_TIMEOUT

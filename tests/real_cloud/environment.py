@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 from tests.real_cloud import services
+from tests.real_cloud.processes import log_end
 
 CONSTRAINTS = pathlib.Path(__file__).with_name('constraints.txt')
 
@@ -30,16 +31,22 @@ def default_cache() -> pathlib.Path:
     return pathlib.Path(root) / 'vobjects' / 'openstack'
 
 
-def ensure(cache: pathlib.Path) -> pathlib.Path:
-    """Return the directory of the environment, creating it the first time.
+def path(cache: pathlib.Path) -> pathlib.Path:
+    """Return the directory of the environment, which may not exist yet."""
+    digest = hashlib.sha256(CONSTRAINTS.read_bytes()).hexdigest()[:12]
+    python = f'py{sys.version_info.major}.{sys.version_info.minor}'
+    return cache / f'{digest}-{python}' / 'venv'
+
+
+def ensure(cache: pathlib.Path) -> None:
+    """Create the environment, unless it exists.
 
     :raises InstallError: an installation failed; the message names its log
     """
-    digest = hashlib.sha256(CONSTRAINTS.read_bytes()).hexdigest()[:12]
-    python = f'py{sys.version_info.major}.{sys.version_info.minor}'
-    directory = cache / f'{digest}-{python}'
+    venv = path(cache)
+    directory = venv.parent
     directory.mkdir(parents=True, exist_ok=True)
-    venv, marker = directory / 'venv', directory / 'installed'
+    marker = directory / 'installed'
     # Two test runs may install it at the same time.
     with (directory / 'lock').open('w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -47,7 +54,6 @@ def ensure(cache: pathlib.Path) -> pathlib.Path:
             print(f'installing OpenStack below {directory} (once)', flush=True)
             _install(venv, directory / 'install.log')
             marker.touch()
-    return venv
 
 
 def _install(venv: pathlib.Path, log: pathlib.Path) -> None:
@@ -77,4 +83,6 @@ def _install(venv: pathlib.Path, log: pathlib.Path) -> None:
                 check=False,
             )
             if completed.returncode:
-                raise InstallError(f'installing OpenStack failed: see {log}')
+                raise InstallError(
+                    f'installing OpenStack failed: {log_end(log)}'
+                )

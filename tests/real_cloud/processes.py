@@ -207,6 +207,10 @@ class Processes:
         return record
 
     def _excerpt(self, name: str) -> str:
-        log = self.log(name)
-        lines = log.read_text(errors='replace').splitlines()[-_LOG_LINES:]
-        return '\n'.join([f'see {log}', *lines])
+        return log_end(self.log(name))
+
+
+def log_end(log: pathlib.Path) -> str:
+    """Return the path of a log and its last lines, for an error message."""
+    lines = log.read_text(errors='replace').splitlines()[-_LOG_LINES:]
+    return '\n'.join([f'see {log}', *lines])

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import pathlib
+import socket
 from typing import Any, Self
 
 from tests import databases
@@ -22,7 +24,27 @@ PASSWORD = 'secret'
 USERS = {'admin': 'admin', 'demo': 'demo', 'other': 'other'}
 
 #: Ports below the ephemeral range, and below the range of the other tests.
-FIRST_PORT = 19_350
+PORTS = range(19_350, 20_000)
+
+#: Sockets that reserve ports until this process ends.
+_RESERVATIONS: list[socket.socket] = []
+
+
+def free_ports(count: int) -> int:
+    """Return the first of some consecutive ports that are free.
+
+    :raises OSError: there are none
+    """
+    for first in PORTS[::count]:
+        with contextlib.suppress(OSError):
+            # Another cloud may be starting.
+            reservation = socket.socket(socket.AF_UNIX)
+            reservation.bind(f'\0vobjects-openstack-{first}')
+            _RESERVATIONS.append(reservation)
+            for port in range(first, first + count):
+                socket.create_server(('127.0.0.1', port)).close()
+            return first
+    raise OSError(f'no free ports from {PORTS[0]} to {PORTS[-1]}')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

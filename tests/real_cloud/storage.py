@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import subprocess
 
+import psutil
 import redis
 import sqlalchemy
 
@@ -19,20 +21,56 @@ from tests.real_cloud.settings import Settings
 _OCTAVIA_FILE = pathlib.Path('/tmp/octavia-network-noop.db')
 
 
+#: The Redis server that is used by default.
+REDIS_SERVER = 'redis://127.0.0.1:6379'
+
+#: Key in a database of Redis that names the cloud.
+_OWNER = 'vobjects-openstack'
+
+#: Databases of Redis that may be used by default: all but the first.
+_REDIS_DATABASES = range(1, 16)
+
+
 class StorageError(Exception):
     """Raised when a server cannot be used."""
 
 
-def create(settings: Settings) -> None:
-    """Create empty databases and the virtual host.
+class MissingServer(StorageError):
+    """Raised when a server does not answer."""
 
-    :raises StorageError: a server is missing, or Redis has other data
+
+def empty_redis() -> str:
+    """Return the URL of an empty database of the default Redis server."""
+    urls = [f'{REDIS_SERVER}/{number}' for number in _REDIS_DATABASES]
+    for url in urls:
+        # A missing server is an error of create().
+        with (
+            contextlib.suppress(redis.RedisError),
+            redis.Redis.from_url(url) as client,
+        ):
+            if not client.dbsize():
+                return url
+    return urls[0]
+
+
+def check(settings: Settings) -> None:
+    """Check that all servers answer.
+
+    :raises MissingServer: a server does not answer
     """
     reasons = [databases.unavailable_reason('mysql')]
     reasons += [brokers.unavailable_reason(), _redis_problem(settings)]
     problems = [reason for reason in reasons if reason]
     if problems:
-        raise StorageError('; '.join(problems))
+        raise MissingServer('; '.join(problems))
+
+
+def create(settings: Settings) -> None:
+    """Create empty databases and the virtual host.
+
+    :raises StorageError: Redis has other data
+    """
+    _claim_redis(settings)
     _drop_databases(settings)
     with _administrator() as connection:
         for name in _names(settings):
@@ -54,7 +92,9 @@ def delete(settings: Settings) -> None:
                 raise
     with redis.Redis.from_url(settings.redis) as client:
         client.flushdb()
-    _OCTAVIA_FILE.unlink(missing_ok=True)
+    # Another cloud on this machine uses it, too.
+    if not _is_open(_OCTAVIA_FILE):
+        _OCTAVIA_FILE.unlink(missing_ok=True)
 
 
 def _drop_databases(settings: Settings) -> None:
@@ -74,12 +114,31 @@ def _names(settings: Settings) -> list[str]:
 def _redis_problem(settings: Settings) -> str:
     try:
         with redis.Redis.from_url(settings.redis) as client:
-            size = client.dbsize()
+            client.ping()
     except redis.RedisError as error:
         return f'no Redis server at {settings.redis}: {error}'
-    if size:
-        return f'{settings.redis} is not empty: choose another --redis'
     return ''
+
+
+def _claim_redis(settings: Settings) -> None:
+    """Empty the database of Redis if it is this cloud's, or empty."""
+    with redis.Redis.from_url(settings.redis) as client:
+        is_own = client.get(_OWNER) == settings.state.encode()
+        if client.dbsize() and not is_own:
+            raise StorageError(
+                f'{settings.redis} is not empty: choose another --redis'
+            )
+        client.flushdb()
+        client.set(_OWNER, settings.state)
+
+
+def _is_open(path: pathlib.Path) -> bool:
+    """Tell whether a process uses a file."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if any(file.path == str(path) for file in process.open_files()):
+                return True
+    return False
 
 
 def _administrator() -> sqlalchemy.Connection:

@@ -78,6 +78,13 @@ class Tenant:
         finally:
             connection.close()
 
+    def can_authenticate(self) -> bool:
+        """Tell whether Keystone accepts the tokens that it issues now."""
+        response = self.admin.identity.get(
+            '/auth/tokens', headers={'X-Subject-Token': self.token()}
+        )
+        return bool(response.status_code == 200)
+
     def add_role(self, name: str) -> None:
         """Give the user a role in the project."""
         self.admin.identity.assign_project_role_to_user(

@@ -20,6 +20,7 @@ def _administrator(tenant: Tenant) -> Iterator[None]:
     tenant.reconnect()
 
 
+@pytest.mark.core
 def test_existing_server_is_previewed_and_adopted(
     rest: Client, tenant: Tenant
 ) -> None:

@@ -21,9 +21,10 @@ def zones(tenant: Tenant) -> dict[str, int]:
     )
 
 
+@pytest.mark.core
 def test_cluster_is_resized_and_checked(rest: Client, tenant: Tenant) -> None:
     cluster = rest.create_cluster(rest.server_profile(), 2)
-    for size in (8, 3):
+    for size in (30, 3):
         rest.run(
             cluster,
             'resize',
@@ -80,6 +81,7 @@ RECOVERIES = {
 }
 
 
+@pytest.mark.core
 @pytest.mark.parametrize('operation', RECOVERIES)
 def test_damaged_servers_are_found_and_recovered(
     rest: Client, tenant: Tenant, operation: str
@@ -128,6 +130,7 @@ def test_lost_server_cannot_be_rebooted_or_rebuilt(
     assert tenant.leftovers() == {}
 
 
+@pytest.mark.core
 def test_zones_are_used_by_weight(rest: Client, tenant: Tenant) -> None:
     cluster = rest.create_cluster(rest.server_profile(), 0)
     heavy, light = ZONES
@@ -172,6 +175,7 @@ def test_region_of_the_catalogue_is_used(rest: Client, tenant: Tenant) -> None:
     assert tenant.leftovers() == {}
 
 
+@pytest.mark.core
 def test_server_group_keeps_servers_apart(
     rest: Client, tenant: Tenant
 ) -> None:
@@ -198,6 +202,7 @@ def test_server_group_keeps_servers_apart(
     assert tenant.leftovers() == {}
 
 
+@pytest.mark.core
 def test_exceeded_quota_of_nova_fails_with_its_message(
     rest: Client, tenant: Tenant
 ) -> None:

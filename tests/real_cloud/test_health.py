@@ -39,6 +39,7 @@ def wait_until_recovered(rest: Client, cluster: str, node: str) -> None:
     wait_for(f'node {node} was recovered', is_recovered)
 
 
+@pytest.mark.core
 def test_polling_recreates_a_lost_server(rest: Client, tenant: Tenant) -> None:
     cluster = monitored(rest, 'NODE_STATUS_POLLING', 'RECREATE')
     node, well = rest.nodes(cluster)
@@ -60,6 +61,7 @@ def listening(service: Deployment) -> None:
     )
 
 
+@pytest.mark.core
 @pytest.mark.usefixtures('listening')
 @pytest.mark.parametrize(
     ('damage', 'operation'), [('delete', 'RECREATE'), ('stop', 'REBOOT')]

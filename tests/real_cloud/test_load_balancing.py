@@ -43,6 +43,7 @@ def member_addresses(tenant: Tenant) -> set[str]:
     }
 
 
+@pytest.mark.core
 @pytest.mark.parametrize('monitor', [None, MONITOR])
 def test_members_follow_the_cluster(
     rest: Client, tenant: Tenant, monitor: dict[str, Any] | None
@@ -93,6 +94,7 @@ def test_member_of_a_deleted_server_is_replaced(
     assert tenant.leftovers() == {}
 
 
+@pytest.mark.core
 def test_failed_policy_leaves_no_load_balancer(
     rest: Client, tenant: Tenant
 ) -> None:

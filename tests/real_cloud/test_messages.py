@@ -69,6 +69,7 @@ def wait_until_idle(rest: Client, cluster: str) -> None:
     )
 
 
+@pytest.mark.core
 def test_message_in_a_queue_scales_the_cluster_once(
     rest: Client, tenant: Tenant, queues: Any
 ) -> None:
@@ -110,6 +111,7 @@ def test_invalid_message_is_removed_and_ignored(
     rest.expect(204, 'DELETE', f'/v1/receivers/{receiver["id"]}')
 
 
+@pytest.mark.core
 def test_deletion_hook_is_posted_and_completed(
     rest: Client, tenant: Tenant, queues: Any
 ) -> None:

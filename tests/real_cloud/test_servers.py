@@ -47,6 +47,7 @@ def operate(rest: Client, node: str, name: str, **parameters: Any) -> None:
     rest.wait_for_success(action_id_of(response))
 
 
+@pytest.mark.core
 def test_every_property_of_a_profile_reaches_the_server(
     rest: Client, tenant: Tenant
 ) -> None:
@@ -111,6 +112,7 @@ def test_every_property_of_a_profile_reaches_the_server(
     assert tenant.leftovers() == {}
 
 
+@pytest.mark.core
 def test_server_keeps_its_id_when_its_profile_changes(
     rest: Client, tenant: Tenant
 ) -> None:
@@ -210,6 +212,7 @@ def test_impossible_server_fails_with_the_reason_and_leaves_nothing(
     delete_node(rest, node)
 
 
+@pytest.mark.core
 def test_operations_change_the_server(rest: Client, tenant: Tenant) -> None:
     node, action = create_node(rest, rest.server_profile())
     assert action['status'] == 'SUCCEEDED', action

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.functional.processes import wait_for
 from tests.real_cloud.clustering import Client
 from tests.real_cloud.tenants import PRIVATE, Tenant
@@ -45,6 +47,7 @@ def stack_profile(rest: Client, length: int, **resources: Any) -> str:
     )
 
 
+@pytest.mark.core
 def test_cluster_of_stacks_lifecycle(rest: Client, tenant: Tenant) -> None:
     cluster = rest.create_cluster(stack_profile(rest, 8, server=SERVER), 2)
     nodes = rest.nodes(cluster)

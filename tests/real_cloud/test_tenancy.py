@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import pathlib
+import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +15,7 @@ import pytest
 from tests.functional.deployments import Deployment
 from tests.functional.processes import wait_for
 from tests.functional.rest import RestClient
-from tests.real_cloud import clustering, tenants
+from tests.real_cloud import clustering, seeding, tenants
 from tests.real_cloud.cloud import Cloud
 from tests.real_cloud.clustering import Client
 from tests.real_cloud.tenants import Tenant
@@ -34,6 +38,7 @@ def others_rest(service: Deployment, other: Tenant) -> Iterator[Client]:
         yield client
 
 
+@pytest.mark.core
 def test_projects_do_not_reach_each_other(
     rest: Client, tenant: Tenant, others_rest: Client, other: Tenant
 ) -> None:
@@ -81,6 +86,9 @@ def disable(tenant: Tenant) -> None:
 
 def enable(tenant: Tenant) -> None:
     tenant.admin.identity.update_user(tenant.user_id, is_enabled=True)
+    # Keystone revoked the tokens up to the second in which it disabled the
+    # user.
+    wait_for('new tokens are valid', tenant.can_authenticate)
 
 
 @pytest.mark.parametrize(
@@ -125,6 +133,7 @@ def delete_project(tenant: Tenant) -> None:
     tenant.admin.identity.delete_project(tenant.project_id)
 
 
+@pytest.mark.core
 @pytest.mark.parametrize('damage', [lose_role, disable, delete_project])
 def test_permission_lost_during_an_action_ends_it_with_the_reason(
     cloud: Cloud, admin: Any, service: Deployment, damage: Any
@@ -151,3 +160,117 @@ def test_permission_lost_during_an_action_ends_it_with_the_reason(
         assert ended.status == 'FAILED'
         assert REASON in ended.status_reason
         assert tenant.user_id in ended.status_reason
+
+
+def test_administrator_sees_all_projects_and_a_member_only_one(
+    rest: Client, tenant: Tenant, others_rest: Client, other: Tenant
+) -> None:
+    mine = rest.create_cluster(rest.server_profile(), 1)
+    path = '/v1/clusters?global_project=true'
+    others_rest.expect_error(403, 'GET', path)
+    other.add_role('admin')
+    try:
+        others_rest.authenticate(other)
+        clusters = others_rest.get(path)
+        assert mine in [cluster['id'] for cluster in clusters]
+        shown = others_rest.get(f'/v1/clusters/{mine}')
+        assert shown['project'] == tenant.project_id
+        # Without it, an administrator works in one project like a member.
+        assert others_rest.get('/v1/clusters') == []
+    finally:
+        other.remove_role('admin')
+        other.reconnect()
+        others_rest.authenticate(other)
+    others_rest.expect_error(403, 'GET', path)
+    rest.remove(mine)
+    assert tenant.leftovers() == {}
+
+
+def test_revoked_token_of_the_service_is_replaced(
+    cloud: Cloud, tenant: Tenant, tmp_path: pathlib.Path
+) -> None:
+    identity = tenant.admin.identity
+    user = identity.find_user(seeding.SERVICE_USER).id
+    with (
+        clustering.deployed(
+            cloud.settings, tmp_path, allowed_errors='eystone'
+        ) as service,
+        clustering.client(service, tenant) as rest,
+    ):
+        cluster = rest.create_cluster(rest.server_profile(), 2)
+        # The engine acts in the cloud only after this time.
+        rest.attach(cluster, 'deletion', '1.1', grace_period=6)
+        action = rest.start_action(cluster, 'scale_in')
+        identity.update_user(user, is_enabled=False)
+        # Keystone revokes the tokens up to the end of this second.
+        end = int(time.time()) + 1
+        wait_for('the second is over', lambda: time.time() > end)
+        identity.update_user(user, is_enabled=True)
+        wait_for(
+            'the API validates tokens again',
+            lambda: rest.request('GET', '/v1/clusters').status_code == 200,
+        )
+        rest.wait_for_success(action)
+        assert set(tenant.servers()) == set(rest.physical_ids(cluster))
+        assert len(tenant.servers()) == 1
+        rest.remove(cluster)
+    assert tenant.leftovers() == {}
+
+
+#: Seconds for which the tokens of a test are valid. keystoneauth no longer
+#: uses a token in its last 30 seconds.
+LIFETIME = 36
+
+
+@contextlib.contextmanager
+def short_tokens(cloud: Cloud) -> Iterator[None]:
+    """Let Keystone issue tokens with a short lifetime."""
+    path = cloud.settings.etc('keystone') / 'keystone.conf'
+    content = path.read_text()
+    changed, count = re.subn(
+        '^expiration = .*$', f'expiration = {LIFETIME}', content, flags=re.M
+    )
+    assert count == 1
+
+    def restart(text: str) -> None:
+        path.write_text(text)
+        cloud.processes.stop('keystone-api')
+        cloud.processes.start('keystone-api')
+        cloud.processes.wait_until_ready('keystone-api')
+
+    try:
+        restart(changed)
+        yield
+    finally:
+        restart(content)
+
+
+def test_token_that_expires_during_an_action_is_replaced(
+    cloud: Cloud, admin: Any, tmp_path: pathlib.Path
+) -> None:
+    with (
+        short_tokens(cloud),
+        tenants.temporary(cloud.settings, admin) as tenant,
+        clustering.deployed(cloud.settings, tmp_path) as service,
+        clustering.client(service, tenant) as rest,
+    ):
+        cluster = rest.create_cluster(rest.server_profile(), 2)
+        rest.authenticate(tenant)
+        rest.attach(cluster, 'deletion', '1.1', grace_period=LIFETIME + 1)
+        action = rest.start_action(cluster, 'scale_in')
+
+        def has_succeeded() -> bool:
+            # The token of the client expires, too.
+            (row,) = service.rows(
+                'SELECT status FROM actions WHERE id = :id', id=action
+            )
+            assert row.status != 'FAILED'
+            return bool(row.status == 'SUCCEEDED')
+
+        wait_for('the action has succeeded', has_succeeded)
+        rest.authenticate(tenant)
+        assert set(tenant.servers()) == set(rest.physical_ids(cluster))
+        assert len(tenant.servers()) == 1
+        (policy,) = rest.get(f'/v1/clusters/{cluster}')['policies']
+        rest.run(cluster, 'policy_detach', policy_id=policy)
+        rest.remove(cluster)
