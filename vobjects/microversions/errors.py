@@ -36,7 +36,7 @@ version is not served now, the detail also gives the maximum and its reason.
 from __future__ import annotations
 
 import dataclasses
-import http
+import http.client
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -299,13 +299,13 @@ class NoServer(ApiError):
 class ReportedError(ApiError):
     """An error that a server raised, with the HTTP status of its class.
 
-    :param error: an error whose ``status`` is set
+    :param error: an error whose ``status`` is that of an HTTP response
     """
 
     def __init__(self, error: exceptions.ServiceError) -> None:
         assert error.status is not None
         self.status = error.status
-        self.title = http.HTTPStatus(error.status).phrase
+        self.title = http.client.responses[error.status]
         # oslo.messaging names the class of a remote error ..._Remote.
         self.type_name = type(error).__name__.removesuffix('_Remote')
         self.code = _WORD.sub('-', self.type_name).lower()
@@ -327,7 +327,7 @@ FLEET_ERRORS = (
 def is_expected(error: BaseException) -> bool:
     """Return whether the response to an error has its text."""
     if isinstance(error, exceptions.ServiceError):
-        return error.status is not None
+        return error.status in http.client.responses
     return isinstance(error, (ApiError, *FLEET_ERRORS))
 
 
@@ -370,7 +370,7 @@ def as_api_error(
         error, (exceptions.LossyDowngrade, exceptions.UnsupportedType)
     ):
         return ConversionRejected(error, version, limits)
-    if isinstance(error, exceptions.ServiceError) and error.status is not None:
+    if isinstance(error, exceptions.ServiceError) and is_expected(error):
         return ReportedError(error)
     return UnexpectedError()
 

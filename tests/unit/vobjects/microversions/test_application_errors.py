@@ -353,12 +353,15 @@ def test_error_of_a_server_with_a_status_has_that_status(
     assert not caplog.records
 
 
+@pytest.mark.parametrize('status', [None, 'ERROR', 99])
 @pytest.mark.parametrize('way', UNDECLARED)
-def test_error_of_a_server_without_a_status_is_500(way, caplog):
+def test_error_of_a_server_without_an_http_status_is_500(way, status, caplog):
+    error_type = type('Failed', (ServiceError,), {'status': status})
+
     response = CALLS[way][0](
         presets.BARBICAN,
         plain,
-        lambda: raise_remotely(ServiceError('a secret')),
+        lambda: raise_remotely(error_type('a secret')),
     )
 
     assert response.status == 500
