@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 
 import pytest
 
@@ -137,3 +138,29 @@ def test_suspended_process_tolerates_silence_of_others() -> None:
     # It has resumed just now; others need time to report, too.
     assert sweeper.sweep_after(0) == []
     assert sweeper.sweep_after(PERIOD) == [QUIET.id]
+
+
+def test_thread_sweeps_after_a_due_report_until_it_is_stopped() -> None:
+    sweeper = Sweeper()
+    has_expired = threading.Event()
+    expiry = Expiry(
+        sweeper.ledger,
+        sweeper.membership,
+        on_expired=lambda dead: has_expired.set(),
+    )
+    sweeper.clock.now += 2 * PERIOD
+    before = set(threading.enumerate())
+    expiry.start()
+    (thread,) = set(threading.enumerate()) - before
+    assert thread.daemon
+    expiry.note_report(sweeper.ledger.report(sweeper.membership.member))
+    assert has_expired.wait(60)
+    expiry.stop()
+    assert not thread.is_alive()
+    assert sweeper.ledger.expiries <= 2
+
+
+def test_stop_before_start_returns() -> None:
+    sweeper = Sweeper()
+    sweeper.expiry.stop()
+    assert sweeper.ledger.expiries == 0

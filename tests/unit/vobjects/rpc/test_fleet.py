@@ -10,7 +10,14 @@ import pytest
 from vobjects import fields, objects
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest, local
-from vobjects.rpc.fleet import EXAMPLES, Member, View, group_members
+from vobjects.rpc.fleet import (
+    EXAMPLES,
+    Member,
+    Roster,
+    View,
+    group_members,
+    to_json,
+)
 from vobjects.versions import Maximum, Version
 
 TOPIC = 'workers'
@@ -123,3 +130,122 @@ def test_maximum_with_a_hold_or_a_pin_is_limited(
     maximum = view(member('new'), **{kind: low}).maximum(TOPIC, NEWEST)
     assert maximum.version == Version(1, 7)
     assert 'DeleteRequest is held at 1.0' in maximum.reason
+
+
+def test_maximum_when_a_limit_is_the_newest_is_one_less(types: None) -> None:
+    fleet = view(member('old', DeleteRequest='1.1', Item='1.0'))
+    newest = Version(1, 10)
+    assert fleet.maximum(TOPIC, newest).version == Version(1, 9)
+    (limit,) = to_json(fleet, TOPIC, newest, [])['limits']
+    assert limit['microversion'] == '1.10'
+
+
+def test_limits_of_a_type_name_only_its_lowest_microversion(
+    registry: None,
+) -> None:
+    @objects.register
+    class Item(objects.Resource):
+        VERSION = '1.2'
+        VERSION_MAP = {'1.5': '1.1', '1.8': '1.2'}
+        fields = {
+            'size': added('1.1', fields.IntegerField(default=0)),
+            'name': added('1.2', fields.StringField(default='')),
+        }
+
+    limits = view(member('old', Item='1.0')).limits(TOPIC)
+    assert [limit.microversion for limit in limits] == [Version(1, 5)]
+
+
+def test_count_is_that_of_a_topic_or_of_all() -> None:
+    fleet = view(
+        member('a', Item='1.0'),
+        member('b', Item='1.1'),
+        member('c', topic='other', Item='1.0'),
+    )
+    assert (fleet.count(), fleet.count(TOPIC), fleet.count('other')) == (
+        3,
+        2,
+        1,
+    )
+
+
+@pytest.mark.parametrize(
+    ('generation', 'token', 'is_same'),
+    [
+        (1, 'a', True),
+        (1, '', True),
+        (1, 'b', False),
+        (2, 'a', False),
+        (2, '', False),
+    ],
+)
+def test_is_same_compares_generations_and_known_tokens(
+    generation: int, token: str, is_same: bool
+) -> None:
+    known = View(1, (), token='a')
+    other = View(generation, (), token=token)
+    assert known.is_same(other) is is_same
+    assert other.is_same(known) is is_same
+    assert not known.is_same(None)
+    assert (known.revision == other.revision) is (
+        (generation, token) == (1, 'a')
+    )
+
+
+def test_view_of_a_roster_counts_its_members_and_keeps_the_hold() -> None:
+    held = Manifest({'Item': '1.0'})
+    members = (member('a', Item='1.0'), member('b', Item='1.0'))
+    fleet = Roster(7, members, held).view
+    assert (fleet.generation, fleet.count(), fleet.held) == (7, 2, held)
+
+
+def test_to_json_contains_limits_groups_and_members(types: None) -> None:
+    old = dataclasses.replace(
+        member('old', DeleteRequest='1.0', Item='1.1'), age=2.5
+    )
+    digest = old.manifest.digest
+    process = {
+        'id': 'old',
+        'binary': 'worker',
+        'host': 'host',
+        'release': '0.1.0',
+    }
+    held = Manifest({'Item': '1.1', 'DeleteRequest': '1.1'})
+    fleet = view(old, held=held)
+    reason = fleet.maximum(TOPIC, NEWEST).reason
+    assert 'DeleteRequest' in reason
+    assert to_json(fleet, TOPIC, NEWEST, [old]) == {
+        'generation': 1,
+        'max_microversion': '1.7',
+        'reason': reason,
+        'held': dict(held),
+        'limits': [
+            {
+                'microversion': '1.8',
+                'type': 'DeleteRequest',
+                'needs': '1.1',
+                'speaks': '1.0',
+                'reason': reason,
+            }
+        ],
+        'groups': [
+            {
+                'topic': TOPIC,
+                'state': 'joining',
+                'manifest': digest,
+                'count': 1,
+                'examples': [process],
+            }
+        ],
+        'manifests': {digest: {'DeleteRequest': '1.0', 'Item': '1.1'}},
+        'members': [
+            {
+                **process,
+                'topic': TOPIC,
+                'state': 'joining',
+                'age': 2.5,
+                'manifest': digest,
+            }
+        ],
+    }
+    assert to_json(view(old), TOPIC, NEWEST, [])['held'] is None

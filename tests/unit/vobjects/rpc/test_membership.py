@@ -658,3 +658,96 @@ def test_deadline_uses_the_clock_of_the_ledger(ledger: TestLedger) -> None:
     assert 5e9 <= deadline - LONG < 5e9 + LONG
     assert not membership.has_expired(deadline)
     assert membership.has_expired(5e9 - 1)
+
+
+def test_current_after_a_failure_without_heartbeats_reports_again(
+    fleet: Fleet, ledger: TestLedger
+) -> None:
+    sender = fleet.add(NEW)
+    ledger.broken = True
+    with pytest.raises(exceptions.NoLivePeer):
+        sender.refresh()
+    ledger.broken = False
+    assert sender.current().count() == 1
+
+
+def test_join_after_two_reports_announces_both_of_its_states() -> None:
+    announced = []
+    ledger = MemoryLedger()
+    membership = Membership(
+        Member('a', 'worker', 'host', 'workers', '0.1.0', NEW),
+        ledger,
+        period=LONG,
+        announce=lambda: announced.append(membership.member.state),
+    )
+    membership.refresh()
+    membership.refresh()
+    membership.join()
+    assert announced == ['joining', 'up']
+
+
+def test_refresh_of_threads_that_wait_for_a_report_shares_the_next() -> None:
+    ticks = itertools.count()
+    has_asked = threading.Semaphore(0)
+    is_reporting, may_answer = threading.Event(), threading.Event()
+
+    class SlowLedger(TestLedger):
+        def report(self, member: Member, known: View | None = None) -> Report:
+            is_reporting.set()
+            assert may_answer.wait(60)
+            return super().report(member, known)
+
+    def clock() -> float:
+        now = float(next(ticks))
+        has_asked.release()
+        return now
+
+    ledger = SlowLedger()
+    membership = Membership(
+        Member('a', 'worker', 'host', 'workers', '0.1.0', NEW),
+        ledger,
+        period=LONG,
+        clock=clock,
+    )
+    views: list[View] = []
+    threads = [
+        threading.Thread(target=lambda: views.append(membership.refresh()))
+        for _ in range(3)
+    ]
+    threads[0].start()
+    assert is_reporting.wait(60)
+    for _ in range(2):  # the clock was read before the lock and after
+        assert has_asked.acquire(timeout=60)
+    for thread in threads[1:]:
+        thread.start()
+        assert has_asked.acquire(timeout=60)
+    may_answer.set()
+    for thread in threads:
+        thread.join(60)
+    assert ledger.reports == 2
+    assert [view.generation for view in views] == [1, 1, 1]
+
+
+def test_deadline_when_a_report_takes_time_is_never_early() -> None:
+    clock = Clock()
+
+    class SlowLedger(MemoryLedger):
+        def report(self, member: Member, known: View | None = None) -> Report:
+            clock.now += 1.0
+            report = super().report(member, known)
+            clock.now += 2.0
+            return dataclasses.replace(report, now=5000.0)
+
+    membership = Membership(
+        Member('a', 'worker', 'host', 'workers', '0.1.0', NEW),
+        SlowLedger(clock),
+        period=LONG,
+        clock=clock,
+    )
+    start = clock.now
+    membership.refresh()
+    # Now it is between 5,000 and 5,003 on the ledger's clock.
+    assert clock.now == start + 3.0
+    assert membership.deadline(10.0) == 5013.0
+    assert not membership.has_expired(5000.0)
+    assert membership.has_expired(4999.0)
