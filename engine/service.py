@@ -164,8 +164,10 @@ class Engine:
         )
 
     def start(self) -> None:
-        """Join the fleet, serve requests and run actions."""
-        self.exporter.start()
+        """Join the fleet, serve requests and run actions.
+
+        :raises OSError: cannot listen on the port of the metrics
+        """
         self.worker.start()
         self.work_notifier.start()
         self.reaper.start()
@@ -173,6 +175,12 @@ class Engine:
         self.revoker.start()
         self.scheduler.start()
         self.health.start()
+        # Last: probes of containers take its answer for readiness.
+        try:
+            self.exporter.start()
+        except OSError:
+            self.stop()
+            raise
         LOG.info('Engine %s serves', self.worker.id)
 
     def stop(self) -> None:

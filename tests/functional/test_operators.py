@@ -15,6 +15,7 @@ import re
 import shlex
 import shutil
 import socket
+import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
@@ -159,6 +160,26 @@ def deployment(
         yield running
 
 
+def test_engine_when_the_port_of_its_metrics_is_in_use_leaves_the_fleet(
+    deployment: deployments.Deployment,
+) -> None:
+    with socket.create_server(('127.0.0.1', 0)) as other:
+        port = other.getsockname()[1]
+        settings = {'engine': {'metrics_port': port}}
+        completed = subprocess.run(
+            deployment.command('engine', name='blocked', settings=settings),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            env=deployment.group.environment(),
+            check=False,
+        )
+    assert completed.returncode == 1, completed.stderr
+    reason = f'cannot serve metrics on 127.0.0.1 port {port}'
+    assert reason in completed.stderr
+    assert deployment.engine_ids() == set()
+
+
 def test_readiness_health_logs_and_metrics(
     deployment: deployments.Deployment,
 ) -> None:
@@ -196,6 +217,11 @@ def test_readiness_health_logs_and_metrics(
     ]
     assert any('POST /v1/clusters ' in message for message in messages)
 
+    # Probes of containers wait for the metrics.
+    logged = [line['message'] for line in lines(engine)]
+    (served,) = (n for n, m in enumerate(logged) if 'Serving vobjects' in m)
+    (measured,) = (n for n, m in enumerate(logged) if 'Serving metrics' in m)
+    assert served < measured
     values = metrics_of(engine)
     for series in (
         'vobjects_engine_actions_ended_total'
