@@ -64,6 +64,13 @@ def _arguments() -> argparse.Namespace:
         help='an empty database of Redis (default: one of'
         f' {storage.REDIS_SERVER})',
     )
+    up.add_argument(
+        '--driver',
+        default='rabbit',
+        choices=['rabbit', 'pyamqp'],
+        help='driver of all services for RabbitMQ: that of oslo.messaging, or'
+        ' that of this repository (default: %(default)s)',
+    )
     commands.add_parser('down', help='stop it, and delete all it has made')
     commands.add_parser('status', help='list processes, ports and logs')
     logs = commands.add_parser('logs', help='show the end of logs')
@@ -114,6 +121,7 @@ def _up(
         arguments.prefix or default.prefix,
         arguments.first_port or default.first_port,
         arguments.redis or default.redis,
+        arguments.driver,
     )
     if settings is not None and settings != wanted:
         print(

@@ -50,7 +50,7 @@ class Cloud:
         """Start what does not run; the first time, create everything.
 
         :raises CloudError: a command failed
-        :raises environment.InstallError: the services could not be installed
+        :raises environment.InstallError: packages could not be installed
         :raises storage.StorageError: a server is missing
         :raises tests.real_cloud.processes.ProcessError: a process failed
         """
@@ -63,6 +63,10 @@ class Cloud:
             )
             storage.create(self.settings)
             configuration.write(self.settings, self.venv)
+            if self.settings.driver == 'pyamqp':
+                environment.install_driver(
+                    self.venv, self.settings.directory / 'plugins'
+                )
             keystone = services.BY_NAME['keystone']
             self._create_schema(keystone)
             self.processes.start('keystone-api')

@@ -239,6 +239,8 @@ def _neutron(settings: Settings) -> Sections:
             'api_paste_config': etc / 'api-paste.ini',
             'state_path': etc,
             'dhcp_agent_notification': 'false',
+            'rpc_workers': 1,
+            'rpc_state_report_workers': 1,
         },
         'database': _database(settings, 'neutron'),
         'keystone_authtoken': _authtoken(settings, 'neutron'),

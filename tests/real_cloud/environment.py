@@ -18,6 +18,11 @@ import sys
 from tests.real_cloud import services
 from tests.real_cloud.processes import log_end
 
+ROOT = pathlib.Path(__file__).parents[2]
+
+#: Requirements of this library that OpenStack does not have.
+DRIVER_PACKAGES = ('jsonschema-rs', 'msgspec', 'orjson')
+
 CONSTRAINTS = pathlib.Path(__file__).with_name('constraints.txt')
 
 
@@ -56,23 +61,46 @@ def ensure(cache: pathlib.Path) -> None:
             marker.touch()
 
 
+def install_driver(venv: pathlib.Path, target: pathlib.Path) -> None:
+    """Install this library where services find it, for its drivers.
+
+    :param venv: the virtual environment of the cloud, which is not changed
+    :param target: directory of ``PYTHONPATH``
+    :raises InstallError: the installation failed
+    """
+    options = ['--target', str(target), '--upgrade', '--no-deps']
+    _run(
+        [_installer(venv, *options, str(ROOT), *DRIVER_PACKAGES)],
+        target.with_name('install-driver.log'),
+    )
+
+
 def _install(venv: pathlib.Path, log: pathlib.Path) -> None:
     packages = [service.package for service in services.SERVICES]
     packages += services.EXTRA_PACKAGES
     options = ['--constraint', str(CONSTRAINTS), *packages]
+    create = (
+        ['uv', 'venv', '--clear', '--python', sys.executable, str(venv)]
+        if shutil.which('uv')
+        # Debian's python3 may lack ensurepip.
+        else [
+            *(sys.executable, '-m', 'venv', '--clear', '--without-pip'),
+            str(venv),
+        ]
+    )
+    _run([create, _installer(venv, *options)], log)
+
+
+def _installer(venv: pathlib.Path, *arguments: str) -> list[str]:
+    """Return a command that installs packages for an environment."""
     python = str(venv / 'bin' / 'python')
     if shutil.which('uv'):
-        commands = [
-            ['uv', 'venv', '--clear', '--python', sys.executable, str(venv)],
-            ['uv', 'pip', 'install', '--python', python, *options],
-        ]
-    else:
-        pip = [sys.executable, '-m', 'pip', '--disable-pip-version-check']
-        commands = [
-            # Debian's python3 may lack ensurepip.
-            [sys.executable, '-m', 'venv', '--clear', '--without-pip', venv],
-            [*pip, '--python', python, 'install', *options],
-        ]
+        return ['uv', 'pip', 'install', '--python', python, *arguments]
+    pip = [sys.executable, '-m', 'pip', '--disable-pip-version-check']
+    return [*pip, '--python', python, 'install', *arguments]
+
+
+def _run(commands: list[list[str]], log: pathlib.Path) -> None:
     with log.open('w') as output:
         for command in commands:
             completed = subprocess.run(
@@ -84,5 +112,5 @@ def _install(venv: pathlib.Path, log: pathlib.Path) -> None:
             )
             if completed.returncode:
                 raise InstallError(
-                    f'installing OpenStack failed: {log_end(log)}'
+                    f'installing packages failed: {log_end(log)}'
                 )

@@ -164,6 +164,12 @@ SERVICES = (
                 OS_NEUTRON_CONFIG_DIR='{etc}',
                 OS_NEUTRON_CONFIG_FILES='neutron.conf',
             ),
+            Process(
+                'neutron-rpc-server',
+                'neutron-rpc-server',
+                '--config-file {etc}/neutron.conf',
+                ready='Selected multiprocessing start method',
+            ),
         ),
     ),
     Service(

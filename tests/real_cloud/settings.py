@@ -57,6 +57,8 @@ class Settings:
         host in RabbitMQ
     :ivar first_port: the APIs listen on this port and those after it
     :ivar redis: URL of a Redis database that nothing else uses
+    :ivar driver: scheme of ``transport_url``; it selects a driver of
+        oslo.messaging
     """
 
     state: str
@@ -64,6 +66,7 @@ class Settings:
     prefix: str
     first_port: int
     redis: str
+    driver: str = 'rabbit'
 
     @classmethod
     def load(cls, state: pathlib.Path) -> Self | None:
@@ -122,9 +125,12 @@ class Settings:
     @property
     def transport_url(self) -> str:
         """The URL of the message bus."""
-        if brokers.VARIABLE in os.environ:
-            return brokers.broker_url()
-        return f'{brokers.LOCAL}{self.prefix}'
+        url = (
+            brokers.broker_url()
+            if brokers.VARIABLE in os.environ
+            else f'{brokers.LOCAL}{self.prefix}'
+        )
+        return url.replace('rabbit', self.driver, 1)
 
     def account(self, user: str) -> dict[str, Any]:
         """Return keystoneauth's options for a user in its project."""
