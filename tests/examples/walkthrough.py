@@ -30,8 +30,9 @@ from sphinx.directives.code import LiteralInclude, LiteralIncludeReader
 from tests.examples import releases
 from tests.functional.processes import ProcessGroup, kill_with_parent
 
-#: Timeout in seconds of a command, and of its repetitions.
-TIMEOUT = 120
+#: Timeout in seconds of a command, and of its repetitions. Some commands
+#: install packages.
+TIMEOUT = 300
 
 #: Commands that only read. Processes that a page starts need time, so these
 #: commands are repeated until their output is the expected one.
@@ -200,7 +201,9 @@ class Shell:
                 output += line
         finally:
             timer.cancel()
-        raise AssertionError(f'{command}: the shell ended:\n{output}')
+        raise AssertionError(
+            f'{command}: the shell ended, or {TIMEOUT} s passed:\n{output}'
+        )
 
     def follow(self, blocks: Iterator[Block]) -> int:
         """Create the files and run the commands of a page.
