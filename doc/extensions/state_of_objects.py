@@ -71,7 +71,7 @@ def _table(
         )
         releases = result['releases']
         yield from _row(
-            service.title(),
+            _title(service),
             ', '.join(item['release'] for item in releases),
             releases[-1]['types'],
             sum(pair['transfers'] for pair in result['pairs']),
@@ -86,6 +86,10 @@ def _table(
     yield ''
 
 
+def _title(service: str) -> str:
+    return service.replace('_', '-').capitalize()
+
+
 def _row(*cells: object) -> Iterator[str]:
     for index, cell in enumerate(cells):
         yield f'   {" " if index else "*"} - {cell}'
@@ -94,7 +98,7 @@ def _row(*cells: object) -> Iterator[str]:
 def _service(
     service: str, result: Record, reviews: Sequence[Record]
 ) -> Iterator[str]:
-    title = service.title()
+    title = _title(service)
     yield from (title, '-' * len(title), '')
     versions = sorted(
         {item['oslo.versionedobjects'] for item in result['releases']}

@@ -99,6 +99,23 @@ SERVICES = {
         distribution='openstack-cyborg',
         converts=False,
     ),
+    'os_vif': Service(
+        'os_vif.objects:register_all',
+        ('3.7.1', '4.3.1', '5.3.0'),
+        ('tests/unit/test_objects.py', 'object_data'),
+        # Its objects do not leave the process of its caller.
+        distribution='os-vif',
+    ),
+    'senlin': Service(
+        'senlin.objects.*',
+        ('14.0.0', '15.0.0', '16.0.0'),
+        converts=False,
+        # Newer versions lack modules that it imports.
+        requirements=dict.fromkeys(
+            ('14.0.0', '15.0.0'),
+            ('oslo.db<13', 'setuptools<81', 'SQLAlchemy<2'),
+        ),
+    ),
     'designate': Service(
         'designate.objects',
         ('21.0.1', '22.0.1', '23.0.0'),
