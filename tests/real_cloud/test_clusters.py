@@ -21,10 +21,12 @@ def zones(tenant: Tenant) -> dict[str, int]:
     )
 
 
-@pytest.mark.core
-def test_cluster_is_resized_and_checked(rest: Client, tenant: Tenant) -> None:
+@pytest.mark.parametrize('most', [pytest.param(8, marks=pytest.mark.core), 30])
+def test_cluster_is_resized_and_checked(
+    rest: Client, tenant: Tenant, most: int
+) -> None:
     cluster = rest.create_cluster(rest.server_profile(), 2)
-    for size in (30, 3):
+    for size in (most, 3):
         rest.run(
             cluster,
             'resize',
@@ -81,8 +83,10 @@ RECOVERIES = {
 }
 
 
-@pytest.mark.core
-@pytest.mark.parametrize('operation', RECOVERIES)
+@pytest.mark.parametrize(
+    'operation',
+    ['REBOOT', 'REBUILD', pytest.param('RECREATE', marks=pytest.mark.core)],
+)
 def test_damaged_servers_are_found_and_recovered(
     rest: Client, tenant: Tenant, operation: str
 ) -> None:

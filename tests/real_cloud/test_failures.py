@@ -50,8 +50,10 @@ def stopped(cloud: Cloud, process: str) -> Iterator[None]:
         cloud.processes.wait_until_ready(process)
 
 
-@pytest.mark.core
-@pytest.mark.parametrize('name', ['nova', 'neutron', 'keystone'])
+@pytest.mark.parametrize(
+    'name',
+    [pytest.param('nova', marks=pytest.mark.core), 'neutron', 'keystone'],
+)
 def test_action_fails_clearly_while_a_service_is_stopped(
     rest: Client, tenant: Tenant, cloud: Cloud, name: str
 ) -> None:
@@ -151,11 +153,14 @@ def test_receivers_survive_the_outage_of_zaqar(
     rest.expect(204, 'DELETE', f'{path}/{receiver}')
 
 
-@pytest.mark.core
 @pytest.mark.parametrize(
     'platform',
     [
-        Platform('embedded', 'sqlite').parameter(),
+        pytest.param(
+            Platform('embedded', 'sqlite'),
+            id='embedded-sqlite',
+            marks=pytest.mark.core,
+        ),
         Platform('rabbit', 'postgresql').parameter(),
     ],
 )

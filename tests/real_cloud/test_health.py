@@ -39,7 +39,6 @@ def wait_until_recovered(rest: Client, cluster: str, node: str) -> None:
     wait_for(f'node {node} was recovered', is_recovered)
 
 
-@pytest.mark.core
 def test_polling_recreates_a_lost_server(rest: Client, tenant: Tenant) -> None:
     cluster = monitored(rest, 'NODE_STATUS_POLLING', 'RECREATE')
     node, well = rest.nodes(cluster)
@@ -61,10 +60,13 @@ def listening(service: Deployment) -> None:
     )
 
 
-@pytest.mark.core
 @pytest.mark.usefixtures('listening')
 @pytest.mark.parametrize(
-    ('damage', 'operation'), [('delete', 'RECREATE'), ('stop', 'REBOOT')]
+    ('damage', 'operation'),
+    [
+        pytest.param('delete', 'RECREATE', marks=pytest.mark.core),
+        ('stop', 'REBOOT'),
+    ],
 )
 def test_notification_of_nova_heals_the_cluster(
     rest: Client, tenant: Tenant, damage: str, operation: str

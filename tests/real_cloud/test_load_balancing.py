@@ -43,8 +43,9 @@ def member_addresses(tenant: Tenant) -> set[str]:
     }
 
 
-@pytest.mark.core
-@pytest.mark.parametrize('monitor', [None, MONITOR])
+@pytest.mark.parametrize(
+    'monitor', [pytest.param(None, marks=pytest.mark.core), MONITOR]
+)
 def test_members_follow_the_cluster(
     rest: Client, tenant: Tenant, monitor: dict[str, Any] | None
 ) -> None:

@@ -133,8 +133,10 @@ def delete_project(tenant: Tenant) -> None:
     tenant.admin.identity.delete_project(tenant.project_id)
 
 
-@pytest.mark.core
-@pytest.mark.parametrize('damage', [lose_role, disable, delete_project])
+@pytest.mark.parametrize(
+    'damage',
+    [lose_role, disable, pytest.param(delete_project, marks=pytest.mark.core)],
+)
 def test_permission_lost_during_an_action_ends_it_with_the_reason(
     cloud: Cloud, admin: Any, service: Deployment, damage: Any
 ) -> None:
