@@ -166,3 +166,35 @@ def test_exclusive_lock_under_threads_has_one_holder(
         thread.join()
     assert broken == []
     assert len(entered) == 18
+
+
+@pytest.mark.parametrize('first', ['deleted', 'held'])
+def test_acquire_after_a_resource_that_needs_no_lock_takes_the_others(
+    any_database: database.Database, cluster: str, first: str
+) -> None:
+    def add_cluster(session: orm.Session) -> str:
+        known = session.get_one(models.Cluster, cluster)
+        other = models.Cluster(
+            id=models.new_id(),
+            name='d',
+            profile_id=known.profile_id,
+            status='INIT',
+        )
+        session.add(other)
+        session.flush()
+        return other.id
+
+    other = any_database.write(add_cluster)
+    if first == 'held':
+        assert acquire(any_database, 'a', cluster) is None
+    wanted = [
+        locks.LockRequest(
+            models.Cluster, models.new_id() if first == 'deleted' else cluster
+        ),
+        locks.LockRequest(models.Cluster, other),
+    ]
+    assert (
+        any_database.write(lambda session: locks.acquire(session, 'a', wanted))
+        is None
+    )
+    assert any_database.write(lambda session: holders(session, other)) == ['a']
