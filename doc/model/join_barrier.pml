@@ -10,7 +10,7 @@
  * The scheduler chooses the process that takes the next step; every other
  * process is paused. Reports and answers arrive late or never. A sender whose
  * reports are all lost stands for one that crashed. All processes have the same
- * clock, so a lease may last exactly until a silent sender is removed.
+ * clock.
  *
  * doc/source/protocol.rst explains the model and its variants.
  */
@@ -22,15 +22,15 @@
 #define JOINERS 2
 #endif
 
-/* Durations, in ticks of the clock. */
+/* Durations, in ticks of the clock, in the same order as those of the code. */
 #ifndef LEASE
 #define LEASE 3             /* a view may be used for less than this */
 #endif
 #ifndef DEAD_AFTER
-#define DEAD_AFTER LEASE    /* a sender that is silent so long is removed */
+#define DEAD_AFTER (LEASE + 1)  /* a sender so long silent is removed */
 #endif
 #ifndef BARRIER
-#define BARRIER LEASE       /* longest wait at the join barrier */
+#define BARRIER (LEASE + 2) /* longest wait at the join barrier */
 #endif
 
 #ifdef ENDLESS_BARRIER
