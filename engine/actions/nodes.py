@@ -9,7 +9,9 @@ leaves this to its parent.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 from oslo_utils import strutils
@@ -47,7 +49,18 @@ def create(run: action_run.ActionRun) -> None:
         view, profile = begin(
             run, 'CREATING', 'Creation in progress', with_host=True
         )
-        profile_type = run.runtime.profile_types.get(profile.type)
+    except providers.ProviderError as error:
+        fail(run, str(error))
+        return
+    with _deleting_orphan(run, view, profile):
+        _create_object(run, view, profile)
+
+
+def _create_object(
+    run: action_run.ActionRun, view: profiles.NodeView, profile: models.Profile
+) -> None:
+    profile_type = run.runtime.profile_types.get(profile.type)
+    try:
         physical_id = profile_type.create(
             cloud_of(run, view, profile), view, _properties(run, profile)
         )
@@ -65,11 +78,7 @@ def create(run: action_run.ActionRun) -> None:
         evaluate_own_cluster(run, session, node.cluster_id, counts=True)
         _conclude(run, session, update, 'Node created successfully.')
 
-    try:
-        run.write(finish)
-    except actions.ClaimLostError:
-        _delete_object_if_orphaned(run, view, profile)
-        raise
+    run.write(finish)
 
 
 def update(run: action_run.ActionRun) -> None:
@@ -246,28 +255,46 @@ def recover(run: action_run.ActionRun) -> None:
     }
     try:
         cloud = cloud_of(run, view, profile)
-        is_well = bool(request.get('check')) and not profile_type.check(
-            cloud, view
+        if request.get('check') and not profile_type.check(cloud, view):
+            _end_recovery(
+                run, view, view.physical_id, 'Recover: Node is ACTIVE.'
+            )
+            return
+        before = view
+        view, profile = begin(
+            run,
+            'RECOVERING',
+            'Recovery in progress',
+            with_host=operation == 'RECREATE',
         )
-        if is_well:
-            physical_id, reason = view.physical_id, 'Recover: Node is ACTIVE.'
-        else:
-            before = view
-            view, profile = begin(
-                run,
-                'RECOVERING',
-                'Recovery in progress',
-                with_host=operation == 'RECREATE',
-            )
-            if view.host != before.host:
-                _delete_from_old_host(cloud, profile_type, before)
-            physical_id = profile_type.recover(
-                cloud, view, properties, operation, parameters
-            )
-            reason = 'Recovery succeeded'
     except providers.ProviderError as error:
         fail(run, str(error))
         return
+    if view.host != before.host:
+        _delete_from_old_host(cloud, profile_type, before)
+    with _deleting_orphan(run, view, profile):
+        try:
+            physical_id = profile_type.recover(
+                cloud, view, properties, operation, parameters
+            )
+        except providers.ProviderError as error:
+            fail(run, str(error))
+            return
+        _end_recovery(run, view, physical_id, 'Recovery succeeded', operation)
+
+
+def _end_recovery(
+    run: action_run.ActionRun,
+    view: profiles.NodeView,
+    physical_id: str | None,
+    reason: str,
+    operation: str = '',
+) -> None:
+    """Record a recovered node.
+
+    :param physical_id: the ID of its object, perhaps a new one
+    :param operation: the operation that made a new object
+    """
     update = node_policies.add_node(run, view.id, physical_id)
 
     def finish(session: orm.Session) -> None:
@@ -281,11 +308,7 @@ def recover(run: action_run.ActionRun) -> None:
         evaluate_own_cluster(run, session, node.cluster_id)
         _conclude(run, session, update, 'Node recovered successfully.')
 
-    try:
-        run.write(finish)
-    except actions.ClaimLostError:
-        _delete_object_if_orphaned(run, view, profile)
-        raise
+    run.write(finish)
 
 
 def mark_failed(
@@ -489,15 +512,26 @@ def _conclude(
         policy_checks.check_after(run, session, success)
 
 
-def _delete_object_if_orphaned(
+@contextlib.contextmanager
+def _deleting_orphan(
     run: action_run.ActionRun, view: profiles.NodeView, profile: models.Profile
-) -> None:
-    """Delete the new object of a node that was deleted meanwhile."""
-    with run.runtime.database.reader() as session:
-        if nodes.get(session, view.id) is not None:
-            return
-    profile_type = run.runtime.profile_types.get(profile.type)
+) -> Iterator[None]:
+    """Delete the new object of a node that is deleted meanwhile.
+
+    A forced deletion takes the action away. It finds no object if the cloud
+    creates it later.
+    """
     try:
-        profile_type.delete(cloud_of(run, view, profile), view)
-    except providers.ProviderError as error:
-        LOG.warning('Node %s is gone, its object is not: %s', view.id, error)
+        yield
+    except actions.ClaimLostError:
+        with run.runtime.database.reader() as session:
+            node = nodes.get(session, view.id)
+        if node is None or node.status == 'DELETING':
+            profile_type = run.runtime.profile_types.get(profile.type)
+            try:
+                profile_type.delete(cloud_of(run, view, profile), view)
+            except providers.ProviderError as error:
+                LOG.warning(
+                    'Node %s is gone, its object is not: %s', view.id, error
+                )
+        raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import random
+import threading
 import time
 from typing import Any
 
@@ -12,6 +13,8 @@ from sqlalchemy import orm
 
 from engine.actions import cancellation
 from engine.db import models
+from engine.providers import base
+from engine.providers.simulated import servers
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.test_scheduler import at_rest, wait_until
 from vobjects.clustering import errors
@@ -110,6 +113,50 @@ def test_forced_node_deletion_cancels_blocking_actions(
     assert harness.statuses('NODE_CREATE') == ['CANCELLED']
     blocked_run.perform()
     harness.assert_idle()
+    assert harness.count(models.SimulatedServer) == 0
+
+
+@pytest.mark.parametrize('fails', [False, True])
+def test_creation_after_the_search_of_a_forced_deletion_leaves_no_server(
+    harness: engine_harness.Harness,
+    monkeypatch: pytest.MonkeyPatch,
+    fails: bool,
+) -> None:
+    engine, other = harness.engine(), harness.engine(name='two')
+    node = request_helpers.create_node(engine, run=False)
+    creation = engine.scheduler.claim()
+    assert creation is not None
+    has_searched, may_end = threading.Event(), threading.Event()
+    create, find = (
+        servers.SimulatedServers.create,
+        servers.SimulatedServers.find,
+    )
+
+    def delete_and_create(*arguments: Any) -> Any:
+        other.call(nodes.NodeDeleteRequest(identity=node, force=True))
+        deletion.start()
+        assert has_searched.wait(60)
+        server = create(*arguments)
+        if fails:
+            raise base.ProviderError('no response')
+        return server
+
+    def find_and_wait(*arguments: Any) -> Any:
+        server = find(*arguments)
+        if threading.current_thread() is deletion:
+            has_searched.set()
+            assert may_end.wait(60)
+        return server
+
+    deletion = threading.Thread(target=other.run_actions)
+    monkeypatch.setattr(servers.SimulatedServers, 'create', delete_and_create)
+    monkeypatch.setattr(servers.SimulatedServers, 'find', find_and_wait)
+    creation.perform()
+    may_end.set()
+    deletion.join()
+    harness.assert_idle()
+    assert harness.statuses('NODE_DELETE') == ['SUCCEEDED']
+    assert harness.count(models.Node) == 0
     assert harness.count(models.SimulatedServer) == 0
 
 
