@@ -350,6 +350,25 @@ def test_patched_conversion_is_called() -> None:
         assert called == ['1.0']
 
 
+@pytest.mark.parametrize('container', ['leaf', 'row', 'map'])
+def test_patched_conversion_of_one_nested_object_is_called(
+    container: str,
+) -> None:
+    with paired_types.using(FAST) as types:
+        leaf = types['Leaf'](name='a')
+        values = {'leaf': leaf, 'row': [leaf], 'map': {'k': [leaf]}}
+        tree = types['Tree'](**{container: values[container]})
+        to_old = {'version_manifest': {**NEWEST, 'Leaf': '1.0'}}
+        tree.obj_to_primitive(**to_old)
+        primitive = leaf.obj_to_primitive()
+        primitive[DATA]['name'] = 'patched'
+        with mock.patch.object(
+            leaf, 'obj_to_primitive', side_effect=lambda *_, **__: primitive
+        ):
+            assert "'patched'" in repr(tree.obj_to_primitive(**to_old))
+        assert "'patched'" not in repr(tree.obj_to_primitive(**to_old))
+
+
 def test_outermost_object_decides_about_loss() -> None:
     with paired_types.using(FAST) as types:
         tree = types['Tree'](force=True)
