@@ -55,7 +55,7 @@ MUTANTS = {
         _Membership, '_leased_view', 'is_valid = self.age', 'is_valid = 0'
     ),
     'no barrier': Mutant(
-        _Membership, 'join', 'if self._lowers_cap(view)', 'if False'
+        _Membership, 'join', 'self._lowers_cap(view)', 'False'
     ),
     'barrier ends early': Mutant(
         _Membership, '_wait_at_barrier', 'LONGEST_LEASE_PERIODS', '0.5'
