@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stack of ``etc/docker/compose.yaml`` on a real Docker daemon.
 
+:func:`with_keystone` adds ``compose.keystone.yaml``.
+
 The images are built from Debian's packages, without a registry and without a
 network: see ``tools/debian-image``. :data:`OLD` emulates an older release.
 """
@@ -20,10 +22,11 @@ import requests
 from tests import downloads, requirements, tcp_proxy
 from tests.functional import docker_daemon
 from tests.functional.docker_daemon import Daemon
+from tests.functional.keystone import ADMIN, KEY, Keystone
 from tests.functional.processes import TIMEOUT, wait_for
 
 ROOT = pathlib.Path(__file__).parents[2]
-COMPOSE = ROOT / 'etc/docker/compose.yaml'
+DOCKER = ROOT / 'etc/docker'
 IMAGES = pathlib.Path(__file__).parent / 'images'
 
 #: Timeout of ``tools/debian-image`` in seconds.
@@ -37,23 +40,35 @@ APIS = {'api-1': 8777, 'api-2': 8778}
 
 ENGINES = ('engine-1', 'engine-2')
 
+KEYSTONE_PORT = 5000
+
+#: Variables of ``compose.keystone.yaml``.
+KEYSTONE_VARIABLES = {
+    'KEYSTONE_ADMIN_PASSWORD': ADMIN,
+    'KEYSTONE_SERVICE_PASSWORD': 'secret',
+    'ENCRYPTION_KEYS': KEY,
+}
+
 
 class Stack:
     """Containers of the stack.
 
     :ivar urls: service of an API -> its URL on this machine
+    :ivar variables: further environment variables of Docker Compose
     """
 
     def __init__(self, daemon: Daemon, urls: dict[str, str]) -> None:
         self.daemon = daemon
         self.urls = urls
+        self.variables = {'COMPOSE_FILE': str(DOCKER / 'compose.yaml')}
 
     def compose(self, *words: str, image: str = NEW) -> str:
         """Run a command of Docker Compose and return its output."""
         completed = subprocess.run(
-            ('docker-compose', f'--file={COMPOSE}', *words),
+            ('docker-compose', *words),
             env={
                 **os.environ,
+                **self.variables,
                 'DOCKER_HOST': self.daemon.url,
                 'VOBJECTS_IMAGE': image,
                 'POSTGRESQL_IMAGE': 'postgresql',
@@ -168,7 +183,7 @@ def _build_images(daemon: Daemon, manifest: str) -> None:
         daemon,
         NEW,
         ROOT,
-        dockerfile='etc/docker/Dockerfile',
+        dockerfile=str(DOCKER / 'Dockerfile'),
         buildargs={'PYTHON': 'python'},
     )
     context = daemon.directory / 'old'
@@ -199,3 +214,28 @@ def running(manifest: str) -> Iterator[Stack]:
         stack.up(OLD)
         # The end of the daemon removes the containers.
         yield stack
+
+
+@contextlib.contextmanager
+def with_keystone(stack: Stack) -> Iterator[Keystone]:
+    """Add Keystone to a running stack of the new release."""
+    _build(
+        stack.daemon,
+        'vobjects-keystone',
+        DOCKER / 'keystone',
+        buildargs={'PYTHON': 'python'},
+    )
+    files = (DOCKER / 'compose.yaml', DOCKER / 'compose.keystone.yaml')
+    stack.variables = {
+        'COMPOSE_FILE': ':'.join(map(str, files)),
+        **KEYSTONE_VARIABLES,
+    }
+    stack.up(NEW)
+    with tcp_proxy.running(
+        '127.0.0.1', KEYSTONE_PORT, stack.daemon.network_namespace
+    ) as proxy:
+        server = Keystone(f'http://127.0.0.1:{proxy.port}/v3')
+        try:
+            yield server
+        finally:
+            server.close()

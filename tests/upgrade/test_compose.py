@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A rolling upgrade of the containers of ``etc/docker/compose.yaml``."""
+"""The containers of ``etc/docker/compose.yaml``.
+
+The tests use the same containers: a rolling upgrade, then authentication.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pathlib
 import urllib.parse
 from collections.abc import Iterator
 
 import pytest
+import requests
 
 from tests.functional import browser as browsers
 from tests.functional.browser import Browser
-from tests.functional.rest import NEWEST
+from tests.functional.processes import TIMEOUT
+from tests.functional.rest import NEWEST, RestClient
 from tests.upgrade import compose, load_balancer, mixed_fleet
 from tests.upgrade.workload import Workload
 from vobjects.objects import manifest as manifests
@@ -20,7 +26,7 @@ from vobjects.objects import manifest as manifests
 pytestmark = [pytest.mark.docker, pytest.mark.chromium]
 
 
-@pytest.fixture
+@pytest.fixture(scope='module')
 def stack() -> Iterator[compose.Stack]:
     manifest = {**manifests.local(), **mixed_fleet.OLD_TYPES}
     with compose.running(json.dumps(manifest)) as running:
@@ -70,3 +76,58 @@ def test_rolling_upgrade_under_load_fails_no_request(
         finally:
             workload.stop()
     workload.assert_no_failures()
+
+
+def test_added_keystone_authenticates_callers_of_both_apis(
+    stack: compose.Stack,
+) -> None:
+    def openstack(*words: str) -> None:
+        stack.compose('exec', '-T', 'keystone', 'openstack', *words)
+
+    with (
+        compose.with_keystone(stack) as keystone,
+        contextlib.ExitStack() as clients,
+    ):
+        assert stack.inspect('keystone')['Config']['User'] == '5000'
+
+        def client(service: str, *user: str) -> RestClient:
+            rest = clients.enter_context(RestClient(stack.urls[service]))
+            if user:
+                rest._session.headers['X-Auth-Token'] = keystone.token(*user)
+            return rest
+
+        # As the documentation describes it.
+        openstack('project', 'create', 'web')
+        openstack('user', 'create', '--password', 'alice', 'alice')
+        openstack('role', 'add', '--project=web', '--user=alice', 'member')
+        keystone.add_project('shop')
+        keystone.add_user('bob', 'shop', 'member')
+
+        for service in compose.APIS:
+            client(service).expect(401, 'GET', '/v1/clusters')
+        alice = client('api-1', 'alice', 'web')
+        assert alice.get('/v1/clusters') == []
+        cluster = alice.create_cluster(alice.create_profile(), 1)
+        alice = client('api-2', 'alice', 'web')
+        assert [c['id'] for c in alice.get('/v1/clusters')] == [cluster]
+        for service in compose.APIS:
+            bob = client(service, 'bob', 'shop')
+            assert bob.get('/v1/clusters') == []
+            bob.expect(404, 'GET', f'/v1/clusters/{cluster}')
+
+        # A webhook acts for its owner, by a trust.
+        body = {
+            'name': 'out',
+            'type': 'webhook',
+            'cluster_id': cluster,
+            'action': 'CLUSTER_SCALE_OUT',
+        }
+        response = alice.expect(
+            201, 'POST', '/v1/receivers', {'receiver': body}
+        )
+        url = response.json()['receiver']['channel']['alarm_url']
+        response = requests.post(url, timeout=TIMEOUT)
+        assert response.status_code == 202, response.text
+        alice.wait_for_success(response.json()['action'])
+        (trust,) = keystone.trusts_of('alice')
+        assert trust['trustee_user_id'] == keystone.id_of('users', 'vobjects')

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import re
 import subprocess
@@ -13,14 +14,28 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
+from keystoneauth1 import loading
+from keystonemiddleware import auth_token
 from oslo_config import cfg
 
 from api import conf as api_conf
 from engine import cli
+from tests import requirements
 
 ETC = pathlib.Path(__file__).parents[3] / 'etc'
 KUBERNETES = ETC / 'kubernetes'
-COMPOSE = ETC / 'docker/compose.yaml'
+DOCKER = ETC / 'docker'
+COMPOSE = DOCKER / 'compose.yaml'
+KEYSTONE = DOCKER / 'compose.keystone.yaml'
+DOCKERFILES = (DOCKER / 'Dockerfile', DOCKER / 'keystone/Dockerfile')
+
+#: Variables without a default in the files of Compose.
+SECRETS = {
+    'KEYSTONE_ADMIN_PASSWORD': 'one',
+    'KEYSTONE_SERVICE_PASSWORD': 'two',
+    'ENCRYPTION_KEYS': 'three',
+}
+
 MANIFESTS = sorted(
     path
     for path in KUBERNETES.glob('*.yaml')
@@ -39,8 +54,9 @@ def containers(value: Any) -> Iterator[dict[str, Any]]:
 def environment() -> dict[str, str]:
     """Return the environment variables of all files."""
     result = {}
-    for service in yaml.safe_load(COMPOSE.read_text())['services'].values():
-        result.update(service.get('environment', {}))
+    for path in (COMPOSE, KEYSTONE):
+        for service in yaml.safe_load(path.read_text())['services'].values():
+            result.update(service.get('environment', {}))
     for path in MANIFESTS:
         for manifest in yaml.safe_load_all(path.read_text()):
             for container in containers(manifest):
@@ -54,18 +70,66 @@ def conf() -> cfg.ConfigOpts:
     """The options of all processes."""
     result = cli.configuration([])
     api_conf.register(result)
+    for group, options in (
+        *auth_token.list_opts(),
+        (
+            'keystone_authtoken',
+            loading.get_auth_plugin_conf_options('password'),
+        ),
+    ):
+        result.register_opts(options, group)
     return result
 
 
-def test_dockerfile_has_no_findings() -> None:
+def show_compose(**variables: str) -> subprocess.CompletedProcess[str]:
+    """Return what Compose makes of both of its files.
+
+    :param variables: environment variables in the files
+    """
+    requirements.programs('docker-compose')
+    return subprocess.run(
+        (
+            'docker-compose',
+            f'--file={COMPOSE}',
+            f'--file={KEYSTONE}',
+            'config',
+        ),
+        env={'PATH': os.environ['PATH'], **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_dockerfiles_have_no_findings() -> None:
     hadolint = pathlib.Path(sys.executable).with_name('hadolint')
     result = subprocess.run(
-        [hadolint, ETC / 'docker/Dockerfile'],
+        [hadolint, *DOCKERFILES],
         capture_output=True,
         text=True,
         check=False,
     )
     assert (result.returncode, result.stdout) == (0, '')
+
+
+def test_keystone_when_passwords_are_set_reaches_apis_and_engines() -> None:
+    result = show_compose(**SECRETS)
+    assert result.returncode == 0, result.stderr
+    services = yaml.safe_load(result.stdout)['services']
+    for name in ('api-1', 'api-2', 'engine-1', 'engine-2'):
+        variables = services[name]['environment']
+        assert variables['OS_KEYSTONE_AUTHTOKEN__PASSWORD'] == 'two'
+        # From the first file.
+        assert 'rabbitmq' in variables['OS_DEFAULT__TRANSPORT_URL']
+        strategy = variables.get('OS_API__AUTH_STRATEGY')
+        assert strategy == ('keystone' if name.startswith('api') else None)
+
+
+@pytest.mark.parametrize('missing', SECRETS)
+def test_keystone_when_a_password_is_missing_names_it(missing: str) -> None:
+    result = show_compose(**{k: v for k, v in SECRETS.items() if k != missing})
+    assert result.returncode != 0
+    assert f': set {missing}' in result.stderr
 
 
 @pytest.mark.parametrize('path', MANIFESTS, ids=lambda path: path.name)
@@ -83,8 +147,8 @@ def test_kustomization_names_existing_files() -> None:
 def test_environment_variables_set_existing_options(
     conf: cfg.ConfigOpts,
 ) -> None:
-    names = [name for name in environment() if name.startswith('OS_')]
-    assert len(names) >= 6
+    names = [name for name in environment() if '__' in name]
+    assert len(names) >= 16
     for name in names:
         match = re.fullmatch(r'OS_([A-Z_]+?)__([A-Z_]+)', name)
         assert match is not None, name
