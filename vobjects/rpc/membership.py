@@ -220,6 +220,7 @@ class Membership:
                 self._failure = (start, error.message)
                 raise
             view = self._adopt(report)
+            is_first = self._view is None
             is_new = not view.is_same(self._view)
             if is_new:
                 # Update values that depend on the view, such as the highest
@@ -233,7 +234,7 @@ class Membership:
                     report.now - start,
                     report.now - self._monotonic(),
                 )
-            if self.age >= self.period * LEASE_PERIODS:
+            if not is_first and self.age >= self.period * LEASE_PERIODS:
                 self._absences += 1
             # The lease starts before the report was sent, because the
             # response may have been delayed.
@@ -287,13 +288,13 @@ class Membership:
             during the barrier, it may fail for up to the longest lease
         """
         wait = wait or self._stopping.wait
+        absences = self._absences
         view = self.refresh()
         self._announce_changes()
-        lowers_cap = self._lowers_cap(view)
+        must_wait = self._lowers_cap(view)
         generation: int | None = view.generation
-        absences = 0
         while True:
-            if lowers_cap:
+            if must_wait:
                 absences = self._wait_at_barrier(generation, wait)
             if self._stopping.is_set():
                 return
@@ -304,12 +305,13 @@ class Membership:
                 # The next heartbeat reports the state.
                 LOG.warning('The fleet is out of reach: %s', error.message)
             self._announce_changes()
-            if not lowers_cap or absences == self._absences:
+            if absences == self._absences:
                 return
             # The ledger may have removed this process before it received the
-            # report. Senders then ignored its versions.
+            # report. Senders then ignored its versions, and servers that had
+            # the same cap may have left.
             self._set_state('joining')
-            generation = None
+            must_wait, generation = True, None
 
     def stop(self) -> None:
         """Stop the heartbeat and leave the ledger."""
