@@ -42,6 +42,8 @@ def interrupted(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        # The command waits for its reader, so that it does not end too early.
+        pipesize=4096,
         **options,
     )
     assert process.stderr is not None
@@ -74,7 +76,13 @@ def interrupted(
 def test_command_when_interrupted_while_importing_prints_no_traceback(
     program: str, command: tuple[str, ...], imports: int
 ) -> None:
-    code, lines = interrupted(program, command, imports)
+    code, lines = interrupted(
+        program,
+        command,
+        imports,
+        # A shell that starts the tests in the background ignores the signal.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert lines == []
     assert code in (130, -signal.SIGINT)
 
