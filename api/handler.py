@@ -36,6 +36,7 @@ from vobjects.microversions import (
     nested_objects,
     query,
     schema,
+    validation,
 )
 from vobjects.microversions.version_policy import MICROVERSION, VersionPolicy
 from vobjects.objects.codec.json_text import dumps
@@ -266,7 +267,7 @@ class Handler:
     def _validate(self, version: Version, content: Any) -> None:
         """Validate the body against the schema of the microversion."""
         try:
-            schema.validate(
+            validation.validate(
                 self._type,
                 version,
                 self._client_fields,

@@ -14,7 +14,7 @@ import jsonschema
 
 from vobjects import exceptions
 from vobjects.controllers.ranges import RangeMap
-from vobjects.microversions import errors, fast_validation, query
+from vobjects.microversions import errors, fast_validation, query, validation
 from vobjects.microversions import schema as schemas
 from vobjects.versions import Version
 
@@ -73,7 +73,7 @@ class CompiledSchema:
                     f'{exceptions.cut(name)} needs API version {first} or'
                     f' later; this request asked for {version}',
                 )
-        raise schemas.schema_error(fault, where, nulls=where != 'query')
+        raise validation.schema_error(fault, where, nulls=where != 'query')
 
     def fault(self, value: Any) -> str:
         """Return the first fault of a value; empty if it is valid."""

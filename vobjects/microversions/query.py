@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.microversions import errors, json_body, schema
+from vobjects.microversions import errors, json_body, schema, validation
 from vobjects.versions import Version
 
 MAX_LENGTH = 8192
@@ -91,11 +91,11 @@ def coerce_query(
     for name, text in pairs:
         field_schema = compiled.properties.get(name)
         if field_schema is None:
-            raise schema.unknown_field_error(
+            raise validation.unknown_field_error(
                 *(cls, microversion, names, [name], where), compiled
             )
         add_parameter(values, name, text, field_schema, where)
-    schema.validate(
+    validation.validate(
         *(cls, microversion, names, values, where), nulls=False, early=early
     )
     return values

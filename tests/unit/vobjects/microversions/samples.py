@@ -189,3 +189,24 @@ for _type in (
     SampleModeRequest,
 ):
     del ovo_base.VersionedObjectRegistry()._obj_classes[_type.__name__]
+
+
+#: Fields of the body of :class:`SampleCreateRequest` at all versions.
+BODY_NAMES = (
+    'name',
+    'profile_id',
+    'desired_capacity',
+    'timeout',
+    'metadata',
+    'mode',
+    'uuid',
+    'nodes',
+    'address',
+    'starts_at',
+    'config',
+    'force',
+    'colour',
+    'color',
+    'legacy',
+    'size',
+)

@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from tests.unit.vobjects.microversions import samples
 from vobjects import fields, objects
 from vobjects.clustering import types as clustering_types
-from vobjects.microversions import errors, fast_validation, schema
+from vobjects.microversions import (
+    errors,
+    fast_validation,
+    schema,
+    validation,
+)
 from vobjects.testing import strategies
 from vobjects.versions import Version
 
@@ -143,13 +148,13 @@ def requests(draw):
 
 
 def accepts(cls, version, names, values):
-    error = samples.outcome(schema.validate, cls, version, names, values)
+    error = samples.outcome(validation.validate, cls, version, names, values)
     assert error is None or isinstance(error, errors.ValidationError)
     return error is None
 
 
 def is_acceptable(cls, version, names, values):
-    """Do what ``schema.validate`` has to come to, the long way."""
+    """Do what ``validation.validate`` has to come to, the long way."""
     validator = schema.request_schema_at(cls, version, names).validator
     if not validator.is_valid(values):
         return False

@@ -9,12 +9,14 @@ import sys
 FORBIDDEN = {
     'eventlet',
     'falcon',
+    'fastapi',
     'flask',
     'oslo_messaging',
     'oslo_service',
     'pecan',
     'prometheus_client',
     'routes',
+    'starlette',
     'webob',
 }
 
