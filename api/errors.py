@@ -270,11 +270,10 @@ class ErrorType:
 
 
 _NO_RESPONSE = ErrorType(
-    503,
-    'engine-silent',
-    'No engine answered',
-    'No engine answered in time. The operation may still complete; check'
-    ' before you send the request again.',
+    errors.NoResponse.status,
+    errors.NoResponse.code,
+    errors.NoResponse.title,
+    errors.NoResponse().detail,
 )
 
 #: The most specific class in an exception's MRO applies.

@@ -12,9 +12,7 @@ from vobjects.controllers import dispatch, request_parsing
 from vobjects.microversions import asgi
 
 app = fastapi.FastAPI(openapi_url=None)
-# The middleware added last receives the request first.
-app.add_middleware(asgi.Discovery, policy=things.POLICY)
-app.add_middleware(asgi.Microversions, policy=things.POLICY)
+asgi.add_microversions(app, things.POLICY)
 
 
 @dispatch.api_version('1.0', '1.8')

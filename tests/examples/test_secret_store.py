@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import json
 import pathlib
@@ -28,12 +27,6 @@ from tests.functional.processes import (
     wait_for,
 )
 from vobjects.testing import upgrade
-
-#: Limit of the lines besides types, handlers, their helpers and imports.
-WIRING_LINES = 60
-
-#: Functions that are wiring; all others are handlers or their helpers.
-WIRING = ('configuration', 'application', 'main', 'read_body')
 
 EXAMPLE = releases.EXAMPLES / 'secret_store'
 
@@ -575,34 +568,3 @@ def test_secrets_survive_an_upgrade_plan(
         ),
         open_fleet,
     )
-
-
-def test_wiring_is_short() -> None:
-    package = EXAMPLE / 'secret_store'
-    lines = [
-        line
-        for name in ('service', 'engine', 'api')
-        for line in wiring_of((package / f'{name}.py').read_text())
-    ]
-    assert len(lines) < WIRING_LINES
-
-
-def wiring_of(source: str) -> Iterator[str]:
-    """Yield the lines besides imports, handlers and their helpers."""
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    imports = (ast.Import, ast.ImportFrom)
-    skipped = set()
-    for node in ast.parse(source).body:
-        if isinstance(node, functions) and node.name not in WIRING:
-            first = min([node, *node.decorator_list], key=lambda n: n.lineno)
-            skipped |= set(range(first.lineno, (node.end_lineno or 0) + 1))
-        elif isinstance(node, imports):
-            skipped |= set(range(node.lineno, (node.end_lineno or 0) + 1))
-    for number, line in enumerate(source.splitlines(), 1):
-        text = line.strip()
-        if (
-            number not in skipped
-            and text
-            and not text.startswith(('#', '"""'))
-        ):
-            yield text

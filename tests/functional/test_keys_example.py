@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import pathlib
 import sys
@@ -24,9 +23,6 @@ from vobjects import exceptions
 from vobjects.rpc import RemoteLedger, connect_to_ledger
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
-
-#: Limit of the lines that a service writes besides types and handlers.
-PLUMBING_LINES = 60
 
 
 class Deployment:
@@ -133,23 +129,3 @@ def test_killed_engine_leaves_the_ledger_of_the_example(
     victim.kill()
     deployment.group.remove(victim)
     wait_for('the killed engine is removed', lambda: live() == 1)
-
-
-def test_example_has_few_lines_besides_types_and_handlers() -> None:
-    lines = 0
-    for name in ('service', 'errors', 'engine', 'api'):
-        source = (EXAMPLES / 'keys' / f'{name}.py').read_text()
-        tree = ast.parse(source)
-        handlers = {
-            line
-            for node in tree.body
-            if isinstance(node, ast.ClassDef | ast.FunctionDef)
-            and node.name in ('Keys', 'app')
-            for line in range(node.lineno, (node.end_lineno or 0) + 1)
-        }
-        lines += sum(
-            bool(line.strip()) and not line.strip().startswith(('#', '"""'))
-            for number, line in enumerate(source.splitlines(), 1)
-            if number not in handlers
-        )
-    assert lines < PLUMBING_LINES

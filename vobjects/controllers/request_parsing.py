@@ -23,15 +23,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from vobjects import exceptions, fields, phrases
-from vobjects.controllers.version_request import environ_of, version_of
+from vobjects.controllers.version_request import (
+    environ_of,
+    is_early,
+    version_of,
+)
 from vobjects.microversions import (
     errors,
     json_body,
     nested_objects,
     query,
     schema,
+    validation,
 )
-from vobjects.microversions.version_policy import EARLY
 
 if TYPE_CHECKING:
     # Needed for annotations only: callers have imported the type themselves.
@@ -85,8 +89,8 @@ def parse_values(
     :returns: see :func:`parse_body`, also for the other parameters and errors
     """
     names = _field_names(cls, tuple(path or ()))
-    schema.validate(
-        cls, version_of(request), names, values, early=_is_early(request)
+    validation.validate(
+        cls, version_of(request), names, values, early=is_early(request)
     )
     return _parse(cls, request, path, values, 'body')
 
@@ -94,21 +98,29 @@ def parse_values(
 def parse_query(
     cls: type[T],
     request: Any,
-    query_string: str,
+    query_string: str | None = None,
     *,
     path: Mapping[str, str] | None = None,
 ) -> T:
     """Return the query of a request as an object.
 
-    :param query_string: the query, as in ``QUERY_STRING`` of WSGI
+    :param query_string: the query, as in ``QUERY_STRING`` of WSGI; default:
+        that of the request
     :returns: see :func:`parse_body`, also for the other parameters and errors
+    :raises LookupError: the request has no environ, and there is no
+        ``query_string``
     """
+    if query_string is None:
+        environ = environ_of(request)
+        if not environ:
+            raise LookupError('the request has no environ; pass query_string')
+        query_string = environ.get('QUERY_STRING', '')
     values = query.coerce_query(
         cls,
         version_of(request),
         _field_names(cls, tuple(path or ())),
         query.parse_pairs(query_string),
-        early=_is_early(request),
+        early=is_early(request),
     )
     return _parse(cls, request, path, values, 'query')
 
@@ -150,7 +162,7 @@ def build(
                 fields.map_objects(
                     field_type, values[name], build_inner, (name,)
                 )
-        raise schema.conversion_error(
+        raise validation.conversion_error(
             cls, microversion, error, where
         ) from error
     return request_object
@@ -169,7 +181,7 @@ def _parse(
         version_of(request),
         {**_parse_path(cls, request, path), **values},
         where,
-        early=_is_early(request),
+        early=is_early(request),
     )
     nested_objects.set_defaults(request_object)
     return request_object
@@ -193,7 +205,7 @@ def _parse_path(
         tuple(path),
         path.items(),
         'path',
-        early=_is_early(request),
+        early=is_early(request),
     )
 
 
@@ -260,10 +272,6 @@ def _primitive(
         form.data_key: data,
         form.changes_key: list(values),
     }
-
-
-def _is_early(request: Any) -> bool:
-    return bool(environ_of(request).get(EARLY, False))
 
 
 def _field_names(

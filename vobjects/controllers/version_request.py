@@ -14,7 +14,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 from vobjects.controllers.ranges import bound
-from vobjects.microversions.version_policy import ENVIRON, MICROVERSION
+from vobjects.microversions.version_policy import (
+    EARLY,
+    ENVIRON,
+    MICROVERSION,
+)
 from vobjects.versions import Version
 
 _NO_VERSION = (
@@ -58,6 +62,14 @@ def environ_of(request: Any) -> Any:
         else:
             return {}
     return request.get(ENVIRON, request)
+
+
+def is_early(request: Any) -> bool:
+    """Return whether the request may use features of later versions.
+
+    :param request: see :func:`version_of`
+    """
+    return bool(environ_of(request).get(EARLY, False))
 
 
 def is_supported(

@@ -6,12 +6,11 @@
     application = Microversions(Discovery(app, POLICY), POLICY)
 
     app = fastapi.FastAPI()
-    app.add_middleware(Discovery, policy=POLICY)
-    app.add_middleware(Microversions, policy=POLICY)
+    add_microversions(app, POLICY)
 
 FastAPI and Starlette respond to unknown exceptions with 500 before they raise
-them to an outer application. Add the middlewares with ``add_middleware``, as
-above, so that each error of a handler reaches them.
+them to an outer application. Use :func:`add_microversions`, as above, or
+``add_middleware``, so that each error of a handler reaches the middlewares.
 
 :class:`Microversions` adds three keys to the scope: the negotiated version
 (``version_policy.MICROVERSION``), the maximum (``version_policy.MAXIMUM``) and
@@ -26,9 +25,11 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import http
 import json
+import sys
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from vobjects.microversions import discovery, errors, json_body
 from vobjects.microversions.negotiation import (
@@ -45,6 +46,9 @@ from vobjects.microversions.version_policy import (
     VersionPolicy,
 )
 from vobjects.versions import Maximum
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -173,6 +177,49 @@ class Discovery:
             await _send_json(environ, send, *response)
         else:
             await self.app(scope, receive, send)
+
+
+def add_microversions(
+    app: Starlette,
+    policy: VersionPolicy,
+    maximum: Callable[[], Maximum] | None = None,
+) -> None:
+    """Add both middlewares to an application of Starlette or FastAPI.
+
+    The errors of the framework, too, get the format of the policy: this
+    function sets the application's exception handlers of ``HTTPException``,
+    which reports unknown paths and methods, and of FastAPI's
+    ``RequestValidationError``. Call it once, before the first request.
+
+    :param app: the application
+    :param policy: version policy of the service
+    :param maximum: see :class:`Microversions`
+    """
+    # Only applications of Starlette need it.
+    from starlette.exceptions import HTTPException
+
+    app.add_exception_handler(HTTPException, _raise_http_error)
+    # An application of FastAPI exists only if this module is loaded.
+    if fastapi_exceptions := sys.modules.get('fastapi.exceptions'):
+        app.add_exception_handler(
+            fastapi_exceptions.RequestValidationError, _raise_invalid
+        )
+    # The middleware added last receives the request first.
+    app.add_middleware(Discovery, policy=policy)
+    app.add_middleware(Microversions, policy=policy, maximum=maximum)
+
+
+async def _raise_http_error(request: Any, error: Any) -> NoReturn:
+    # Without a text of the application, it is the phrase of the status.
+    phrase = http.HTTPStatus(error.status_code).phrase
+    detail = '' if error.detail == phrase else str(error.detail)
+    raise errors.HttpError(error.status_code, detail, error.headers)
+
+
+async def _raise_invalid(request: Any, error: Any) -> NoReturn:
+    first = error.errors()[0]
+    path = '.'.join(map(str, first['loc']))
+    raise errors.ValidationError(path, first['msg'])
 
 
 async def read_body(

@@ -15,6 +15,9 @@
         │   ├── MethodRemoved           410  removed in a version; says why
         │   └── ExperimentalMethod      404  the request must opt in
         ├── ReportedError               of a server; its class has the status
+        ├── HttpError                   of a web framework; its status and text
+        ├── NoServer                503  no server is alive
+        ├── NoResponse              503  no server responded in time
         ├── UnexpectedError        500  any other error of the application
         └── InputError             about the content of a request
             ├── MalformedBody           400  no JSON, or unsafe JSON
@@ -36,6 +39,7 @@ version is not served now, the detail also gives the maximum and its reason.
 from __future__ import annotations
 
 import dataclasses
+import http
 import http.client
 import re
 from collections.abc import Mapping
@@ -294,6 +298,45 @@ class NoServer(ApiError):
 
     def __init__(self) -> None:
         super().__init__('No engine is alive, or none can be reached.')
+
+
+class NoResponse(ApiError):
+    """No server has responded to a request in time."""
+
+    status = 503
+    code = 'engine-silent'
+    title = 'No engine answered'
+    type_name = 'HTTPServiceUnavailable'
+    headers = NoServer.headers
+
+    def __init__(self) -> None:
+        super().__init__(
+            'No engine answered in time. The operation may still complete;'
+            ' check before you send the request again.'
+        )
+
+
+class HttpError(ApiError):
+    """An error that only has an HTTP status, such as an unknown path.
+
+    :param status: an HTTP status of at least 400
+    :param detail: the problem; empty: the text of the status
+    :param headers: further headers of the response
+    """
+
+    def __init__(
+        self,
+        status: int,
+        detail: str = '',
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        known = http.HTTPStatus(status)
+        self.status = known.value
+        self.title = known.phrase
+        self.code = known.phrase.lower().replace(' ', '-')
+        self.type_name = f'HTTP{known.phrase.title().replace(" ", "")}'
+        self.headers = tuple((headers or {}).items())
+        super().__init__(detail or f'{known.description or known.phrase}.')
 
 
 class ReportedError(ApiError):

@@ -17,7 +17,9 @@ from typing import Any, Self
 import oslo_messaging
 from oslo_config import cfg
 
-from vobjects import exceptions
+from vobjects import exceptions, objects
+from vobjects.controllers.version_request import is_early, version_of
+from vobjects.microversions import errors
 from vobjects.objects import manifest
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import transport, wakeups
@@ -110,6 +112,41 @@ class ClientProcess:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    def forward(
+        self, request: Any, context: Any, message: objects.Request
+    ) -> Any:
+        """Send the message of an API request to a server.
+
+        Neither the message nor the response exceeds the versions of the
+        request's microversion.
+
+        :param request: the HTTP request; see
+            :func:`vobjects.controllers.version_request.version_of`
+        :param context: a dict, or an object with ``to_dict()``
+        :param message: the request, as an object
+        :returns: the response as JSON data: a resource as a dict, several as
+            a list of dicts, and any other value as it is
+        :raises vobjects.microversions.errors.NoResponse: no server has
+            responded in time
+        :raises Exception: see :meth:`vobjects.rpc.client.Client.call`. The
+            ``Microversions`` middleware responds to all of them.
+        """
+        versions = manifest.at_microversion(
+            version_of(request), early=is_early(request)
+        )
+        try:
+            response = self.client.call(context, message, versions)
+        except oslo_messaging.RemoteError:
+            raise  # a defect of the server, which has responded
+        except oslo_messaging.MessagingException as error:
+            LOG.warning('%s: %s', message.obj_name(), error)
+            raise errors.NoResponse() from error
+        if isinstance(response, objects.Object):
+            return objects.to_json(response, versions)
+        if isinstance(response, list):
+            return objects.to_json_list(response, versions)
+        return response
 
     def maximum(self) -> Maximum:
         """Return the highest microversion that all live servers support.

@@ -11,12 +11,10 @@ import webob.dec
 
 from keys import types
 from keys.service import SERVICE, configuration
-from vobjects import Version, to_json
+from vobjects import Version
 from vobjects.controllers.request_parsing import parse_body
-from vobjects.controllers.version_request import version_of
 from vobjects.microversions.middleware import Microversions
 from vobjects.microversions.version_policy import VersionPolicy
-from vobjects.objects.manifest import at_microversion
 from vobjects.rpc import ClientProcess
 
 POLICY = VersionPolicy(
@@ -34,9 +32,7 @@ def app(request):
         message = parse_body(types.KeyCreateRequest, request, request.body)
     else:
         message = types.KeyGetRequest(name=request.path_info.strip('/'))
-    versions = at_microversion(version_of(request))
-    key = engines.client.call({}, message, versions)
-    return webob.Response(json=to_json(key, versions))
+    return webob.Response(json=engines.forward(request, {}, message))
 
 
 if __name__ == '__main__':

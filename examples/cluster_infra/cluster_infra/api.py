@@ -2,7 +2,6 @@
 """Run the API: ``cluster-infra-api FILE``."""
 
 import dataclasses
-import http
 import signal
 import socketserver
 import sys
@@ -13,22 +12,18 @@ import pecan.hooks
 import pecan.rest
 import webob.exc
 
-from cluster_infra import errors, json_patch, types
+from cluster_infra import json_patch, types
 from cluster_infra.service import SERVICE, configuration
-from vobjects import Resource, to_json, to_json_list
 from vobjects.controllers.request_parsing import (
     parse_body,
     parse_query,
     parse_values,
 )
-from vobjects.controllers.version_request import version_of
-from vobjects.exceptions import ServiceError
 from vobjects.microversions import presets
 from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.errors import ApiError
+from vobjects.microversions.errors import HttpError
 from vobjects.microversions.middleware import Microversions
-from vobjects.objects.manifest import at_microversion
-from vobjects.rpc import ClientProcess, MessagingException, RemoteError
+from vobjects.rpc import ClientProcess
 
 POLICY = dataclasses.replace(
     presets.MAGNUM,
@@ -38,61 +33,33 @@ POLICY = dataclasses.replace(
     legacy_headers=('X-Cluster-Infra-API-Version',),
 )
 
-#: Error of a call or of Pecan -> status of the response. A text that is not
-#: for clients is replaced by the standard one of the status.
-STATUSES = {
-    errors.InUse: 409,
-    errors.NotFound: 404,
-    errors.NotRemovable: 400,
-    RemoteError: 500,
-    MessagingException: 504,
-    webob.exc.HTTPException: None,
-}
-
-
-class HttpError(ApiError):
-    """Report an error by its HTTP status."""
-
-    def __init__(self, status, detail):
-        status = http.HTTPStatus(status)
-        super().__init__(detail or f'{status.description or status.phrase}.')
-        self.status, self.title = status.value, status.phrase
-        self.code = status.phrase.lower().replace(' ', '-')
-
 
 class Errors(pecan.hooks.PecanHook):
-    """Report errors in the format of this API."""
+    """Report errors of Pecan in the format of this API."""
 
     def on_error(self, state, error):
-        for error_type, status in STATUSES.items():
-            if isinstance(error, error_type):
-                detail = str(error) if isinstance(error, ServiceError) else ''
-                raise HttpError(status or error.code, detail) from error
+        # Pecan would respond to its own errors as HTML.
+        if isinstance(error, webob.exc.HTTPException):
+            raise HttpError(error.code) from error
 
 
 class Collection(pecan.rest.RestController):
     """Handle the requests about the resources of one type.
 
-    :param client: sends requests to conductors
+    :param conductors: client process of the conductors
     """
 
-    def __init__(self, client):
-        self.client = client
+    def __init__(self, conductors):
+        self.conductors = conductors
 
     def call(self, message):
         """Return the response of a conductor as JSON data."""
-        versions = at_microversion(version_of(pecan.request))
-        result = self.client.call({}, message, versions)
-        if isinstance(result, Resource):
-            return to_json(result, versions)
-        return result and to_json_list(result, versions)
+        return self.conductors.forward(pecan.request, {}, message)
 
     @pecan.expose('json')
     def get_all(self, **_query):
-        message = parse_query(
-            self.LIST, pecan.request, pecan.request.query_string
-        )
-        resources = self.call(message) or []
+        message = parse_query(self.LIST, pecan.request)
+        resources = self.call(message)
         page = {self.NAME: resources}
         if len(resources) == message.limit:
             marker = resources[-1]['uuid']
@@ -102,11 +69,8 @@ class Collection(pecan.rest.RestController):
 
     @pecan.expose('json')
     def get_one(self, uuid, **_query):
-        query = pecan.request.query_string
         path = {'uuid': uuid}
-        return self.call(
-            parse_query(self.GET, pecan.request, query, path=path)
-        )
+        return self.call(parse_query(self.GET, pecan.request, path=path))
 
     @pecan.expose('json')
     def post(self, **_query):
@@ -128,9 +92,8 @@ class Collection(pecan.rest.RestController):
     @pecan.expose()
     def delete(self, uuid='', **_query):
         self.check_addressed(uuid)
-        query = pecan.request.query_string
         path = {'uuid': uuid}
-        self.call(parse_query(self.DELETE, pecan.request, query, path=path))
+        self.call(parse_query(self.DELETE, pecan.request, path=path))
         pecan.response.status = 204
 
     def check_addressed(self, uuid):
@@ -173,16 +136,16 @@ class Clusters(Collection):
 class V1:
     """Handle /v1."""
 
-    def __init__(self, client):
-        self.clustertemplates = ClusterTemplates(client)
-        self.clusters = Clusters(client)
+    def __init__(self, conductors):
+        self.clustertemplates = ClusterTemplates(conductors)
+        self.clusters = Clusters(conductors)
 
 
 class Root:
     """Handle the root."""
 
-    def __init__(self, client):
-        self.v1 = V1(client)
+    def __init__(self, conductors):
+        self.v1 = V1(conductors)
 
 
 class Server(socketserver.ThreadingMixIn, simple_server.WSGIServer):
@@ -196,7 +159,7 @@ def main():
     conf = configuration()
     with ClientProcess(conf, SERVICE) as conductors:
         app = pecan.make_app(
-            Root(conductors.client),
+            Root(conductors),
             hooks=[Errors()],
             guess_content_type_from_ext=False,
         )

@@ -182,9 +182,6 @@ def main():
     conf = configuration()
     database = models.connect(conf.database.connection)
     create_tables(database)
-    ServerProcess(
-        conf,
-        SERVICE,
-        ledger=SqlLedger(database),
-        handlers=[ClusterTemplates(database), Clusters(database)],
-    ).run()
+    ledger = SqlLedger(database)
+    handlers = [ClusterTemplates(database), Clusters(database)]
+    ServerProcess(conf, SERVICE, ledger=ledger, handlers=handlers).run()

@@ -142,6 +142,26 @@ def test_query_when_invalid_is_rejected(text, message):
         parse_query('1.7', f'{QUERY}&{text}', path=PATH)
 
 
+def test_query_is_that_of_the_request_by_default():
+    environ = {
+        **request_at('1.9'),
+        'QUERY_STRING': 'name=n&profile_id=p&size=7',
+    }
+    cls = samples.SampleCreateRequest
+    request = request_parsing.parse_query(cls, environ, path=PATH)
+    assert request.size == 7
+
+
+def test_query_when_the_request_has_no_environ_must_be_passed():
+    class Controller:
+        version_request = Version(1, 9)
+
+    cls = samples.SampleCreateRequest
+    with pytest.raises(LookupError, match='pass query_string'):
+        request_parsing.parse_query(cls, Controller(), path=PATH)
+    request_parsing.parse_query(cls, Controller(), QUERY, path=PATH)
+
+
 def test_values_become_an_object_like_a_body():
     values = {'name': 'n', 'profile_id': 'p', 'color': 'red'}
     request = request_parsing.parse_values(

@@ -10,6 +10,7 @@ import json
 import anyio
 import fastapi
 import pytest
+from starlette.applications import Starlette
 
 from tests.unit.vobjects.microversions import wsgi
 from vobjects.controllers import (
@@ -464,6 +465,45 @@ def test_fastapi_serves_versions_and_documents_of_errors():
     assert old.headers['x-reason'] == 'missing'
     assert new.headers[HEADER] == 'clustering 1.5'
     assert call(app, '/').json['versions'][0]['max_version'] == '1.14'
+
+
+def test_add_microversions_reports_errors_of_fastapi_as_documents():
+    app = fastapi.FastAPI(openapi_url=None)
+    asgi.add_microversions(app, presets.SENLIN, lambda: Maximum(Version(1, 5)))
+
+    @app.get('/v1/things/{number}')
+    async def show(number: int):
+        if number == 2:
+            raise fastapi.HTTPException(409, 'It is 2.', {'X-Reason': 'two'})
+        return {'number': number}
+
+    found = call(app, '/v1/things/1', headers=[(HEADER, 'clustering 1.5')])
+    missing = call(app, '/v1/nothing')
+    method = call(app, '/v1/things/1', method='PUT')
+    invalid = call(app, '/v1/things/x')
+    conflict = call(app, '/v1/things/2')
+
+    assert (found.status, found.headers[HEADER]) == (200, 'clustering 1.5')
+    assert call(app, '/').json['versions'][0]['max_version'] == '1.5'
+    assert missing.status == 404
+    assert missing.json['errors'][0]['code'] == 'clustering.not-found'
+    assert missing.json['errors'][0]['detail'] == (
+        'Nothing matches the given URI.'
+    )
+    assert (method.status, method.headers['allow']) == (405, 'GET')
+    assert invalid.status == 400
+    assert invalid.json['errors'][0]['detail'].startswith('path.number: ')
+    assert conflict.status == 409
+    assert conflict.json['errors'][0]['detail'] == 'It is 2.'
+    assert conflict.headers['x-reason'] == 'two'
+
+
+def test_add_microversions_when_the_app_is_of_starlette_reports_errors():
+    app = Starlette()
+    asgi.add_microversions(app, presets.SENLIN)
+    missing = call(app, '/v1/nothing')
+    assert missing.status == 404
+    assert missing.json['errors'][0]['code'] == 'clustering.not-found'
 
 
 @pytest.mark.parametrize('handle_unexpected', [True, False])
