@@ -3,6 +3,7 @@
 
 Both drivers use::
 
+    base           the base classes of drivers and of incoming messages
     oslo_api       the private parts of oslo.messaging that drivers need
     deadline       timeouts
     framing        JSON, and the frames of the embedded driver

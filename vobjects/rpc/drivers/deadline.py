@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
-from collections.abc import Iterator
 
 
 class Deadline:
@@ -53,16 +51,25 @@ class Deadline:
         return f'{self.timeout:g} s'
 
 
-@contextlib.contextmanager
-def holding(lock: threading.Lock, timeout: float | None) -> Iterator[None]:
-    """Hold a lock for the duration of a ``with`` statement.
+class Holding:
+    """Holds a lock for the duration of a ``with`` statement.
 
     :param timeout: seconds to wait for the lock; None: unlimited
-    :raises TimeoutError: the timeout expired
     """
-    if not lock.acquire(timeout=-1 if timeout is None else timeout):
-        raise TimeoutError
-    try:
-        yield
-    finally:
-        lock.release()
+
+    __slots__ = ('_lock', '_timeout')
+
+    def __init__(self, lock: threading.Lock, timeout: float | None) -> None:
+        self._lock = lock
+        self._timeout = -1 if timeout is None else timeout
+
+    def __enter__(self) -> None:
+        """Acquire the lock.
+
+        :raises TimeoutError: the timeout expired
+        """
+        if not self._lock.acquire(timeout=self._timeout):
+            raise TimeoutError
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()

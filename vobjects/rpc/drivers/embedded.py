@@ -6,7 +6,7 @@ below the directory, without a broker. It differs from a broker as follows:
 
 - A message is held by its sender or by one server. Without a server, a call
   waits until its timeout, and a cast raises MessageDeliveryFailure after
-  ``delivery_timeout``.
+  ``delivery_timeout``, even if its own timeout is longer.
 - If a server dies during a call, the caller gets an error immediately.
 - Notifications are not supported: nothing could store them while their
   receivers are down.
@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import oslo_messaging
 from oslo_config import cfg
 
 from vobjects.rpc.drivers import (
+    base,
     directory,
     errors,
     framing,
@@ -31,6 +31,7 @@ from vobjects.rpc.drivers import (
     remote_errors,
     routing,
 )
+from vobjects.rpc.drivers.base import OutgoingMessage
 from vobjects.rpc.drivers.deadline import Deadline
 from vobjects.rpc.drivers.directory import Address
 from vobjects.rpc.drivers.framing import FrameKind
@@ -83,7 +84,7 @@ def list_opts() -> list[tuple[str, list[Any]]]:
     return [(GROUP.name, list(OPTS))]
 
 
-class EmbeddedDriver(oslo_api.BaseDriver):  # type: ignore[misc]
+class EmbeddedDriver(base.Driver):
     """One transport; oslo.messaging loads and calls it.
 
     :param conf: configuration, where the options of this module are
@@ -120,60 +121,10 @@ class EmbeddedDriver(oslo_api.BaseDriver):  # type: ignore[misc]
             self._options.poll_interval,
         )
         self._listeners: weakref.WeakSet[listener.Listener] = weakref.WeakSet()
-        _drivers.add(self)
 
-    def send(
-        self,
-        target: Any,
-        ctxt: Any,
-        message: dict[str, Any],
-        wait_for_reply: bool | None = None,
-        timeout: float | None = None,
-        call_monitor_timeout: float | None = None,
-        retry: int | None = None,
-        transport_options: Any = None,
-    ) -> Any:
-        """Send a message.
-
-        :param target: the destination; with ``fanout``, every server of the
-            topic
-        :param ctxt: the context, a mapping or an object with ``to_dict()``
-        :param message: JSON data
-        :param wait_for_reply: whether the message is a call with a response
-        :param timeout: timeout in seconds; None: unlimited for a call. A cast
-            never takes longer than ``delivery_timeout``
-        :param call_monitor_timeout: maximum time without a heartbeat from the
-            server, in seconds
-        :param retry: number of further searches for a server if none accepts
-            the message; None or -1: until the timeout
-        :param transport_options: options of other drivers; not used
-        :returns: the response to a call; None otherwise
-        :raises oslo_messaging.MessagingTimeout: no response in time; its
-            subclass AnswerLost: no response will follow
-        :raises oslo_messaging.MessageDeliveryFailure: it was not delivered
-        :raises Exception: any error of the server
-        """
-        address = self._address(target)
-        context = ctxt if isinstance(ctxt, Mapping) else ctxt.to_dict()
-        payload = framing.encode(
-            [dict(context), message, call_monitor_timeout]
-        )
-        delivery_timeout = self._options.delivery_timeout
-        if target.fanout:
-            self._router.fanout(address, payload, delivery_timeout)
-            return None
-        if not wait_for_reply:
-            deadline = Deadline(
-                min(timeout or delivery_timeout, delivery_timeout)
-            )
-            self._router.send(
-                FrameKind.CAST, address, payload, deadline, retry
-            )
-            return None
-        deadline = Deadline(timeout, call_monitor_timeout)
-        frame = self._router.send(
-            FrameKind.CALL, address, payload, deadline, retry
-        )
+    def _call(self, outgoing: OutgoingMessage) -> Any:
+        deadline = Deadline(outgoing.timeout, outgoing.monitor)
+        frame = self._send(FrameKind.CALL, outgoing, deadline)
         if frame.kind is FrameKind.FAILURE:
             raise remote_errors.rebuild(
                 frame.payload.decode(), self._allowed_remote_exmods
@@ -182,8 +133,30 @@ class EmbeddedDriver(oslo_api.BaseDriver):  # type: ignore[misc]
             return framing.decode(frame.payload)
         except errors.MalformedFrame as error:
             raise errors.AnswerLost(
-                f'the response from {address} cannot be read: {error}'
+                f'the response from {self._address(outgoing.target)} cannot be'
+                f' read: {error}'
             ) from None
+
+    def _cast(self, outgoing: OutgoingMessage) -> None:
+        limit = self._options.delivery_timeout
+        if outgoing.target.fanout:
+            self._router.fanout(
+                self._address(outgoing.target), _encode(outgoing), limit
+            )
+            return
+        deadline = Deadline(min(outgoing.timeout or limit, limit))
+        self._send(FrameKind.CAST, outgoing, deadline)
+
+    def _send(
+        self, kind: FrameKind, outgoing: OutgoingMessage, deadline: Deadline
+    ) -> framing.Frame:
+        return self._router.send(
+            kind,
+            self._address(outgoing.target),
+            _encode(outgoing),
+            deadline,
+            outgoing.retry,
+        )
 
     def send_notification(
         self,
@@ -235,15 +208,14 @@ class EmbeddedDriver(oslo_api.BaseDriver):  # type: ignore[misc]
         for each in list(self._listeners):
             each.cleanup()
 
-    def close_in_child(self) -> None:
+    def reset_in_child(self) -> None:
         """Close everything inherited from the parent in a child process."""
         self._router.close_in_child()
         for each in self._listeners:
             each.close_in_child()
 
     def _address(self, target: Any) -> Address:
-        exchange = target.exchange or self._default_exchange or ''
-        return Address(exchange, target.topic, target.server)
+        return Address(self._exchange(target), target.topic, target.server)
 
 
 def directory_from_url(url: Any) -> str:
@@ -261,6 +233,12 @@ def directory_from_url(url: Any) -> str:
     return os.path.normpath(f'/{url.virtual_host}')
 
 
+def _encode(outgoing: OutgoingMessage) -> bytes:
+    return framing.encode(
+        [dict(outgoing.context), outgoing.content, outgoing.monitor]
+    )
+
+
 def _no_notifications() -> NoReturn:
     raise NotImplementedError(
         'the embedded transport has no notifications, because nothing could'
@@ -268,14 +246,3 @@ def _no_notifications() -> NoReturn:
         ' [oslo_messaging_notifications] driver to log or noop, or'
         ' transport_url to a broker'
     )
-
-
-_drivers: weakref.WeakSet[EmbeddedDriver] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for driver in _drivers:
-        driver.close_in_child()
-
-
-os.register_at_fork(after_in_child=_after_fork)

@@ -16,9 +16,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import oslo_messaging
-
-from vobjects.rpc.drivers import errors, framing, oslo_api, remote_errors
+from vobjects.rpc.drivers import base, errors, framing
 from vobjects.rpc.drivers.framing import Frame, FrameKind
 
 LOG = logging.getLogger(__name__)
@@ -138,7 +136,7 @@ class Peer:
             self.socket.close()
 
 
-class IncomingMessage(oslo_api.RpcIncomingMessage):  # type: ignore[misc]
+class IncomingMessage(base.IncomingMessage):
     """A message, in the form that oslo.messaging's server expects.
 
     :param peer: the connection it came from
@@ -156,13 +154,13 @@ class IncomingMessage(oslo_api.RpcIncomingMessage):  # type: ignore[misc]
                 'the payload is not [context, message, timeout]'
             )
         context, message, monitor = content
-        super().__init__(context, message, f'{frame.number:x}')
-        self.client_timeout = monitor
-        self.peer = peer
         self.is_call = frame.kind is FrameKind.CALL
+        super().__init__(
+            context, message, f'{frame.number:x}', monitor, self.is_call
+        )
+        self.peer = peer
         self._number = frame.number
         self._on_start = on_start
-        self._finished = not self.is_call
         if self.is_call:
             peer.add_call()
 
@@ -179,52 +177,26 @@ class IncomingMessage(oslo_api.RpcIncomingMessage):  # type: ignore[misc]
 
     def reject(self) -> None:
         """Reject a call that was not begun; another server gets it."""
-        self._finish(FrameKind.REJECTED, b'')
+        if self.needs_response:
+            self.needs_response = False
+            self._respond(self._pack(FrameKind.REJECTED))
 
-    def reply(self, reply: Any = None, failure: Any = None) -> None:
-        """Send the response to a call; casts have none.
+    def _encode(self, result: Any, failure: str | None) -> bytes:
+        if failure is None:
+            return self._pack(FrameKind.REPLY, framing.encode(result))
+        return self._pack(FrameKind.FAILURE, failure.encode())
 
-        :param reply: JSON data
-        :param failure: an error as returned by ``sys.exc_info()``
-        """
-        if self._finished:
-            return
-        kind = FrameKind.FAILURE if failure else FrameKind.REPLY
-        try:
-            if failure:
-                payload = remote_errors.describe(failure).encode()
-            else:
-                payload = framing.encode(reply)
-            if len(payload) > self.peer.limit:
-                raise errors.FrameTooLarge(len(payload), self.peer.limit)
-        except Exception as error:  # noqa: BLE001 - the caller gets it
-            kind = FrameKind.FAILURE
-            payload = remote_errors.describe_unsendable(
-                error, self.message.get('method')
-            ).encode()
-        self._finish(kind, payload)
-
-    def heartbeat(self) -> None:
-        """Inform the caller that the call is still in progress.
-
-        :raises oslo_messaging.MessageDeliveryFailure: the caller has left;
-            this error ends the watchdog of oslo.messaging's dispatcher
-        """
-        data = framing.pack(FrameKind.HEARTBEAT, self._number, b'', 0)
-        if not self._finished and not self.peer.write(data):
-            raise oslo_messaging.MessageDeliveryFailure(
-                'the caller has disconnected'
-            )
-
-    def _finish(self, kind: FrameKind, payload: bytes) -> None:
-        if self._finished:
-            return
-        self._finished = True
-        data = framing.pack(kind, self._number, payload, self.peer.limit)
-        if not self.peer.respond(data):
+    def _respond(self, response: bytes) -> None:
+        if not self.peer.respond(response):
             LOG.debug(
                 'The caller of %s has disconnected', self.message.get('method')
             )
+
+    def _send_heartbeat(self) -> bool:
+        return self.peer.write(self._pack(FrameKind.HEARTBEAT))
+
+    def _pack(self, kind: FrameKind, payload: bytes = b'') -> bytes:
+        return framing.pack(kind, self._number, payload, self.peer.limit)
 
 
 def _is_message(content: Any) -> bool:

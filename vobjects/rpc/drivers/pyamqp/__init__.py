@@ -6,13 +6,15 @@
     driver             the driver class, loaded by oslo.messaging
     settings           the hosts of the URL, and the options
     sender             the connection for messages and for responses
-    listener           receives messages for a server; acknowledgements
+    listener           receives messages for a server
     notifications      receives notifications
+    consumption        consumes from queues; acknowledgements
     calls              the calls that wait for their responses
     responses          sends responses, again if necessary
     publisher          publishes messages, with confirmations
     topology           the exchanges and queues
     message_format     the messages
+    frames             their AMQP frames
     link               a connection that is restored when it is lost
     broker_connection  py-amqp's connection, for several threads
 """

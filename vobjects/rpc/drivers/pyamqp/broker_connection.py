@@ -7,20 +7,19 @@ another thread sends is answered through the reading thread, see
 :meth:`BrokerChannel.send_method`; py-amqp itself would read in that thread.
 
 Reading in large pieces, instead of three reads per frame, halves the time that
-py-amqp takes for a message.
+py-amqp takes for a message; :mod:`~vobjects.rpc.drivers.pyamqp.frames` halves
+it again.
 """
 
 from __future__ import annotations
 
 import collections
 import contextlib
-import functools
 import logging
 import os
 import queue
 import select
 import socket
-import struct
 import sys
 import threading
 import time
@@ -29,8 +28,8 @@ from typing import Any
 
 import amqp
 from amqp import method_framing, spec
-from amqp.serialization import dumps
 
+from vobjects.rpc.drivers.pyamqp import frames
 from vobjects.rpc.drivers.pyamqp.settings import Host, Settings
 
 LOG = logging.getLogger(__name__)
@@ -46,15 +45,7 @@ WRITE_TIMEOUT = 10.0
 
 CHUNK = 1 << 18
 
-_HEADER = struct.Struct('>BHI')
-_FRAME_END = 0xCE
-
-#: Kind of a frame with the properties of a message, and the length of what
-#: precedes these: class, weight and size of the body.
-_CONTENT_HEADER = 2
-_PROPERTIES_OFFSET = 12
-
-OnMessage = Callable[[amqp.Message], None]
+OnMessage = Callable[[frames.Delivered], None]
 
 
 class _Response:
@@ -83,6 +74,7 @@ class BrokerChannel(amqp.Channel):  # type: ignore[misc]
         self.timeout = METHOD_TIMEOUT
         self._method_lock = threading.Lock()
         self._responses: collections.deque[_Response] = collections.deque()
+        self._arriving: frames.Delivered | None = None
         super().__init__(*args, **kwargs)
         self.auto_decode = False
 
@@ -132,8 +124,6 @@ class BrokerChannel(amqp.Channel):  # type: ignore[misc]
         """Handle a method from the broker."""
         if method_sig == spec.Channel.Close:
             self.on_closing()
-        elif method_sig == spec.Basic.Deliver:
-            payload = _without_routing_key(payload)
         try:
             super().dispatch_method(method_sig, payload, content)
         except amqp.ChannelError as error:
@@ -159,24 +149,77 @@ class BrokerChannel(amqp.Channel):  # type: ignore[misc]
 
     def publish(
         self,
-        message: amqp.Message,
+        message: frames.Message,
         exchange: str,
         routing_key: str,
         mandatory: bool,
     ) -> None:
         """Publish a message; ``basic_publish`` of py-amqp would also read.
 
+        :raises ValueError: a name is too long
         :raises OSError: the connection is lost
         """
-        connection, channel_id = self.connection, self.channel_id
-        if connection is None or channel_id is None:
+        connection, number = self._open_connection()
+        connection.write(
+            frames.publish(
+                number,
+                connection.frame_max,
+                exchange,
+                routing_key,
+                mandatory,
+                message,
+            )
+        )
+
+    def acknowledge(self, tag: int) -> None:
+        """Acknowledge a delivery.
+
+        :raises OSError: the connection is lost
+        """
+        connection, number = self._open_connection()
+        connection.write(frames.acknowledge(number, tag))
+
+    def _open_connection(self) -> tuple[BrokerConnection, int]:
+        connection, number = self.connection, self.channel_id
+        if connection is None or number is None:
             raise ConnectionError('the connection is lost')
-        arguments = dumps(
-            'Bssbb', (0, exchange, routing_key, mandatory, False)
+        return connection, number
+
+    def take_frame(self, kind: int, payload: bytes) -> bool:
+        """Handle a frame of a delivery or of a confirmation.
+
+        :returns: False for frames of other methods
+        """
+        arriving = self._arriving
+        if kind == frames.METHOD:
+            self._arriving = None
+            method = payload[:4]
+            if method == frames.DELIVER:
+                self._arriving = frames.Delivered(payload)
+                return True
+            if method == frames.ACK:
+                number, bits = frames.TAG.unpack_from(payload, 4)
+                for listener in self.events['basic_ack']:
+                    listener(number, bool(bits & 1))
+                return True
+            return False
+        if arriving is None:
+            return False
+        add = (
+            arriving.add_header if kind == frames.HEADER else arriving.add_body
         )
-        connection.frame_writer(
-            1, channel_id, spec.Basic.Publish, arguments, message
-        )
+        if add(payload):
+            self._arriving = None
+            self._deliver(arriving)
+        return True
+
+    def _deliver(self, message: frames.Delivered) -> None:
+        callback = self.callbacks.get(message.consumer)
+        if callback is None:
+            # The consumer has been cancelled.
+            self.basic_reject(message.tag, requeue=True)
+        else:
+            callback(message)
 
     def declare_queue(
         self,
@@ -294,10 +337,24 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
                 'connection_name': f'{os.path.basename(sys.argv[0])}:'
                 f'{os.getpid()}'
             },
-            frame_writer=functools.partial(_locked_writer, self._write_lock),
+            frame_writer=_frame_writer,
             on_blocked=lambda reason: on_blocked(True),
             on_unblocked=lambda: on_blocked(False),
         )
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Write frames; any thread may do so.
+
+        :raises OSError: the connection is lost
+        """
+        try:
+            with self._write_lock:
+                self.transport.write(data)
+        except OSError:
+            # A part of the frame may have been sent.
+            self.abort()
+            raise
+        self.bytes_sent += 1
 
     def blocking_read(self, timeout: float | None = None) -> Any:
         """Read and handle one frame.
@@ -309,16 +366,11 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
         """
         if not self._frames:
             self._fill(timeout)
-        kind, channel, payload = frame = self._frames.popleft()
-        try:
-            return self.on_inbound_frame(frame)
-        except Exception:
-            if kind != _CONTENT_HEADER or _has_readable_properties(payload):
-                raise
-        # It would end the connection, and then that of each other consumer.
-        LOG.warning('Ignoring properties of a message that cannot be read')
-        payload = payload[:_PROPERTIES_OFFSET] + b'\0\0'
-        return self.on_inbound_frame((kind, channel, payload))
+        kind, number, payload = frame = self._frames.popleft()
+        channel = self.channels.get(number) if number else None
+        if channel is not None and channel.take_frame(kind, payload):
+            return True
+        return self.on_inbound_frame(frame)
 
     def collect(self) -> None:
         """Release what belongs to the connection, which may be lost."""
@@ -395,11 +447,11 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
         buffer += data
         start, size = 0, len(buffer)
         while size - start >= 8:
-            kind, channel, length = _HEADER.unpack_from(buffer, start)
+            kind, channel, length = frames.PREFIX.unpack_from(buffer, start)
             end = start + 7 + length
             if size <= end:
                 break
-            if buffer[end] != _FRAME_END:
+            if buffer[end] != frames.END:
                 raise ConnectionAbortedError('malformed frame from the broker')
             self._frames.append(
                 (kind, channel, bytes(buffer[start + 7 : end]))
@@ -420,44 +472,28 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
         self._sent_at_tick = self.bytes_sent
 
 
-def _has_readable_properties(payload: bytes) -> bool:
-    """Return whether py-amqp can read a content header."""
-    try:
-        amqp.Message().inbound_header(payload)
-    except Exception:  # noqa: BLE001 - it raises many types
-        return False
-    return True
-
-
-def _without_routing_key(payload: bytes) -> bytes:
-    """Return a delivery with an empty exchange and routing key.
-
-    This driver does not use them, and py-amqp fails at a key that is not
-    UTF-8.
-    """
-    # Method (4 bytes), consumer tag, delivery tag (8), redelivered (1).
-    end = 4 + 1 + payload[4] + 8 + 1
-    return payload[:end] + b'\0\0'
-
-
 def _socket_settings(heartbeat: int) -> dict[int, int]:
     """Limit the time for which sent data may remain unacknowledged."""
     seconds = heartbeat or WRITE_TIMEOUT
     return {socket.TCP_USER_TIMEOUT: int(seconds * 1000)}
 
 
-def _locked_writer(
-    lock: threading.Lock, connection: BrokerConnection, transport: Any
+class _Transport:
+    """The part of a transport that py-amqp's encoder of frames uses."""
+
+    def __init__(self, connection: BrokerConnection) -> None:
+        self.write = connection.write
+
+
+def _frame_writer(
+    connection: BrokerConnection, transport: Any
 ) -> Callable[..., None]:
-    write = method_framing.frame_writer(connection, transport)
+    write = method_framing.frame_writer(connection, _Transport(connection))
+    # Older releases of py-amqp share a buffer between threads.
+    lock = threading.Lock()
 
     def locked(*args: Any) -> None:
-        try:
-            with lock:
-                write(*args)
-        except OSError:
-            # A part of the frame may have been sent.
-            connection.abort()
-            raise
+        with lock:
+            write(*args)
 
     return locked

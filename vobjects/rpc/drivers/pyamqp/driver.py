@@ -18,16 +18,18 @@ can share a broker. It differs as follows:
 from __future__ import annotations
 
 import dataclasses
-import os
+import itertools
 import time
 import weakref
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import Any
 
 import oslo_messaging
 from oslo_config import cfg
 
-from vobjects.rpc.drivers import oslo_api
+from vobjects.rpc.drivers import base, oslo_api
+from vobjects.rpc.drivers.base import OutgoingMessage
 from vobjects.rpc.drivers.deadline import Deadline
 from vobjects.rpc.drivers.pyamqp import (
     listener,
@@ -37,6 +39,7 @@ from vobjects.rpc.drivers.pyamqp import (
     settings,
     topology,
 )
+from vobjects.rpc.drivers.pyamqp.consumption import Consumption
 from vobjects.rpc.drivers.pyamqp.link import OutageLog
 from vobjects.rpc.drivers.pyamqp.publisher import (
     MAX_NACKS,
@@ -53,7 +56,7 @@ from vobjects.rpc.drivers.pyamqp.publisher import (
 CONFIRM_TIMEOUT = 5.0
 
 
-class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
+class PyAmqpDriver(base.Driver):
     """One transport; oslo.messaging loads and calls it.
 
     :param conf: configuration, where the options are registered; the query of
@@ -77,97 +80,44 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
         self._settings = settings.Settings.load(conf, url)
         self.prefetch_size = self._settings.prefetch
         self._start()
-        _drivers.add(self)
 
     def _start(self) -> None:
         self._outages = OutageLog()
         self._sender = sender.Sender(self._settings, self._outages)
-        self._consumptions: weakref.WeakSet[listener.Consumption] = (
-            weakref.WeakSet()
-        )
+        self._consumptions: weakref.WeakSet[Consumption] = weakref.WeakSet()
 
     def require_features(self, requeue: bool = True) -> None:
         """Do nothing: this driver has all features."""
 
-    def send(
-        self,
-        target: Any,
-        ctxt: Any,
-        message: dict[str, Any],
-        wait_for_reply: bool | None = None,
-        timeout: float | None = None,
-        call_monitor_timeout: float | None = None,
-        retry: int | None = None,
-        transport_options: Any = None,
-    ) -> Any:
-        """Send a message.
-
-        :param target: the destination; with ``fanout``, every server of the
-            topic
-        :param ctxt: the context, a mapping or an object with ``to_dict()``
-        :param message: JSON data
-        :param wait_for_reply: whether the message is a call with a response
-        :param timeout: timeout in seconds; None: unlimited
-        :param call_monitor_timeout: maximum time without a heartbeat from the
-            server, in seconds
-        :param retry: number of further attempts to connect after the first;
-            None or -1: until the timeout
-        :param transport_options: with ``at_least_once``, a queue must receive
-            the message
-        :returns: the response to a call; None otherwise
-        :raises oslo_messaging.MessagingTimeout: no response in time; its
-            subclass AnswerLost: the connection was lost
-        :raises oslo_messaging.MessageDeliveryFailure: it was not delivered
-        :raises oslo_messaging.MessageUndeliverable: no queue received it
-        :raises Exception: any error of the server
-        """
-        mandatory = bool(getattr(transport_options, 'at_least_once', False))
-        if target.fanout:
-            exchange = topology.fanout_exchange(self._settings, target.topic)
-            routing_key = ''
-        else:
-            exchange = self._topic_exchange(target)
-            routing_key = (
-                f'{target.topic}.{target.server}'
-                if target.server
-                else target.topic
-            )
-        if not wait_for_reply:
-            body = message_format.encode_request(ctxt, message)
-            self._deliver(
-                exchange, routing_key, body, retry, timeout, mandatory
-            )
-            return None
-        deadline = Deadline(timeout, call_monitor_timeout)
+    def _call(self, outgoing: OutgoingMessage) -> Any:
+        deadline = Deadline(outgoing.timeout, outgoing.monitor)
+        exchange, routing_key = self._destination(outgoing.target)
         try:
-            reply_queue = self._sender.reply_queue(deadline, retry)
+            reply_queue = self._sender.reply_queue(deadline, outgoing.retry)
             call = self._sender.calls.begin()
             try:
-                body = message_format.encode_request(
-                    ctxt,
-                    message,
-                    _msg_id=call.id,
-                    _reply_q=reply_queue,
-                    _timeout=call_monitor_timeout,
-                )
                 publication = Publication(
                     exchange,
                     routing_key,
-                    body,
+                    message_format.encode_request(
+                        outgoing.context,
+                        outgoing.content,
+                        _msg_id=call.id,
+                        _reply_q=reply_queue,
+                        _timeout=outgoing.monitor,
+                    ),
                     call.settle,
-                    mandatory=mandatory,
-                    expiration=timeout,
+                    mandatory=outgoing.mandatory,
+                    expiration=outgoing.timeout,
                 )
-                for attempt in range(1, MAX_NACKS + 1):
+
+                def attempt() -> Any:
                     self._sender.publisher.publish(
-                        publication, deadline, retry
+                        publication, deadline, outgoing.retry
                     )
-                    try:
-                        return call.wait(deadline, self._allowed_remote_exmods)
-                    except Nacked:
-                        if attempt == MAX_NACKS or retry == 0:
-                            raise
-                    _pause(deadline)
+                    return call.wait(deadline, self._allowed_remote_exmods)
+
+                return _until_accepted(attempt, deadline, outgoing.retry)
             finally:
                 self._sender.calls.end(call)
         except TimeoutError:
@@ -175,6 +125,15 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
                 f'RabbitMQ did not accept the call within {deadline}'
                 f'{self._sender.problem()}'
             ) from None
+
+    def _cast(self, outgoing: OutgoingMessage) -> None:
+        self._deliver(
+            *self._destination(outgoing.target),
+            message_format.encode_request(outgoing.context, outgoing.content),
+            outgoing.retry,
+            outgoing.timeout,
+            outgoing.mandatory,
+        )
 
     def send_notification(
         self,
@@ -190,7 +149,7 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
         :param ctxt: the context, a mapping or an object with ``to_dict()``
         :param message: JSON data
         :param version: 2.0 puts the message into an envelope
-        :param retry: see :meth:`send`
+        :param retry: see :meth:`~vobjects.rpc.drivers.base.Driver.send`
         :raises oslo_messaging.MessageDeliveryFailure: it was not delivered
         """
         encode = (
@@ -202,7 +161,7 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
         self._deliver(
             exchange,
             target.topic,
-            encode(ctxt, message),
+            encode(base.context_of(ctxt), message),
             retry,
             queue=topology.topic_queue(
                 self._settings, exchange.name, target.topic
@@ -289,14 +248,20 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
             consumption.link.close_in_child()
         self._start()
 
-    def _open(self, consumption: listener.Consumption) -> None:
+    def _open(self, consumption: Consumption) -> None:
         self._consumptions.add(consumption)
         consumption.link.wait(Deadline(None))
 
     def _topic_exchange(self, target: Any) -> topology.Exchange:
-        return topology.topic_exchange(
-            self._settings, target.exchange or self._default_exchange or ''
-        )
+        return topology.topic_exchange(self._settings, self._exchange(target))
+
+    def _destination(self, target: Any) -> tuple[topology.Exchange, str]:
+        """Return the exchange and the routing key for a target."""
+        topic = target.topic
+        if target.fanout:
+            return topology.fanout_exchange(self._settings, topic), ''
+        key = f'{topic}.{target.server}' if target.server else topic
+        return self._topic_exchange(target), key
 
     def _deliver(
         self,
@@ -319,43 +284,38 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
         if retry is not None and retry >= 0:
             limit = CONFIRM_TIMEOUT * (retry + 1)
             deadline = Deadline(min(timeout or limit, limit))
-        refusals = nacks = 0
+
+        def attempt() -> None:
+            outcome: SimpleQueue[Exception | None] = SimpleQueue()
+            publication = Publication(
+                exchange,
+                routing_key,
+                body,
+                outcome.put,
+                mandatory=mandatory,
+                expiration=timeout,
+            )
+            self._sender.publisher.publish(publication, deadline, retry, queue)
+            error = outcome.get(timeout=deadline.remaining())
+            if error is not None:
+                raise error
+
+        refusals = 0
         try:
             while True:
-                outcome: SimpleQueue[Exception | None] = SimpleQueue()
-                publication = Publication(
-                    exchange,
-                    routing_key,
-                    body,
-                    outcome.put,
-                    mandatory=mandatory,
-                    expiration=timeout,
-                )
-                self._sender.publisher.publish(
-                    publication, deadline, retry, queue
-                )
-                error = outcome.get(timeout=deadline.remaining())
-                if error is None:
+                try:
+                    _until_accepted(attempt, deadline, retry)
                     return
-                nacks += isinstance(error, Nacked)
-                if (
-                    isinstance(error, Nacked)
-                    and nacks < MAX_NACKS
-                    and retry != 0
-                ):
-                    _pause(deadline)
-                    continue
-                if not isinstance(error, Uncertain):
-                    raise error
-                refusals += isinstance(error, ChannelClosed)
-                if refusals >= MAX_REFUSALS:
-                    raise oslo_messaging.MessageDeliveryFailure(
-                        f'RabbitMQ has closed the channel: {error}'
-                    )
-                if retry == 0:
-                    raise oslo_messaging.MessageDeliveryFailure(
-                        f'the connection to RabbitMQ was lost: {error}'
-                    )
+                except Uncertain as error:
+                    refusals += isinstance(error, ChannelClosed)
+                    if refusals >= MAX_REFUSALS:
+                        raise oslo_messaging.MessageDeliveryFailure(
+                            f'RabbitMQ has closed the channel: {error}'
+                        ) from None
+                    if retry == 0:
+                        raise oslo_messaging.MessageDeliveryFailure(
+                            f'the connection to RabbitMQ was lost: {error}'
+                        ) from None
         except (Empty, TimeoutError):
             raise oslo_messaging.MessageDeliveryFailure(
                 f'RabbitMQ did not confirm the message within {deadline}'
@@ -363,18 +323,25 @@ class PyAmqpDriver(oslo_api.BaseDriver):  # type: ignore[misc]
             ) from None
 
 
-def _pause(deadline: Deadline) -> None:
-    """Wait for the leader of a queue, or for room in the queue."""
-    remaining = deadline.remaining()
-    time.sleep(min(NACK_PAUSE, NACK_PAUSE if remaining is None else remaining))
+def _until_accepted(
+    attempt: Callable[[], Any], deadline: Deadline, retry: int | None
+) -> Any:
+    """Repeat an attempt to send a message that the broker drops.
 
+    The pauses give it time to elect the leader of a queue, and the consumers
+    of a full queue time to read.
 
-_drivers: weakref.WeakSet[PyAmqpDriver] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for driver in list(_drivers):
-        driver.reset_in_child()
-
-
-os.register_at_fork(after_in_child=_after_fork)
+    :raises Nacked: the broker has dropped the message too often
+    :raises Exception: any other error of the attempt
+    """
+    for number in itertools.count(1):
+        try:
+            return attempt()
+        except Nacked:
+            if number == MAX_NACKS or retry == 0:
+                raise
+        remaining = deadline.remaining()
+        time.sleep(
+            NACK_PAUSE if remaining is None else min(NACK_PAUSE, remaining)
+        )
+    return None  # not reached

@@ -25,10 +25,10 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import amqp
 from kombu import compression
 
 from vobjects.rpc.drivers import framing
+from vobjects.rpc.drivers.pyamqp import frames
 
 _VERSION = 'oslo.version'
 _TEXT = 'oslo.message'
@@ -37,13 +37,6 @@ _CONTEXT = '_context_'
 
 #: Longest name in AMQP, in bytes.
 MAX_NAME = 255
-
-_PROPERTIES = {
-    'content_type': 'application/json',
-    'content_encoding': 'utf-8',
-    'priority': 0,
-    'delivery_mode': 2,  # survives a restart of the broker
-}
 
 
 class Request(NamedTuple):
@@ -68,11 +61,11 @@ def new_id() -> str:
 
 
 def encode_request(
-    context: Any, content: Mapping[str, Any], **call: Any
+    context: Mapping[str, Any], content: Mapping[str, Any], **call: Any
 ) -> bytes:
     """Encode a message to a server.
 
-    :param context: a mapping, or an object with ``to_dict()``
+    :param context: the caller's context
     :param content: the message
     :param call: the keys ``_msg_id``, ``_reply_q`` and ``_timeout`` of a call
     """
@@ -86,7 +79,9 @@ def encode_request(
     )
 
 
-def encode_bare_request(context: Any, content: Mapping[str, Any]) -> bytes:
+def encode_bare_request(
+    context: Mapping[str, Any], content: Mapping[str, Any]
+) -> bytes:
     """Encode a message without the envelope, as version 1.0."""
     return framing.encode(
         {**content, **_context_keys(context), '_unique_id': new_id()}
@@ -108,19 +103,15 @@ def encode_response(
     )
 
 
-def decode(message: amqp.Message) -> dict[str, Any]:
+def decode(message: frames.Delivered) -> dict[str, Any]:
     """Decode a message from the broker.
 
     :raises ValueError: it is not a message in this format
     """
     body = message.body
-    headers = message.properties.get('application_headers') or {}
-    method = headers.get('compression')
-    if method:
-        body = compression.decompress(body, method)  # type: ignore[no-untyped-call]
-    if isinstance(body, str):
-        body = body.encode()
-    content = framing.decode(bytes(body))
+    if message.compression:
+        body = compression.decompress(body, message.compression)  # type: ignore[no-untyped-call]
+    content = framing.decode(body)
     if isinstance(content, dict) and _TEXT in content and _VERSION in content:
         version, text = str(content[_VERSION]), content[_TEXT]
         if version.partition('.')[0] != '2' or not isinstance(text, str):
@@ -160,7 +151,7 @@ def split_request(content: dict[str, Any]) -> Request:
 
 def build(
     body: bytes, method: str, expiration: float | None, message_id: str = ''
-) -> amqp.Message:
+) -> frames.Message:
     """Return a message for the broker.
 
     :param body: the encoded message
@@ -168,18 +159,10 @@ def build(
     :param expiration: seconds after which the broker may drop the message
     :param message_id: id by which the broker returns it
     """
-    headers: dict[str, Any] = {}
-    properties: dict[str, Any] = dict(_PROPERTIES)
+    content_type = ''
     if method:
-        body, headers['compression'] = compression.compress(  # type: ignore[no-untyped-call]
-            body, method
-        )
-    properties['application_headers'] = headers
-    if expiration is not None:
-        properties['expiration'] = str(int(expiration * 1000))
-    if message_id:
-        properties['message_id'] = message_id
-    return amqp.Message(body, **properties)
+        body, content_type = compression.compress(body, method)  # type: ignore[no-untyped-call]
+    return frames.message(body, content_type, expiration, message_id)
 
 
 def _encode(content: dict[str, Any]) -> bytes:
@@ -187,6 +170,5 @@ def _encode(content: dict[str, Any]) -> bytes:
     return _PREFIX + framing.encode(text) + b'}'
 
 
-def _context_keys(context: Any) -> dict[str, Any]:
-    values = context if isinstance(context, Mapping) else context.to_dict()
-    return {f'{_CONTEXT}{key}': value for key, value in values.items()}
+def _context_keys(context: Mapping[str, Any]) -> dict[str, Any]:
+    return {f'{_CONTEXT}{key}': value for key, value in context.items()}

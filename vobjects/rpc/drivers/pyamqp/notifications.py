@@ -3,22 +3,15 @@
 
 from __future__ import annotations
 
-import logging
 import queue
-from collections.abc import Callable
 from typing import Any
 
-import amqp
-
 from vobjects.rpc.drivers import oslo_api
-from vobjects.rpc.drivers.pyamqp import message_format, topology
-from vobjects.rpc.drivers.pyamqp.broker_connection import BrokerChannel
+from vobjects.rpc.drivers.pyamqp import topology
+from vobjects.rpc.drivers.pyamqp.consumption import Consumption, Delivery
 from vobjects.rpc.drivers.pyamqp.link import OutageLog
-from vobjects.rpc.drivers.pyamqp.listener import Consumption
+from vobjects.rpc.drivers.pyamqp.message_format import Request
 from vobjects.rpc.drivers.pyamqp.settings import Settings
-
-LOG = logging.getLogger(__name__)
-
 
 #: Unacknowledged notifications, unless configured.
 PREFETCH = 1000
@@ -66,53 +59,31 @@ class NotificationListener(oslo_api.PollStyleListener):  # type: ignore[misc]
         """Disconnect; the broker redelivers what is not acknowledged."""
         self.consumption.close()
 
-    def _receive(self, channel: BrokerChannel, message: amqp.Message) -> None:
-        tag = message.delivery_info['delivery_tag']
-        try:
-            request = message_format.split_request(
-                message_format.decode(message)
-            )
-        except Exception:
-            LOG.exception('Dropped a notification that cannot be read')
-            channel.basic_reject(tag, requeue=False)
-            return
-        self._arrived.put(Notification(request, channel, tag))
+    def _receive(self, request: Request, delivery: Delivery) -> None:
+        self._arrived.put(Notification(request, delivery))
 
 
 class Notification(oslo_api.RpcIncomingMessage):  # type: ignore[misc]
     """A notification, in the form that oslo.messaging's server expects.
 
-    :param channel: the channel it came from
-    :param tag: its number on the channel
+    :param delivery: its delivery
     """
 
-    def __init__(
-        self,
-        request: message_format.Request,
-        channel: BrokerChannel,
-        tag: int,
-    ) -> None:
+    def __init__(self, request: Request, delivery: Delivery) -> None:
         super().__init__(request.context, request.content)
         self.client_timeout = None
-        self._channel = channel
-        self._tag = tag
+        self._delivery = delivery
 
     def acknowledge(self) -> None:
         """Acknowledge the notification."""
-        self._respond(self._channel.basic_ack)
+        self._delivery.acknowledge()
 
     def requeue(self) -> None:
         """Return the notification to its queue."""
-        self._respond(self._channel.basic_reject, True)
+        self._delivery.reject(requeue=True)
 
     def reply(self, reply: Any = None, failure: Any = None) -> None:
         """Do nothing: notifications have no response."""
 
     def heartbeat(self) -> None:
         """Do nothing: notifications have no response."""
-
-    def _respond(self, method: Callable[..., Any], *arguments: Any) -> None:
-        try:
-            method(self._tag, *arguments)
-        except (OSError, amqp.AMQPError) as error:
-            LOG.warning('Could not acknowledge a notification: %s', error)

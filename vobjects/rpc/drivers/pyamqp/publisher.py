@@ -28,7 +28,7 @@ import amqp
 import oslo_messaging
 
 from vobjects import exceptions
-from vobjects.rpc.drivers.deadline import Deadline, holding
+from vobjects.rpc.drivers.deadline import Deadline, Holding
 from vobjects.rpc.drivers.pyamqp import message_format, topology
 from vobjects.rpc.drivers.pyamqp.broker_connection import (
     METHOD_TIMEOUT,
@@ -165,7 +165,7 @@ class Lane:
         """
         if not self.is_full:
             return
-        with holding(self._lock, deadline.remaining()):
+        with Holding(self._lock, deadline.remaining()):
             if not self._has_room.wait_for(
                 lambda: not self.is_full, deadline.remaining()
             ):
@@ -181,7 +181,7 @@ class Lane:
         :raises Rejected: AMQP cannot express the message
         :raises TimeoutError: the timeout expired
         """
-        with holding(self._lock, timeout):
+        with Holding(self._lock, timeout):
             channel = self._channel
             if channel is None:
                 return False
@@ -399,7 +399,7 @@ class Publisher:
         what: topology.Exchange | topology.Queue,
         timeout: float | None,
     ) -> None:
-        with holding(self._setup_lock, timeout):
+        with Holding(self._setup_lock, timeout):
             setup = self._setup
             if setup is None:
                 raise ConnectionError('not connected')

@@ -9,8 +9,8 @@ import threading
 import amqp
 import oslo_messaging
 
-from vobjects.rpc.drivers.deadline import Deadline, holding
-from vobjects.rpc.drivers.pyamqp import message_format, topology
+from vobjects.rpc.drivers.deadline import Deadline, Holding
+from vobjects.rpc.drivers.pyamqp import frames, message_format, topology
 from vobjects.rpc.drivers.pyamqp.broker_connection import (
     METHOD_TIMEOUT,
     BrokerChannel,
@@ -63,7 +63,7 @@ class Sender:
         while self._subscribed is None:
             self._link.wait(deadline, retry)
             timeout = deadline.remaining()
-            with holding(self._lock, timeout):
+            with Holding(self._lock, timeout):
                 self._has_calls = True
                 channel = self._channel
                 try:
@@ -122,7 +122,7 @@ class Sender:
         )
         self._subscribed = channel
 
-    def _receive(self, message: amqp.Message) -> None:
+    def _receive(self, message: frames.Delivered) -> None:
         try:
             self.calls.receive(message_format.decode(message))
         except Exception:
