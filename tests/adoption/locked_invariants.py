@@ -19,7 +19,7 @@ from typing import Any
 
 from vobjects.lock import golden, lock_names, parse
 from vobjects.lock.model import Lock
-from vobjects.testing import invariants
+from vobjects.testing import golden_checks, invariants
 
 
 def violations(case: invariants.Case) -> Iterator[dict[str, str]]:
@@ -50,7 +50,7 @@ def golden_violations(
     for release in lock.releases:
         for primitive in golden.read(path, release):
             try:
-                invariants.check_golden(primitive, lock.at(release).manifest())
+                golden_checks.check(primitive, lock.at(release).manifest())
             except Exception as error:  # noqa: BLE001 - any is a finding
                 name = next(
                     value

@@ -116,6 +116,11 @@ SERVICES = {
             ('oslo.db<13', 'setuptools<81', 'SQLAlchemy<2'),
         ),
     ),
+    'tacker': Service(
+        'tacker.objects:register_all',
+        ('14.0.0', '15.0.0', '16.0.0'),
+        converts=False,
+    ),
     'designate': Service(
         'designate.objects',
         ('21.0.1', '22.0.1', '23.0.0'),

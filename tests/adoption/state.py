@@ -23,6 +23,7 @@ import argparse
 import collections
 import dataclasses
 import datetime
+import fcntl
 import itertools
 import json
 import pathlib
@@ -316,12 +317,14 @@ def invariant_findings(
 
 def save(name: str, results: dict[str, Any]) -> None:
     """Replace the results of a service in the file."""
-    document = yaml.safe_load(RESULTS.read_text()) if RESULTS.exists() else {}
-    document[name] = results
-    RESULTS.write_text(
-        '# Written by tools/state-of-versioned-objects.\n'
-        + yaml.safe_dump(document, sort_keys=True, width=78)
-    )
+    with RESULTS.open('a+') as file:
+        # Others may check another service at the same time.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        document = {**(yaml.safe_load(file) or {}), name: results}
+        file.truncate(0)
+        file.write('# Written by tools/state-of-versioned-objects.\n')
+        yaml.safe_dump(document, file, sort_keys=True, width=78)
 
 
 def wrong_quotes(name: str, releases: list[Environment]) -> Iterator[str]:

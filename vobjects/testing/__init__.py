@@ -3,20 +3,23 @@
 
 ::
 
-    emulation.py         `emulate`: use the versions of an older release
+    emulation.py         ``emulate``: use the versions of an older release
     emulated_peer.py     an old peer, built from the lock alone
     invariants.py        invariants of every type at every locked version
+    locked_version.py    what a peer of a locked version knows of a type
+    golden_checks.py     checks primitives that releases have written
+    primitive_differences.py  the first difference between two primitives
     matrix.py            every microversion with every release
     matrix_page.py       the matrix as an HTML page
     cross_release.py     transfers objects between two installed releases
     transfer_script.py   one side of a transfer, in its own environment
     upgrade/             upgrade plans: drawn, run and shrunk
-    plugin.py            the pytest plugin: the fixture `vobjects_invariants`
-    upgrade_plugin.py    its fixture `vobjects_upgrade`
+    plugin.py            the pytest plugin: the fixture ``vobjects_invariants``
+    upgrade_plugin.py    its fixture ``vobjects_upgrade``
     contract_checks.py   checks responses against the contract
     strategies.py        hypothesis strategies of instances
     comparison.py        the differences between an object and expected values
-    client_version.py    `set_version`: the microversion of a test client
+    client_version.py    ``set_version``: the microversion of a test client
     api_sig.py           the documents of the API-SIG guidelines
 """
 

@@ -20,9 +20,6 @@ with filled instances and with instances drawn by hypothesis:
 ``exercised``
     Each declared change between that version and the newest was applied to
     an instance: without one, the checks prove nothing.
-``golden``
-    A primitive recorded from a release is read, and written in the same form
-    for peers of that release.
 
 A class that oslo.versionedobjects cannot instantiate, because it needs
 arguments or a running service, is only converted, not read.
@@ -35,7 +32,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import functools
 import itertools
 import json
 import re
@@ -46,28 +42,21 @@ import hypothesis
 from hypothesis import strategies as st
 
 from vobjects import exceptions  # isort: skip
-from vobjects import objects  # isort: skip
-from vobjects.objects import manifest  # isort: skip
-from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects.lock import registries, samples, service_quirks
 from vobjects.lock.model import (
     BY_HAND,
     Conversion,
-    FieldType,
     Lock,
     TypeSchema,
     version_key,
 )
 from vobjects.objects.conversion_plan import ConversionPlan
 from vobjects.testing import strategies
-from vobjects.testing.comparison import UNSET
-from vobjects.testing.emulated_peer import (
-    AnyValue,
-    EmulatedPeer,
-    namespace_of,
-)
+from vobjects.testing.emulated_peer import AnyValue
+from vobjects.testing.locked_version import LockedVersion
+from vobjects.testing.primitive_differences import first_difference, shortened
 from vobjects.versions import Version
 
 Data = Mapping[str, Any]
@@ -97,109 +86,18 @@ class InvariantViolated(AssertionError):
 
 
 @dataclasses.dataclass
-class Case:
-    """One type at one locked version.
+class Case(LockedVersion):
+    """The invariants of one type at one locked version.
 
-    :ivar lock: the complete lock
-    :ivar schema: the locked version
-    :ivar cls: the registered class that exchanges objects with peers of that
-        version
     :ivar exempt: ``INVARIANT Type.field`` -> why the field may violate it;
         such a field is left unset, so that the others are still checked
     :ivar exercised: the declared changes that were applied to an instance
     :ivar exempted: the exemptions that were needed
     """
 
-    lock: Lock
-    schema: TypeSchema
-    cls: Any
     exempt: Mapping[str, str] = dataclasses.field(default_factory=dict)
     exercised: set[Conversion] = dataclasses.field(default_factory=set)
     exempted: set[str] = dataclasses.field(default_factory=set)
-
-    def __str__(self) -> str:
-        return f'{self.schema.name}-{self.schema.version}'
-
-    # Facts about the version
-
-    @functools.cached_property
-    def peer(self) -> EmulatedPeer:
-        """A peer of that version, from its release if it has one."""
-        return EmulatedPeer(self._peer_lock())
-
-    def _peer_lock(self) -> Lock:
-        lock = (
-            self.lock.at(self.schema.release)
-            if self.schema.release
-            else self.lock
-        )
-        # Drop other versions of the type: one release may freeze several.
-        return dataclasses.replace(
-            lock,
-            schemas=tuple(
-                schema
-                for schema in lock.schemas
-                if schema.name != self.schema.name or schema == self.schema
-            ),
-        )
-
-    @functools.cached_property
-    def peer_manifest(self) -> dict[str, str]:
-        """The versions that a peer of that version can read."""
-        newest = dict(manifest.local()) | {
-            name: schemas[-1].version
-            for name, schemas in self.lock.types.items()
-        }
-        return {**newest, **self._peer_lock().manifest()}
-
-    @functools.cached_property
-    def changes(self) -> frozenset[Conversion]:
-        """The changes declared after that version."""
-        newer = [
-            schema
-            for schema in self.lock.types[self.schema.name]
-            if version_key(schema.version) > version_key(self.schema.version)
-            and version_key(schema.version) <= version_key(self.cls.VERSION)
-        ]
-        declared = {
-            conversion for schema in newer for conversion in schema.conversions
-        }
-        if service_quirks.conversion_method(self.cls) not in vars(self.cls):
-            # A conversion in a parent class need not concern this class.
-            declared.discard(BY_HAND)
-        elif newer and self._converts_older_versions(newer[-1]):
-            declared.discard(BY_HAND)
-        return frozenset(declared)
-
-    def _converts_older_versions(self, newest: TypeSchema) -> bool:
-        """Return whether the conversion by hand concerns older versions only.
-
-        It existed at the version, and no field has changed since: a version
-        also changes with a method, or with the type of a nested object.
-        """
-        return (
-            BY_HAND in self.schema.conversions
-            and newest.fields == self.schema.fields
-        )
-
-    @functools.cached_property
-    def is_readable(self) -> bool:
-        """Whether the class can be instantiated without a running service."""
-        return registries.is_readable(self.cls, registries.newest)
-
-    @property
-    def is_convertible(self) -> bool:
-        """Whether the service can convert an instance that it cannot read.
-
-        Ironic's conversions need a copy, so it never converts payloads.
-        """
-        method = service_quirks.conversion_method(self.cls)
-        return method == service_quirks.OVO_METHOD
-
-    @property
-    def has_history(self) -> bool:
-        """Whether the class declares its fields at each version."""
-        return issubclass(self.cls, objects.Object)
 
     def violation(
         self, invariant: str, problem: str, field: str = ''
@@ -211,7 +109,7 @@ class Case:
         self, invariant: str, before: Any, after: Any
     ) -> InvariantViolated | None:
         """Return an error for the first difference between two contents."""
-        difference = _first_difference(
+        difference = first_difference(
             samples.with_sorted_changes(before),
             samples.with_sorted_changes(after),
         )
@@ -221,11 +119,9 @@ class Case:
         field = re.split(r'[.[]', path)[0]
         return self.violation(
             invariant,
-            f'{path!r} was {_shown(old)} and became {_shown(new)}',
+            f'{path!r} was {shortened(old)} and became {shortened(new)}',
             field,
         )
-
-    # Checks
 
     def check(self, examples: int = 5) -> None:
         """Check all invariants.
@@ -278,20 +174,10 @@ class Case:
             self.cls,
             filling,
             registries.newest,
-            peer=samples.Peer(self._known_types(), known_only=True),
+            peer=samples.Peer(self.known_types(), known_only=True),
         )
         self.exercised.add(BY_HAND)
         return known
-
-    def _known_types(self) -> samples.KnownTypes:
-        """Return the types that a peer of that version knows."""
-        return {
-            name: {
-                field.name: _enum_values(field.type)
-                for field in schemas[-1].fields
-            }
-            for name, schemas in self._peer_lock().types.items()
-        }
 
     def _draw(self, examples: int) -> None:
         try:
@@ -338,9 +224,9 @@ class Case:
         if self.has_history:
             self._check_jumped(obj)
             self._record_exercised(obj, primitive)
-        if BY_HAND in self.changes and self._content(
+        if BY_HAND in self.changes and self.content_of(
             primitive
-        ) != self._content(obj.obj_to_primitive()):
+        ) != self.content_of(obj.obj_to_primitive()):
             self.exercised.add(BY_HAND)
 
     def _downgrade(self, obj: Any) -> Any:
@@ -398,17 +284,17 @@ class Case:
         self, primitive: Any, error: Exception
     ) -> InvariantViolated:
         """Return an error that names the field which JSON cannot encode."""
-        for name, value in primitive[self._key('data')].items():
+        for name, value in primitive[self.key('data')].items():
             try:
                 json.dumps(value)
             except (TypeError, ValueError):
                 return self.violation(
-                    'wire', f'{name!r} is {_shown(value)}: {error}', name
+                    'wire', f'{name!r} is {shortened(value)}: {error}', name
                 )
         return self.violation('wire', str(error))
 
     def _check_downgraded(self, obj: Any, primitive: Any) -> None:
-        version = primitive[self._key('version')]
+        version = primitive[self.key('version')]
         if version != self.schema.version:
             raise self.violation(
                 'downgraded', f'the primitive has version {version}'
@@ -424,20 +310,20 @@ class Case:
                 name,
             ) from error
         if all(map(obj.obj_attr_is_set, self.cls.fields)):
-            data = self._content(primitive)
-            known = {*data, *self._replaced(obj).values()}
+            data = self.content_of(primitive)
+            known = {*data, *self.replaced_fields(obj).values()}
             for field in self.schema.fields:
                 if not field.optional and field.name not in known:
                     raise self.violation(
                         'downgraded',
                         f'the primitive has no field {field.name!r}, which'
-                        f' was {_shown(self._sent_value(obj, field.name))}',
+                        f' was {shortened(self._sent_value(obj, field.name))}',
                         field.name,
                     )
 
     def _sent_value(self, obj: Any, name: str) -> Any:
         """Return the value of a field of an older version."""
-        current = self._current_name(name)
+        current = self.current_name(name)
         return getattr(obj, current) if current else None
 
     def _rejected(
@@ -447,19 +333,19 @@ class Case:
 
         :returns: an empty name, and a description, if it is no single field
         """
-        key = self._key('data')
+        key = self.key('data')
         for name, value in primitive[key].items():
             try:
                 read(copy.deepcopy({**primitive, key: {name: value}}))
             except Exception:  # noqa: BLE001 - whatever a service raises
-                return name, f'{name!r} = {_shown(value)}'
+                return name, f'{name!r} = {shortened(value)}'
         return '', 'the primitive'
 
     def _check_returned(self, obj: Any, primitive: Any) -> None:
         restored = self._read(primitive, 'returned')
-        data = self._content(primitive)
-        repeated = self._content(self._to_json(self._downgrade(restored)))
-        replaced = self._replaced(obj)
+        data = self.content_of(primitive)
+        repeated = self.content_of(self._to_json(self._downgrade(restored)))
+        replaced = self.replaced_fields(obj)
         sent = {n: data[n] for n in data.keys() - set(replaced.values())}
         unchanged = {name: repeated[name] for name in sent if name in repeated}
         difference = self._difference('returned', sent, unchanged)
@@ -470,7 +356,7 @@ class Case:
         for name, field in self.cls.fields.items():
             if (
                 name not in replaced
-                and self._exists_at_version(name)
+                and self.has_field(name)
                 and obj.obj_attr_is_set(name)
             ):
                 sent = field.to_primitive(obj, name, getattr(obj, name))
@@ -483,53 +369,14 @@ class Case:
                 ):
                     raise self.violation(
                         'returned',
-                        f'{name!r} was {_shown(sent)} and became'
-                        f' {_shown(received)}',
+                        f'{name!r} was {shortened(sent)} and became'
+                        f' {shortened(received)}',
                         name,
                     )
 
-    def _replaced(self, obj: Any) -> dict[str, str]:
-        """Return the fields whose values the version cannot hold.
-
-        The declaration says what a peer of the version gets instead.
-
-        :returns: current name -> name at the version
-        """
-        if not self.has_history:
-            return {}
-        history = self.cls._history
-        plan = history.plan(
-            history.version, Version.parse(self.schema.version)
-        )
-        data = self._content(obj.obj_to_primitive())
-        return {
-            carry.source: carry.target
-            for carry in plan.carries
-            if carry.source in data
-            and not plan.holds(carry.source, data[carry.source])
-        }
-
-    def _exists_at_version(self, name: str) -> bool:
-        """Return whether a current field exists at the version."""
-        if self.has_history:
-            version = Version.parse(self.schema.version)
-            return any(
-                life[-1].name == name
-                and life[-1].end is None
-                and any(span.covers(version) for span in life)
-                for life in self.cls._history.field_spans
-            )
-        newest = self.lock.schema(self.schema.name, self.cls.VERSION)
-        field = self.schema.field(name)
-        return (
-            newest is not None
-            and field is not None
-            and field == newest.field(name)
-        )
-
     def _read(self, primitive: Any, invariant: str) -> Any:
         try:
-            return self.cls.obj_from_primitive(copy.deepcopy(primitive))
+            return self.cls.obj_from_primitive(copy.deepcopy(primitive), None)
         except Exception as error:
             name, shown = self._rejected(
                 self.cls.obj_from_primitive, primitive
@@ -541,7 +388,7 @@ class Case:
             ) from error
 
     def _check_jumped(self, obj: Any) -> None:
-        data = self._content(obj.obj_to_primitive())
+        data = self.content_of(obj.obj_to_primitive())
         history = self.cls._history
         target = Version.parse(self.schema.version)
         steps = [v for v in reversed(history.versions()) if v > target]
@@ -553,8 +400,8 @@ class Case:
                 'jumped', jumped, chained
             ) or self.violation(
                 'jumped',
-                f'one conversion gives {_shown(jumped)}, single steps'
-                f' {_shown(chained)}',
+                f'one conversion gives {shortened(jumped)}, single steps'
+                f' {shortened(chained)}',
             )
 
     def _apply(self, plans: list[ConversionPlan], data: Data) -> Any:
@@ -573,26 +420,14 @@ class Case:
             if conversion.operation == 'added' and self._has(obj, name):
                 self.exercised.add(conversion)
             elif conversion.operation == 'removed':
-                if conversion.field in self._content(primitive):
+                if conversion.field in self.content_of(primitive):
                     self.exercised.add(conversion)
             elif conversion != BY_HAND and self._has(obj, name):
                 self.exercised.add(conversion)
 
     def _has(self, obj: Any, name: str) -> bool:
-        current = self._current_name(name)
+        current = self.current_name(name)
         return bool(current) and obj.obj_attr_is_set(current)
-
-    def _current_name(self, name: str) -> str:
-        """Return the current name of a field of an older version.
-
-        :returns: empty if the field no longer exists
-        """
-        if not self.has_history:
-            return name if self._exists_at_version(name) else ''
-        for life in self.cls._history.field_spans:
-            if any(span.name == name for span in life):
-                return life[-1].name if life[-1].end is None else ''
-        return ''
 
     def check_accepted(self, obj: Any) -> None:
         """Check a primitive that a peer of the version writes.
@@ -603,7 +438,7 @@ class Case:
         for _attempt in range(len(self.schema.fields) + 1):
             primitive = json.loads(json.dumps(obj.obj_to_primitive()))
             try:
-                received = self.cls.obj_from_primitive(primitive)
+                received = self.cls.obj_from_primitive(primitive, None)
                 break
             except exceptions.LossyDowngrade as error:
                 for conversion in self.changes:
@@ -630,13 +465,13 @@ class Case:
             ):
                 self.exercised.add(conversion)
         for name in obj.fields:
-            current = self._current_name(name)
+            current = self.current_name(name)
             sent = current and obj.obj_attr_is_set(name)
             if sent and not received.obj_attr_is_set(current):
-                sent_value = primitive[self._key('data')][name]
+                sent_value = primitive[self.key('data')][name]
                 raise self.violation(
                     'accepted',
-                    f'{name!r} was {_shown(sent_value)} and is lost',
+                    f'{name!r} was {shortened(sent_value)} and is lost',
                     name,
                 )
 
@@ -649,32 +484,12 @@ class Case:
         same applies to the fields of a nested object, whose type has its own
         case.
         """
-        if self.has_history or not self._exists_at_version(name):
+        if self.has_history or not self.has_field(name):
             return False
         peer_field = self.peer.class_of(self.schema.name).fields[name]
         return isinstance(peer_field._type, AnyValue) or _validates(
             self.cls.fields[name], set()
         )
-
-    def _key(self, name: str) -> str:
-        return f'{self.schema.namespace[0]}.{name}'
-
-    def _content(self, primitive: Any) -> dict[str, Any]:
-        # Sorted: lists of changed fields have any order, also in nested
-        # objects.
-        content: dict[str, Any] = samples.with_sorted_changes(
-            primitive[self._key('data')]
-        )
-        return content
-
-
-def _enum_values(field_type: FieldType | None) -> list[str] | None:
-    """Return the values of an enum as text, also inside a container."""
-    while field_type is not None:
-        if field_type.enum_values:
-            return [str(json.loads(v)) for v in field_type.enum_values]
-        field_type = field_type.inner_type
-    return None
 
 
 def _validates(field: ovo_fields.Field[Any], seen: set[str]) -> bool:
@@ -693,39 +508,6 @@ def _validates(field: ovo_fields.Field[Any], seen: set[str]) -> bool:
     )
 
 
-def _first_difference(
-    before: Any, after: Any, path: str = ''
-) -> tuple[str, Any, Any] | None:
-    """Return the path of the first difference, and both values.
-
-    Tuples and lists are equal. The path omits the envelopes of primitives.
-    """
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in [*before, *(key for key in after if key not in before)]:
-            inner = path
-            if not str(key).endswith('.data'):
-                inner = f'{path}.{key}' if path else str(key)
-            difference = _first_difference(
-                before.get(key, UNSET), after.get(key, UNSET), inner
-            )
-            if difference is not None:
-                return difference
-        return None
-    if isinstance(before, (list, tuple)) and isinstance(after, (list, tuple)):
-        if len(before) != len(after):
-            return path, before, after
-        for index, (old, new) in enumerate(zip(before, after, strict=True)):
-            difference = _first_difference(old, new, f'{path}[{index}]')
-            if difference is not None:
-                return difference
-        return None
-    return None if before == after else (path, before, after)
-
-
-def _shown(value: Any) -> str:
-    return value if value is UNSET else exceptions.cut(value)
-
-
 def cases(lock: Lock) -> Iterator[Case]:
     """Yield a case for each locked version that a class supports."""
     classes = registries.registered()
@@ -742,71 +524,3 @@ def cases(lock: Lock) -> Iterator[Case]:
                 if case.is_readable or case.is_convertible:
                     yield case
                 break
-
-
-def _remove_field(primitive: Any, type_name: str, field: str) -> bool:
-    """Remove a field from all objects of a type in a primitive.
-
-    :returns: whether an object had the field
-    """
-    if isinstance(primitive, list):
-        primitive = dict(enumerate(primitive))
-    if not isinstance(primitive, dict):
-        return False
-    is_removed = False
-    for key, value in primitive.items():
-        is_removed |= _remove_field(value, type_name, field)
-        namespace = str(key).removesuffix('.name')
-        data = primitive.get(f'{namespace}.data')
-        if value == type_name and isinstance(data, dict) and field in data:
-            del data[field]
-            changes = primitive.get(f'{namespace}.changes', [])
-            changes[:] = [change for change in changes if change != field]
-            is_removed = True
-    return is_removed
-
-
-def check_golden(
-    primitive: Mapping[str, Any], release_manifest: Mapping[str, str]
-) -> None:
-    """Check a primitive recorded from a release.
-
-    :param primitive: the primitive of an object
-    :param release_manifest: the manifest of that release
-    :raises AssertionError: it cannot be read, or is written differently for a
-        peer of that release
-    """
-    namespace = namespace_of(primitive)
-    name = primitive[f'{namespace}.name']
-    version = primitive[f'{namespace}.version']
-    newest = registries.newest(name) or ovo_base.VersionedObject
-    if not registries.is_readable(newest, registries.newest):
-        return
-    find: Callable[[str, str], Any] = newest.obj_class_from_name
-    cls = find(name, version)
-    primitive = copy.deepcopy(dict(primitive))
-    given_up: list[tuple[str, str]] = []
-    while True:
-        try:
-            obj = cls.obj_from_primitive(copy.deepcopy(primitive))
-            break
-        except exceptions.LossyDowngrade as error:
-            # A declared loss: the type no longer supports the value.
-            given_up.append((error.type_name, error.field))
-            if not _remove_field(primitive, *given_up[-1]):
-                raise
-    written = service_quirks.to_primitive(
-        obj, version, {**manifest.local(), **release_manifest}
-    )
-    written = samples.with_sorted_changes(json.loads(json.dumps(written)))
-    for type_and_field in given_up:
-        _remove_field(written, *type_and_field)  # filled with a default
-    before = primitive[f'{namespace}.data']
-    after = written[f'{namespace}.data']
-    difference = _first_difference(before, after)
-    if difference is not None:
-        path, old, new = difference
-        raise AssertionError(
-            f'golden: {name} {version}: {path!r} was {_shown(old)} and became'
-            f' {_shown(new)}'
-        )

@@ -177,7 +177,7 @@ class TransferEndpoint:
         name = next(
             value for key, value in primitive.items() if key.endswith('.name')
         )
-        obj = self._classes[name].obj_from_primitive(primitive)
+        obj = self._classes[name].obj_from_primitive(primitive, None)
         return {
             'fields': {
                 field: self._field_repr(obj, field)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check primitives recorded from releases: golden primitives."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from vobjects import exceptions  # isort: skip
+from vobjects.objects import manifest  # isort: skip
+from oslo_versionedobjects import base as ovo_base
+
+from vobjects.lock import registries, samples, service_quirks
+from vobjects.testing.emulated_peer import namespace_of
+from vobjects.testing.primitive_differences import first_difference, shortened
+
+
+def _remove_field(primitive: Any, type_name: str, field: str) -> bool:
+    """Remove a field from all objects of a type in a primitive.
+
+    :returns: whether an object had the field
+    """
+    if isinstance(primitive, list):
+        primitive = dict(enumerate(primitive))
+    if not isinstance(primitive, dict):
+        return False
+    is_removed = False
+    for key, value in primitive.items():
+        is_removed |= _remove_field(value, type_name, field)
+        namespace = str(key).removesuffix('.name')
+        data = primitive.get(f'{namespace}.data')
+        if value == type_name and isinstance(data, dict) and field in data:
+            del data[field]
+            changes = primitive.get(f'{namespace}.changes', [])
+            changes[:] = [change for change in changes if change != field]
+            is_removed = True
+    return is_removed
+
+
+def check(
+    primitive: Mapping[str, Any], release_manifest: Mapping[str, str]
+) -> None:
+    """Check a primitive recorded from a release.
+
+    :param primitive: the primitive of an object
+    :param release_manifest: the manifest of that release
+    :raises AssertionError: it cannot be read, or is written differently for a
+        peer of that release
+    """
+    namespace = namespace_of(primitive)
+    name = primitive[f'{namespace}.name']
+    version = primitive[f'{namespace}.version']
+    newest = registries.newest(name) or ovo_base.VersionedObject
+    if not registries.is_readable(newest, registries.newest):
+        return
+    find: Callable[[str, str], Any] = newest.obj_class_from_name
+    cls = find(name, version)
+    primitive = copy.deepcopy(dict(primitive))
+    given_up: list[tuple[str, str]] = []
+    while True:
+        try:
+            obj = cls.obj_from_primitive(copy.deepcopy(primitive), None)
+            break
+        except exceptions.LossyDowngrade as error:
+            # A declared loss: the type no longer supports the value.
+            given_up.append((error.type_name, error.field))
+            if not _remove_field(primitive, *given_up[-1]):
+                raise
+    written = service_quirks.to_primitive(
+        obj, version, {**manifest.local(), **release_manifest}
+    )
+    written = samples.with_sorted_changes(json.loads(json.dumps(written)))
+    for type_and_field in given_up:
+        _remove_field(written, *type_and_field)  # filled with a default
+    before = primitive[f'{namespace}.data']
+    after = written[f'{namespace}.data']
+    difference = first_difference(before, after)
+    if difference is not None:
+        path, old, new = difference
+        raise AssertionError(
+            f'golden: {name} {version}: {path!r} was {shortened(old)} and'
+            f' became {shortened(new)}'
+        )
