@@ -86,7 +86,13 @@ class Cloud:
 
     :ivar steps: number of GET requests until a change completes
     :ivar ends_in_error: whether new servers end in ERROR
+    :ivar failing_deletions: number of deletions after which a server is in
+        ERROR, as if its build had failed meanwhile
+    :ivar keeps_ports: whether Nova does not release the ports of deleted
+        servers
     :ivar refuses_resize: whether a resize keeps the flavor
+    :ivar names_of_deleted_stacks: name -> number of requests until another
+        stack can have it
     :ivar networks_of_subnets: network IDs by ID of the subnet
     :ivar keypairs: project and name of each
     :ivar requests: method and path of each request
@@ -103,6 +109,8 @@ class Cloud:
         self.lock = threading.RLock()
         self.steps = 2
         self.ends_in_error = False
+        self.failing_deletions = 0
+        self.keeps_ports = False
         self.refuses_resize = False
         self.url = ''
         self.token = uuid.uuid4().hex
@@ -116,6 +124,7 @@ class Cloud:
         self.project_of: Callable[[str], str | None] = self._own_project_of
         self.servers: dict[str, Json] = {}
         self.stacks: dict[str, Json] = {}
+        self.names_of_deleted_stacks: dict[str, int] = {}
         self.ports: dict[str, Json] = {}
         self.floating_ips: dict[str, Json] = {}
         self.server_groups: dict[str, Json] = {}

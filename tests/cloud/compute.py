@@ -130,8 +130,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
     @app.delete('/compute/v2.1/servers/<id_>')
     def delete_server(id_: str) -> Any:
         with cloud.lock:
-            server = visible_server(cloud, id_)
-            begin(cloud, server, server['status'], 'DELETED')
+            _delete(cloud, visible_server(cloud, id_))
         return '', 204
 
     @app.post('/compute/v2.1/servers/<id_>/metadata')
@@ -181,7 +180,7 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
         port = fake.get_or_404(cloud.ports, port_id, 'Port')
         if port['device_id'] != id_:
             fake.abort(404, f'Port {port_id} is not attached.')
-        port['device_id'] = ''
+        port['device_id'] = port['device_owner'] = ''
         return '', 202
 
     _serve_rest(app, cloud)
@@ -335,8 +334,8 @@ def step(cloud: fake.Cloud, server: fake.Json) -> None:
     if server['status'] == 'DELETED':
         del cloud.servers[server['id']]
         for port in list(cloud.ports.values()):
-            if port['device_id'] == server['id']:
-                port['device_id'] = ''
+            if port['device_id'] == server['id'] and not cloud.keeps_ports:
+                port['device_id'] = port['device_owner'] = ''
                 if port['by_nova']:
                     del cloud.ports[port['id']]
     if server['status'] == 'ERROR':
@@ -393,6 +392,7 @@ def _join(cloud: fake.Cloud, server: fake.Json, networks: Any) -> None:
             port = network.new_port(cloud, {'network_id': requested['uuid']})
             port['by_nova'] = True
         port['device_id'] = server['id']
+        port['device_owner'] = 'compute:nova'
         name = cloud.networks[port['network_id']]
         server['addresses'].setdefault(name, []).append(
             {
@@ -402,6 +402,14 @@ def _join(cloud: fake.Cloud, server: fake.Json, networks: Any) -> None:
                 'OS-EXT-IPS-MAC:mac_addr': port['mac_address'],
             }
         )
+
+
+def _delete(cloud: fake.Cloud, server: fake.Json) -> None:
+    final_status = 'DELETED'
+    if cloud.failing_deletions:
+        cloud.failing_deletions -= 1
+        final_status = 'ERROR'
+    begin(cloud, server, server['status'], final_status)
 
 
 def _act(cloud: fake.Cloud, server: fake.Json, name: str, content: Any) -> Any:
@@ -414,7 +422,7 @@ def _act(cloud: fake.Cloud, server: fake.Json, name: str, content: Any) -> Any:
             f' vm_state {server["status"].lower()}',
         )
     if name == 'forceDelete':
-        begin(cloud, server, server['status'], 'DELETED')
+        _delete(cloud, server)
     elif name == 'confirmResize':
         # Nova sets no task meanwhile.
         begin(cloud, server, server['status'], final_status, None)

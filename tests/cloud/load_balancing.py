@@ -168,9 +168,12 @@ def _serve_changes(app: flask.Flask, cloud: fake.Cloud) -> None:
 def begin(cloud: fake.Cloud, balancer: fake.Json, final_status: str) -> None:
     """Start a change, or reject it with 409 during another change."""
     if balancer['provisioning_status'] not in ('ACTIVE', 'ERROR'):
+        step(cloud, balancer)
         fake.abort(409, f'Load Balancer {balancer["id"]} is immutable.')
     balancer.update(
-        provisioning_status='PENDING_UPDATE',
+        provisioning_status=(
+            'PENDING_DELETE' if final_status == 'DELETED' else 'PENDING_UPDATE'
+        ),
         steps_left=cloud.steps,
         final_status=final_status,
     )

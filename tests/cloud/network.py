@@ -80,7 +80,9 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
 
     @app.delete('/network/v2.0/ports/<id_>')
     def delete_port(id_: str) -> Any:
-        fake.get_or_404(cloud.ports, id_, 'Port')
+        port = fake.get_or_404(cloud.ports, id_, 'Port')
+        if port['device_owner'].startswith('compute:'):
+            fake.abort(403, 'rule:delete_port is disallowed by policy')
         del cloud.ports[id_]
         for address in cloud.floating_ips.values():
             if address['port_id'] == id_:
@@ -156,6 +158,7 @@ def new_port(cloud: fake.Cloud, body: fake.Json) -> fake.Json:
         'description': '',
         'status': 'DOWN',
         'device_id': '',
+        'device_owner': '',
         'mac_address': f'fa:16:3e:00:00:{number % 256:02x}',
         'security_groups': [],
         'by_nova': False,

@@ -49,6 +49,9 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
             names = [stack['stack_name'] for stack in cloud.stacks.values()]
             if body['stack_name'] in names:
                 fake.abort(409, 'The Stack already exists.')
+            if cloud.names_of_deleted_stacks.get(body['stack_name']):
+                cloud.names_of_deleted_stacks[body['stack_name']] -= 1
+                fake.abort(409, 'The Stack already exists.')
             stack = {
                 'id': fake.new_id(),
                 'stack_name': body['stack_name'],
@@ -59,10 +62,15 @@ def serve(app: flask.Flask, cloud: fake.Cloud) -> None:
             begin(cloud, stack, 'CREATE')
         return {'stack': {'id': stack['id'], 'links': []}}, 201
 
-    @app.get('/heat/v1/stacks/<id_>')
-    def find_stack(id_: str) -> Any:
-        stack = fake.get_or_404(cloud.stacks, id_, 'The Stack')
-        path = f'/heat/v1/stacks/{stack["stack_name"]}/{id_}'
+    @app.get('/heat/v1/stacks/<name_or_id>')
+    def find_stack(name_or_id: str) -> Any:
+        if cloud.names_of_deleted_stacks.get(name_or_id):
+            return {'stack': {'stack_status': 'DELETE_COMPLETE'}}
+        by_name = {s['stack_name']: s for s in cloud.stacks.values()}
+        stack = fake.get_or_404(
+            cloud.stacks | by_name, name_or_id, 'The Stack'
+        )
+        path = f'/heat/v1/stacks/{stack["stack_name"]}/{stack["id"]}'
         return '', 302, {'Location': cloud.url + path}
 
     @app.get('/heat/v1/stacks/<name>/<id_>')
@@ -166,3 +174,4 @@ def step(cloud: fake.Cloud, stack: fake.Json) -> None:
     stack['stack_status_reason'] = f'Stack {action} completed successfully'
     if action == 'DELETE':
         del cloud.stacks[stack['id']]
+        cloud.names_of_deleted_stacks[stack['stack_name']] = cloud.steps

@@ -27,6 +27,9 @@ _ROOT = '/lbaas'
 #: Seconds in which a load balancer whose creation failed is deleted.
 CLEAN_UP_TIMEOUT = 60.0
 
+#: Statuses of a load balancer that was deleted.
+_GONE = ('PENDING_DELETE', 'DELETED')
+
 #: Keys of a pool's session persistence that Octavia supports.
 _PERSISTENCE = ('type', 'cookie_name')
 
@@ -106,17 +109,14 @@ class LoadBalancers:
         """Create the load balancer for ``key``, or its missing parts."""
         task = Task.start(f'create the load balancer {spec.name}', timeout)
         with sdk_errors.converted(task.description):
-            balancers = self._list(
-                'loadbalancers', description=_description(key)
-            )
-            balancer = (
-                balancers[0] if balancers else self._add_balancer(key, spec)
-            )
+            balancer = self._find_by_key(key)
         try:
             with sdk_errors.converted(task.description):
+                if balancer is None:
+                    balancer = self._add_balancer(key, spec)
                 return self._ensure_parts(balancer['id'], spec, task)
         except base.ProviderError:
-            self._clean_up(balancer['id'])
+            self._clean_up(key)
             raise
 
     def delete(
@@ -199,7 +199,13 @@ class LoadBalancers:
             values['availability_zone'] = spec.availability_zone
         if spec.flavor_id:
             values['flavor_id'] = spec.flavor_id
-        return self._post('loadbalancers', 'loadbalancer', values)
+        return sdk_errors.create_once(
+            self._cloud.options,
+            lambda: self._post(
+                'loadbalancers', 'loadbalancer', values, connect_retries=0
+            ),
+            lambda: self._find_by_key(key),
+        )
 
     def _ensure_parts(
         self, id_: str, spec: load_balancing.Spec, task: Task
@@ -232,12 +238,16 @@ class LoadBalancers:
             self._wait_until_ready(id_, task)
         return _balancer(balancer, pool_id, monitor_id)
 
-    def _clean_up(self, id_: str) -> None:
-        """Delete a load balancer whose creation failed."""
-        task = Task.start(f'delete load balancer {id_}', CLEAN_UP_TIMEOUT)
-        path = f'loadbalancers/{id_}?cascade=true'
+    def _clean_up(self, key: str) -> None:
+        """Delete what exists of a load balancer whose creation failed."""
+        description = f'delete the load balancer of {key}'
+        task = Task.start(description, CLEAN_UP_TIMEOUT)
         try:
-            self._retry_on_conflict(task, 'DELETE', path)
+            with sdk_errors.converted(description):
+                balancers = self._list_by_key(key)
+            for balancer in balancers:
+                path = f'loadbalancers/{balancer["id"]}?cascade=true'
+                self._retry_on_conflict(task, 'DELETE', path)
         except base.ProviderError as error:
             LOG.warning('A load balancer is left: %s', error)
 
@@ -294,12 +304,28 @@ class LoadBalancers:
         ]
         return balancer
 
+    def _find_by_key(self, key: str) -> dict[str, Any] | None:
+        balancers = self._list_by_key(key)
+        return balancers[0] if balancers else None
+
+    def _list_by_key(self, key: str) -> list[dict[str, Any]]:
+        """Return the load balancers for a key that are not being deleted."""
+        return [
+            balancer
+            for balancer in self._list(
+                'loadbalancers', description=_description(key)
+            )
+            if balancer['provisioning_status'] not in _GONE
+        ]
+
     # Requests to Octavia
 
-    def _request(self, method: str, path: str, body: Any = None) -> Any:
+    def _request(
+        self, method: str, path: str, body: Any = None, **options: Any
+    ) -> Any:
         return sdk_errors.checked(
             self._cloud.load_balancer.request(
-                f'{_ROOT}/{path}', method, json=body
+                f'{_ROOT}/{path}', method, json=body, **options
             )
         )
 
@@ -317,10 +343,10 @@ class LoadBalancers:
         return items
 
     def _post(
-        self, path: str, key: str, values: Mapping[str, Any]
+        self, path: str, key: str, values: Mapping[str, Any], **options: Any
     ) -> dict[str, Any]:
         created: dict[str, Any] = self._request(
-            'POST', path, {key: values}
+            'POST', path, {key: values}, **options
         ).json()[key]
         return created
 

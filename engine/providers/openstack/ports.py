@@ -13,6 +13,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import openstack.exceptions
+
 from engine.providers import base
 from engine.providers.openstack import sdk_errors
 from engine.providers.openstack.connection import Cloud
@@ -44,7 +46,7 @@ def delete_ports(cloud: Cloud, key: str) -> None:
         for address in _addresses_of(cloud, key):
             cloud.network.delete_ip(address, ignore_missing=True)
         for port in _all_ports_of(cloud, key):
-            cloud.network.delete_port(port, ignore_missing=True)
+            _delete_unused_port(cloud, port.id)
 
 
 def detach_ports(cloud: Cloud, key: str) -> None:
@@ -85,10 +87,7 @@ def replace_ports(
                 _set_groups(cloud, ports[name], spec)
             port_id = _ensure_port(cloud, key, name, spec, ports)
             if port_id not in attached:
-                body = {'interfaceAttachment': {'port_id': port_id}}
-                sdk_errors.checked(
-                    cloud.compute.post(_interfaces(server_id), json=body)
-                )
+                _attach(cloud, server_id, port_id)
 
 
 def _specs_by_name(specs: Sequence[Spec]) -> dict[str, Spec]:
@@ -233,6 +232,18 @@ def _attached_port_ids(cloud: Cloud, server_id: str) -> set[str]:
     }
 
 
+def _attach(cloud: Cloud, server_id: str, port_id: str) -> None:
+    body = {'interfaceAttachment': {'port_id': port_id}}
+    try:
+        sdk_errors.checked(
+            cloud.compute.post(_interfaces(server_id), json=body)
+        )
+    except openstack.exceptions.ConflictException:
+        # Nova may have received the request before, if it did not answer.
+        if port_id not in _attached_port_ids(cloud, server_id):
+            raise
+
+
 def _detach(
     cloud: Cloud, server_id: str, port_id: str, attached: set[str]
 ) -> None:
@@ -252,4 +263,16 @@ def _delete_port(cloud: Cloud, key: str, port_id: str) -> None:
     for address in _addresses_of(cloud, key):
         if address.port_id == port_id:
             cloud.network.delete_ip(address, ignore_missing=True)
-    cloud.network.delete_port(port_id, ignore_missing=True)
+    _delete_unused_port(cloud, port_id)
+
+
+def _delete_unused_port(cloud: Cloud, port_id: str) -> None:
+    """Delete a port that no server uses any more."""
+    try:
+        cloud.network.delete_port(port_id, ignore_missing=True)
+    except openstack.exceptions.ForbiddenException:
+        # If Neutron or Keystone does not answer Nova, Nova deletes a server
+        # without releasing its ports. Users may release a port, but may not
+        # delete one that a server uses.
+        cloud.network.update_port(port_id, device_id='', device_owner='')
+        cloud.network.delete_port(port_id, ignore_missing=True)

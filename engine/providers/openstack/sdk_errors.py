@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert errors of the cloud, and wait with a timeout."""
+"""Convert errors of the cloud, repeat requests, and wait with a timeout."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ from vobjects.rpc import concurrency_limit
 LOG = logging.getLogger(__name__)
 
 T = TypeVar('T')
+
+#: Errors because of a response that another cloud would not send. They are
+#: converted, too, so that the caller deletes the resources it has created. The
+#: error of text that is not JSON is also a RequestException.
+UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError)
 
 #: Maximum length of a cloud's message that users see.
 MAX_MESSAGE_LENGTH = 500
@@ -53,6 +58,14 @@ def converted(
             f'could not {description}: {error.http_status}:'
             f' {str(error.message)[:MAX_MESSAGE_LENGTH]}'
         ) from None
+    except UNEXPECTED as error:
+        LOG.exception(
+            'Could not %s: unexpected response of the cloud', description
+        )
+        raise base.ProviderError(
+            f'could not {description}: unexpected response of the cloud'
+            f' ({type(error).__name__}: {exceptions.cut(str(error))})'
+        ) from None
     except (
         keystoneauth1.exceptions.ClientException,
         requests.RequestException,
@@ -67,16 +80,6 @@ def converted(
         raise base.ProviderError(
             f'could not {description}: {exceptions.cut(str(error))}'
         ) from None
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        # Responses vary between clouds. Convert the error of a missing key,
-        # so that the caller deletes the resources it has created.
-        LOG.exception(
-            'Could not %s: unexpected response of the cloud', description
-        )
-        raise base.ProviderError(
-            f'could not {description}: unexpected response of the cloud'
-            f' ({type(error).__name__}: {exceptions.cut(str(error))})'
-        ) from None
 
 
 def checked(response: Any) -> Any:
@@ -86,6 +89,32 @@ def checked(response: Any) -> Any:
     """
     openstack.exceptions.raise_from_response(response)
     return response
+
+
+def create_once(
+    options: Any, request: Callable[[], T], find: Callable[[], T | None]
+) -> T:
+    """Create a resource, and repeat the request only if it had no effect.
+
+    :param options: the options of ``[provider_openstack]``
+    :param request: sends the request, without repeating it, and returns the
+        resource
+    :param find: returns the resource, if it exists
+    :raises keystoneauth1.exceptions.RetriableConnectionFailure: no request got
+        a response, and the resource does not exist
+    """
+    for attempt in range(options.retries + 1):
+        try:
+            return request()
+        except keystoneauth1.exceptions.RetriableConnectionFailure:
+            # The cloud may have received the request.
+            if (found := find()) is not None:
+                return found
+            if attempt == options.retries:
+                raise
+            with concurrency_limit.released():
+                time.sleep(options.retry_delay * 2**attempt)
+    raise AssertionError  # the last attempt returns or raises
 
 
 def wait_until(

@@ -9,11 +9,8 @@ the server changes to ERROR, the method raises an exception with Nova's reason.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping
 from typing import Any
-
-from keystoneauth1 import exceptions as auth_exceptions
 
 from engine.providers import base
 from engine.providers.openstack import (
@@ -151,21 +148,46 @@ class Servers:
         """Delete a server, if it exists."""
         description = f'delete server {server_id}'
         try:
-            with sdk_errors.converted(description, base.ServerNotFound):
-                if force:
-                    self._server_action(server_id, 'forceDelete', None)
-                else:
-                    sdk_errors.checked(
-                        self._cloud.compute.delete(f'/servers/{server_id}')
-                    )
+            self._request_deletion(server_id, force=force)
         except base.ServerNotFound:
             return
+        is_repeated = False
+
+        def poll() -> bool | None:
+            nonlocal is_repeated
+            try:
+                server = self._get(server_id)
+                if server['status'] != 'ERROR' or server.get(_TASK):
+                    return None
+                if is_repeated:
+                    raise base.ProviderError(
+                        f'could not {description}: {_fault(server)}'
+                    )
+                # Nova forgets the deletion of a server that it still builds
+                # if the build fails afterwards.
+                is_repeated = True
+                self._request_deletion(server_id, force=force)
+            except base.ServerNotFound:
+                return True
+            return None
+
         sdk_errors.wait_until(
-            lambda: self._is_gone(server_id) or None,
+            poll,
             description,
             timeout=self._timeout() if timeout is None else timeout,
             interval=self._cloud.options.poll_interval,
         )
+
+    def _request_deletion(self, server_id: str, *, force: bool) -> None:
+        with sdk_errors.converted(
+            f'delete server {server_id}', base.ServerNotFound
+        ):
+            if force:
+                self._server_action(server_id, 'forceDelete', None)
+            else:
+                sdk_errors.checked(
+                    self._cloud.compute.delete(f'/servers/{server_id}')
+                )
 
     def detach(self, key: str) -> None:
         """Detach the server of ``key``, so that it can get a new one.
@@ -278,27 +300,23 @@ class Servers:
         microversion = (
             VOLUME_TYPE_MICROVERSION if has_types else CREATE_MICROVERSION
         )
-        options = self._cloud.options
-        for attempt in range(options.retries + 1):
-            try:
-                response = sdk_errors.checked(
-                    self._cloud.compute.post(
-                        '/servers',
-                        json=body,
-                        microversion=microversion,
-                        connect_retries=0,
-                    )
+
+        def request() -> str:
+            response = sdk_errors.checked(
+                self._cloud.compute.post(
+                    '/servers',
+                    json=body,
+                    microversion=microversion,
+                    connect_retries=0,
                 )
-                return str(response.json()['server']['id'])
-            except auth_exceptions.RetriableConnectionFailure:
-                # Nova may have received the request: look before repeating
-                # it.
-                if found := self.find(key):
-                    return found.id
-                if attempt == options.retries:
-                    raise
-                time.sleep(options.retry_delay * 2**attempt)
-        raise AssertionError  # the last attempt returns or raises
+            )
+            return str(response.json()['server']['id'])
+
+        def find() -> str | None:
+            found = self.find(key)
+            return found.id if found else None
+
+        return sdk_errors.create_once(self._cloud.options, request, find)
 
     def _clean_up(self, key: str, server_id: str | None) -> None:
         """Delete what exists of a server whose creation failed."""
@@ -419,17 +437,6 @@ class Servers:
         if server['status'] in _GONE:
             raise base.ServerNotFound(f'server {server_id} is deleted')
         return server
-
-    def _is_gone(self, server_id: str) -> bool:
-        try:
-            server = self._get(server_id)
-        except base.ServerNotFound:
-            return True
-        if server['status'] == 'ERROR' and not server.get(_TASK):
-            raise base.ProviderError(
-                f'could not delete server {server_id}: {_fault(server)}'
-            )
-        return False
 
     def _wait(
         self,

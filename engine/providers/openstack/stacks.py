@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import openstack.exceptions
+
 from engine.providers import base
 from engine.providers.openstack import sdk_errors
 from engine.providers.openstack.connection import Cloud
@@ -25,7 +27,13 @@ _FIELDS = {
     'disable_rollback': 'disable_rollback',
 }
 
-_SERVER_ERROR = 500
+_SERVER_ERROR, _NOT_FOUND = 500, 404
+
+#: Status of a stack that was deleted.
+_DELETED = 'DELETE_COMPLETE'
+
+#: Seconds within which Heat must free the name of a deleted stack.
+NAME_TIMEOUT = 60.0
 
 #: Reason of a failed creation if Heat's response has none.
 _HEAT_ERROR = (
@@ -64,18 +72,40 @@ class Stacks:
     ) -> base.Stack:
         """Create a stack, or return the existing stack of ``key``."""
         description = f'create the stack of node {key}'
-        stack = self.find(key)
-        if stack is None:
-            body = {'stack_name': name, **_request_body(properties)}
-            with sdk_errors.converted(description):
-                response = self._cloud.orchestration.post('/stacks', json=body)
-                if response.status_code == _SERVER_ERROR:
-                    raise base.ProviderError(
-                        f'could not {description}: {_HEAT_ERROR}'
-                    )
-                stack_id = sdk_errors.checked(response).json()['stack']['id']
-        else:
-            stack_id = stack.id
+        body = {'stack_name': name, **_request_body(properties)}
+
+        def request() -> str:
+            response = self._cloud.orchestration.post(
+                '/stacks', json=body, connect_retries=0
+            )
+            if response.status_code == _SERVER_ERROR:
+                raise base.ProviderError(
+                    f'could not {description}: {_HEAT_ERROR}'
+                )
+            return str(sdk_errors.checked(response).json()['stack']['id'])
+
+        def find() -> str | None:
+            stack = self.find(key)
+            return stack.id if stack else None
+
+        def attempt() -> str | None:
+            try:
+                return sdk_errors.create_once(
+                    self._cloud.options, request, find
+                )
+            except openstack.exceptions.ConflictException:
+                # Heat frees the name shortly after it has deleted a stack.
+                if self._is_name_used(name):
+                    raise
+                return None
+
+        with sdk_errors.converted(description):
+            stack_id = find() or sdk_errors.wait_until(
+                attempt,
+                description,
+                timeout=NAME_TIMEOUT,
+                interval=self._cloud.options.poll_interval,
+            )
         return self._wait(stack_id, description, self._timeout(properties))
 
     def find(self, key: str) -> base.Stack | None:
@@ -87,7 +117,7 @@ class Stacks:
                 )
             )
         for stack in response.json()['stacks']:
-            if stack['stack_status'] != 'DELETE_COMPLETE':
+            if stack['stack_status'] != _DELETED:
                 return _stack(stack)
         return None
 
@@ -177,6 +207,14 @@ class Stacks:
             'disable_rollback': stack.get('disable_rollback'),
         }
 
+    def _is_name_used(self, name: str) -> bool:
+        """Tell whether a stack that was not deleted has a name."""
+        response = self._cloud.orchestration.get(f'/stacks/{name}')
+        if response.status_code == _NOT_FOUND:
+            return False
+        stack = sdk_errors.checked(response).json()['stack']
+        return bool(stack['stack_status'] != _DELETED)
+
     def _get(self, stack_id: str) -> dict[str, Any]:
         description = f'show stack {stack_id}'
         with sdk_errors.converted(description, base.StackNotFound):
@@ -184,7 +222,7 @@ class Stacks:
                 self._cloud.orchestration.get(f'/stacks/{stack_id}')
             )
             stack: dict[str, Any] = response.json()['stack']
-        if stack['stack_status'] == 'DELETE_COMPLETE':
+        if stack['stack_status'] == _DELETED:
             raise base.StackNotFound(f'stack {stack_id} is deleted')
         return stack
 

@@ -127,6 +127,44 @@ def test_balancer_is_deleted_after_an_unexpected_response(
     assert resource(cloud, 'loadbalancers')['final_status'] == 'DELETED'
 
 
+BALANCERS = '/balancing/v2.0/lbaas/loadbalancers'
+
+
+@pytest.mark.parametrize('content', [b'{}', b'not JSON'])
+def test_balancer_is_deleted_if_the_response_to_its_creation_is_malformed(
+    balancers: load_balancing.LoadBalancers, cloud: fake.Cloud, content: bytes
+) -> None:
+    cloud.lose('POST', BALANCERS, times=1, content=content)
+    with pytest.raises(base.ProviderError, match='unexpected response'):
+        balancers.create('key', SPEC, timeout=LONG)
+    assert resource(cloud, 'loadbalancers')['final_status'] == 'DELETED'
+
+    # The old one is not used while it is being deleted.
+    created = balancers.create('key', SPEC, timeout=LONG)
+    assert set(cloud.balancing['loadbalancers']) > {created.id}
+
+
+def test_balancer_whose_response_is_lost_is_created_once(
+    balancers: load_balancing.LoadBalancers, cloud: fake.Cloud
+) -> None:
+    cloud.lose('POST', BALANCERS, times=1, content=None)
+    created = balancers.create('key', SPEC, timeout=LONG)
+    assert list(cloud.balancing['loadbalancers']) == [created.id]
+    assert len(cloud.requests_to(f'POST {BALANCERS}')) == 1
+
+
+def test_creation_of_a_balancer_is_repeated_if_it_was_not_received(
+    balancers: load_balancing.LoadBalancers, cloud: fake.Cloud
+) -> None:
+    cloud.fail('POST', BALANCERS, 0, times=2)
+    created = balancers.create('key', SPEC, timeout=LONG)
+    assert list(cloud.balancing['loadbalancers']) == [created.id]
+    cloud.fail('POST', BALANCERS, 0)
+    with pytest.raises(base.ProviderError, match='does not answer'):
+        balancers.create('other', SPEC, timeout=LONG)
+    assert list(cloud.balancing['loadbalancers']) == [created.id]
+
+
 def test_existing_balancer_is_found_by_name_or_id(
     balancers: load_balancing.LoadBalancers, balancer: load_balancing.Balancer
 ) -> None:

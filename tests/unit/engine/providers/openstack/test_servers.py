@@ -273,6 +273,32 @@ def test_update_of_networks_changes_ports(
         assert groups == [cloud.id_of('security_groups', 'web')]
 
 
+@pytest.mark.parametrize('is_lost', [True, False])
+def test_port_is_attached_once_if_the_response_is_lost(
+    provider: Provider, cloud: fake.Cloud, is_lost: bool
+) -> None:
+    server = create_server(provider, networks=[])
+    interfaces = f'/compute/v2.1/servers/{server.id}/os-interface'
+    if is_lost:
+        cloud.lose('POST', interfaces, times=1, content=None)
+    else:
+        cloud.fail('POST', interfaces, 409, 'Port is in use')
+    new = {**SMALL, 'networks': [{'network': 'public'}]}
+
+    def update() -> None:
+        provider.servers.update('key', server.id, 'web', SMALL, new)
+
+    if is_lost:
+        update()
+        assert len(cloud.requests_to(f'POST {interfaces}')) == 2
+    else:
+        with pytest.raises(base.ProviderError, match='409: Port is in use'):
+            update()
+    # The first port is one that Nova has created.
+    users = [port['device_id'] for port in cloud.ports.values()]
+    assert users == [server.id, server.id if is_lost else '']
+
+
 def test_resize_when_nova_leaves_it_undone_is_an_error(
     provider: Provider, cloud: fake.Cloud
 ) -> None:
@@ -410,6 +436,31 @@ def test_forced_deletion_forces_nova(
     provider.servers.delete(server.id, force=True, timeout=60)
     path = f'POST /compute/v2.1/servers/{server.id}/action'
     assert cloud.bodies_to(path) == [{'forceDelete': None}]
+    assert cloud.servers == {}
+
+
+def test_ports_that_nova_does_not_release_are_released_and_deleted(
+    provider: Provider, cloud: fake.Cloud
+) -> None:
+    server = create_server(provider, networks=[{'network': 'private'}])
+    cloud.keeps_ports = True
+    provider.servers.delete(server.id)
+    (port,) = cloud.ports.values()
+    assert port['device_id'] == server.id
+    provider.servers.delete_related('key')
+    assert cloud.leftovers() == {}
+
+
+@pytest.mark.parametrize('force', [False, True])
+def test_deletion_that_nova_forgets_is_repeated_once(
+    provider: Provider, cloud: fake.Cloud, force: bool
+) -> None:
+    server = create_server(provider)
+    cloud.failing_deletions = 2
+    with pytest.raises(base.ProviderError, match=f'delete server {server.id}'):
+        provider.servers.delete(server.id, force=force)
+    cloud.failing_deletions = 1
+    provider.servers.delete(server.id, force=force)
     assert cloud.servers == {}
 
 

@@ -69,6 +69,27 @@ def test_properties_of_a_profile_are_sent_to_heat(
     }
 
 
+def test_stack_whose_response_is_lost_is_created_once(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    cloud.lose('POST', '/heat/v1/stacks', times=1, content=None)
+    stack = create_stack(provider)
+    assert list(cloud.stacks) == [stack.id]
+    assert len(cloud.requests_to('POST /heat/v1/stacks')) == 1
+
+
+def test_name_of_a_deleted_stack_is_used_once_heat_frees_it(
+    provider: base.Provider, cloud: fake.Cloud
+) -> None:
+    deleted = create_stack(provider)
+    provider.stacks.delete(deleted.id)
+    stack = create_stack(provider)
+    assert len(cloud.requests_to('POST /heat/v1/stacks')) == 2 + cloud.steps
+    assert list(cloud.stacks) == [stack.id]
+    with pytest.raises(base.ProviderError, match='409: The Stack already'):
+        provider.stacks.create('other', stack.name, {'template': TEMPLATE})
+
+
 def test_update_replaces_template_and_parameters(
     provider: base.Provider, cloud: fake.Cloud
 ) -> None:
