@@ -265,13 +265,16 @@ class ActionRun:
         session: orm.Session,
         children: Iterable[models.Action],
         then: str,
+        failed: Iterable[models.Action] = (),
     ) -> None:
         """Continue with stage ``then`` when the children have ended.
 
         :param children: from :meth:`child`; at least one
+        :param failed: ended children whose failures count, too
         """
         batch = list(children)
-        data = {**self.action.data, 'children': [c.id for c in batch]}
+        ids = [child.id for child in (*failed, *batch)]
+        data = {**self.action.data, 'children': ids}
         actions.wait_for(session, self.claim, batch, then, data)
         self.stage_ended = self._wake_needed = True
 
@@ -316,11 +319,18 @@ class ActionRun:
 
     def failures(self, session: orm.Session) -> list[str]:
         """Return the failure reasons of the children of the last wait."""
+        return [
+            f'{child.action} of {child.target}: {child.status_reason}'
+            for child in self.failed_children(session)
+        ]
+
+    def failed_children(self, session: orm.Session) -> list[models.Action]:
+        """Return the children of the last wait that did not succeed."""
         batch = set(self.action.data.get('children', ()))
         if not batch:
             return []
         return [
-            f'{child.action} of {child.target}: {child.status_reason}'
+            child
             for child in dependencies.children(session, self.action.id)
             if child.id in batch and child.status != 'SUCCEEDED'
         ]

@@ -240,10 +240,14 @@ def wait(
     session: orm.Session,
     children: Sequence[models.Action],
     then: Step,
+    failed: Sequence[models.Action] = (),
 ) -> None:
-    """Run a step after the children, or at once if there are none."""
+    """Run a step after the children, or at once if there are none.
+
+    :param failed: ended children whose failures count, too
+    """
     if children:
-        run.wait(session, children, then.__name__)
+        run.wait(session, children, then.__name__, failed)
     else:
         then(run, session)
 

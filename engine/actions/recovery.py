@@ -34,8 +34,12 @@ def recover(run: action_run.ActionRun, session: orm.Session) -> None:
 
 
 def repair(run: action_run.ActionRun, session: orm.Session) -> None:
-    """Derive recoveries of unhealthy nodes, as requested or by policy."""
-    request = run.request
+    """Derive recoveries of unhealthy nodes, as requested or by policy.
+
+    A node whose check has failed may be well, and is not recovered.
+    """
+    request, unknown = run.request, run.failed_children(session)
+    unchecked = {check.target for check in unknown}
     fields = {
         name: value
         for name in ('operation', 'operation_params')
@@ -53,9 +57,9 @@ def repair(run: action_run.ActionRun, session: orm.Session) -> None:
             requests.NodeRecoverRequest(identity=node.id, **fields),
         )
         for node in nodes.of_cluster(session, run.action.target)
-        if node.status != 'ACTIVE'
+        if node.status != 'ACTIVE' and node.id not in unchecked
     ]
-    cluster_actions.wait(run, session, children, refit)
+    cluster_actions.wait(run, session, children, refit, unknown)
 
 
 def refit(run: action_run.ActionRun, session: orm.Session) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from engine.db import models
+from engine.providers import base as providers
 from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters
@@ -317,6 +318,49 @@ def test_recover_repairs_unhealthy_nodes(
     assert harness.count(models.SimulatedServer) == expected
     assert len(harness.statuses('NODE_RECOVER')) == (1 if check else 0)
     assert len(harness.statuses('NODE_CHECK')) == (2 if check else 0)
+    harness.assert_idle()
+
+
+@pytest.mark.parametrize('lost', [0, 1])
+def test_recover_with_check_keeps_nodes_whose_check_fails(
+    harness: engine_harness.Harness,
+    monkeypatch: pytest.MonkeyPatch,
+    lost: int,
+) -> None:
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 3)
+    first, *others = harness.rows(models.Node)
+    servers = harness.cloud.servers
+    get = servers.get
+
+    def get_first(server_id: str) -> Any:
+        if server_id == first.physical_id:
+            raise providers.ProviderError('the cloud does not answer')
+        return get(server_id)
+
+    monkeypatch.setattr(servers, 'get', get_first)
+    for node in others[:lost]:
+        servers.delete(node.physical_id)
+    engine.call(clusters.ClusterRecoverRequest(identity=cluster, check=True))
+    engine.run_actions()
+    assert harness.statuses('CLUSTER_RECOVER') == ['FAILED']
+    (action,) = (
+        row
+        for row in harness.rows(models.Action)
+        if row.action == 'CLUSTER_RECOVER'
+    )
+    assert f'{first.id}: the cloud does not answer' in action.status_reason
+    assert len(harness.statuses('NODE_RECOVER')) == lost
+    after = harness.row(models.Node, first.id)
+    assert (after.status, after.physical_id) == ('ERROR', first.physical_id)
+    assert harness.count(models.SimulatedServer) == 3
+
+    monkeypatch.setattr(servers, 'get', get)
+    engine.call(clusters.ClusterRecoverRequest(identity=cluster, check=True))
+    engine.run_actions()
+    assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
+    after = harness.row(models.Node, first.id)
+    assert after.physical_id == first.physical_id
     harness.assert_idle()
 
 
