@@ -79,7 +79,7 @@ class Cloud:
             self.processes.start(name)
         for name in services.PROCESSES:
             self.processes.wait_until_ready(name)
-        self._wait_for_hosts()
+        self.wait_for_hosts()
         if not self._is_seeded.exists():
             self._run_all('nova', services.AFTER_START)
             seeding.resources(self.settings)
@@ -101,6 +101,22 @@ class Cloud:
             else 'starting'
             for name in services.PROCESSES
         }
+
+    def wait_for_hosts(self) -> None:
+        """Wait until Nova can use all compute hosts.
+
+        :raises CloudError: they are not up in time
+        """
+        end = time.monotonic() + HOSTS_TIMEOUT
+        while len(seeding.compute_hosts(self.settings)) < len(services.ZONES):
+            for zone in services.ZONES:
+                self.processes.assert_running(f'nova-compute-{zone}')
+            if time.monotonic() > end:
+                raise CloudError(
+                    'the compute hosts are not up: see'
+                    f' {self.settings.logs}/nova-compute-*.log'
+                )
+            time.sleep(0.5)
 
     def _stop_all(self, timeout: float) -> None:
         self.processes.stop(*services.PROCESSES, timeout=timeout)
@@ -141,15 +157,3 @@ class Cloud:
             )
         if completed.returncode:
             raise CloudError(f'{command} failed: {log_end(log)}')
-
-    def _wait_for_hosts(self) -> None:
-        end = time.monotonic() + HOSTS_TIMEOUT
-        while len(seeding.compute_hosts(self.settings)) < len(services.ZONES):
-            for zone in services.ZONES:
-                self.processes.assert_running(f'nova-compute-{zone}')
-            if time.monotonic() > end:
-                raise CloudError(
-                    'the compute hosts are not up: see'
-                    f' {self.settings.logs}/nova-compute-*.log'
-                )
-            time.sleep(0.5)

@@ -95,6 +95,9 @@ def client(
 class Client(RestClient):
     """REST client with what the tests of the cloud have in common."""
 
+    # With each request, Keystone validates the token.
+    POLL_INTERVAL = 0.3
+
     def authenticate(self, tenant: Tenant) -> None:
         """Use a new token of a tenant."""
         self._session.headers['X-Auth-Token'] = tenant.token()

@@ -11,8 +11,9 @@ import contextlib
 import dataclasses
 import functools
 import http.client
+import os
 import re
-import time
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,16 +21,15 @@ from tests import http_server
 from tests.real_cloud import services
 from tests.real_cloud.settings import Settings
 
-NAME = 'RegionTwo'
+#: Each worker of pytest-xdist has a region of its own.
+NAME = f'RegionTwo{os.environ.get("PYTEST_XDIST_WORKER", "")}'
 
 #: Services with endpoints in the region.
 SERVICES = ('glance', 'nova', 'neutron', 'heat', 'octavia')
 
-#: Seconds without a response; longer than :data:`REQUEST_TIMEOUT`.
-SILENCE = 15.0
-
-#: [provider_openstack] request_timeout for tests with such responses.
-REQUEST_TIMEOUT = 10.0
+#: [provider_openstack] request_timeout for tests without a response. A busy
+#: machine may need many seconds for other requests.
+REQUEST_TIMEOUT = 30.0
 
 _TIMEOUT = 120
 
@@ -43,8 +43,9 @@ class Fault:
 
     :ivar kind: ``refused``: the API does not receive the request; ``lost``:
         it does, but the connection ends before the response; ``silent``: the
-        response comes too late; ``error``, ``garbage``, ``empty``: the content
-        of the response is an error page with status 500, text, or ``{}``
+        connection stays open until :meth:`Region.restore`; ``error``,
+        ``garbage``, ``empty``: the content of the response is an error page
+        with status 500, text, or ``{}``
     :ivar requests: regular expression of "METHOD /path"
     """
 
@@ -56,10 +57,12 @@ class Region:
     """The region.
 
     :ivar requests: "METHOD /path" of all requests
+    :ivar is_restored: whether no request is disturbed
     """
 
     def __init__(self) -> None:
         self.requests: list[str] = []
+        self.is_restored = threading.Event()
         self._fault: Fault | None = None
         self._left = 0
 
@@ -69,10 +72,12 @@ class Region:
         :param count: the number of requests to disturb
         """
         self._fault, self._left = fault, count
+        self.is_restored.clear()
 
     def restore(self) -> None:
         """Disturb no further request."""
         self._fault = None
+        self.is_restored.set()
 
     def receive(self, request: str) -> str:
         """Record a request and return the kind of its fault, if any."""
@@ -104,7 +109,7 @@ class _Handler(http_server.Handler):
             return
         status, headers, content = self._forwarded(body)
         if fault == 'silent':
-            time.sleep(SILENCE)
+            self._region.is_restored.wait()
         if fault in ('silent', 'lost'):
             self.close_connection = True
             return
@@ -163,6 +168,7 @@ def running(settings: Settings, admin: Any) -> Iterator[Region]:
                 region_id=NAME,
                 url=f'http://127.0.0.1:{port}{service.path}',
             )
+        stack.callback(region.restore)
         yield region
 
 

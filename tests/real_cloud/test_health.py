@@ -84,6 +84,7 @@ def test_notification_of_nova_heals_the_cluster(
     assert tenant.leftovers() == {}
 
 
+@pytest.mark.exclusive
 def test_disabled_hypervisor_is_left(rest: Client, tenant: Tenant) -> None:
     cluster = monitored(rest, 'HYPERVISOR_STATUS_POLLING', 'RECREATE')
     node, _well = rest.nodes(cluster)

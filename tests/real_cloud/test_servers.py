@@ -158,6 +158,36 @@ def test_server_keeps_its_id_when_its_profile_changes(
     assert tenant.leftovers() == {}
 
 
+def test_update_that_nova_cannot_do_is_refused_and_keeps_the_server(
+    rest: Client, tenant: Tenant
+) -> None:
+    compute = tenant.client.compute
+    keys = [unique('key'), unique('key')]
+    for key in keys:
+        compute.create_keypair(name=key)
+    values = {'key_name': keys[0], 'user_data': '#!/bin/sh\n'}
+    profile = rest.server_profile(**values)
+    cluster = rest.create_cluster(profile, 1)
+    before = only_server(tenant)
+    for name, value in (('key_name', keys[1]), ('user_data', '#!/bin/ksh\n')):
+        changed = rest.server_profile(**{**values, name: value})
+        action = rest.update(cluster, profile_id=changed)
+        assert action['status'] == 'FAILED', action
+        (node,) = rest.nodes(cluster)
+        assert node['status_reason'] == f'{name} of a server cannot be changed'
+        assert node['profile_id'] == profile
+        after = only_server(tenant)
+        assert (after.id, after.key_name) == (before.id, keys[0])
+        assert after.updated_at == before.updated_at
+        rest.run(cluster, 'recover', check=True)
+        (node,) = rest.nodes(cluster)
+        assert (node['status'], node['physical_id']) == ('ACTIVE', before.id)
+    rest.remove(cluster)
+    for key in keys:
+        compute.delete_keypair(key)
+    assert tenant.leftovers() == {}
+
+
 @pytest.mark.parametrize(
     ('properties', 'reason'),
     [

@@ -188,6 +188,7 @@ def test_administrator_sees_all_projects_and_a_member_only_one(
     assert tenant.leftovers() == {}
 
 
+@pytest.mark.exclusive
 def test_revoked_token_of_the_service_is_replaced(
     cloud: Cloud, tenant: Tenant, tmp_path: pathlib.Path
 ) -> None:
@@ -247,6 +248,7 @@ def short_tokens(cloud: Cloud) -> Iterator[None]:
         restart(content)
 
 
+@pytest.mark.exclusive
 def test_token_that_expires_during_an_action_is_replaced(
     cloud: Cloud, admin: Any, tmp_path: pathlib.Path
 ) -> None:
@@ -274,5 +276,7 @@ def test_token_that_expires_during_an_action_is_replaced(
         assert set(tenant.servers()) == set(rest.physical_ids(cluster))
         assert len(tenant.servers()) == 1
         (policy,) = rest.get(f'/v1/clusters/{cluster}')['policies']
+        rest.authenticate(tenant)
         rest.run(cluster, 'policy_detach', policy_id=policy)
+        rest.authenticate(tenant)
         rest.remove(cluster)
