@@ -326,6 +326,9 @@ def _unwrap_field(body: dict[str, Any], route: routes.Route) -> dict[str, Any]:
             ),
         )
     ((name, content),) = body.items()
+    if content is None and params.body_field:
+        # gophercloud sends null for an operation without parameters.
+        content = {}
     content = _map(content, phrases.format_path('body', [name]))
     if params.body_field:
         return {field: name, params.body_field: content}

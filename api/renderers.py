@@ -120,14 +120,12 @@ def _operations_schema(version: Version, early: bool) -> Schema | None:
 
 
 def _with_cluster(event: dict[str, Any]) -> dict[str, Any]:
-    """Add the cluster of an event as Senlin shows it: ID and name."""
-    id_ = event['cluster_id']
-    name = (
-        event['oname']
-        if event['otype'] == 'CLUSTER'
-        else (event['meta_data'] or {}).get('cluster_name')
-    )
-    event['cluster'] = id_ and {'id': id_, 'name': name}
+    """Add the key ``cluster`` of the API reference, which is always null.
+
+    Senlin 16 has the whole row of the cluster there, which typed clients such
+    as gophercloud reject.
+    """
+    event['cluster'] = None
     return event
 
 
@@ -143,18 +141,11 @@ def _render_events(result: Any, manifest: Manifest) -> Rendered:
 
 
 def _event_schema(version: Version, early: bool) -> Schema | None:
-    """Return the schema of an event with its cluster."""
+    """Return the schema of an event with the key ``cluster``."""
     schema = resource_schema(resources.Event, version, early=early)
     if schema is None:
         return None
-    cluster = closed(
-        {'id': {'type': 'string'}, 'name': {'type': ['string', 'null']}},
-        ('id', 'name'),
-    )
-    properties = {
-        **schema['properties'],
-        'cluster': {**cluster, 'type': ['object', 'null']},
-    }
+    properties = {**schema['properties'], 'cluster': {'type': 'null'}}
     required = [*schema['required'], 'cluster']
     return {**schema, 'properties': properties, 'required': required}
 
@@ -194,7 +185,7 @@ no_content = Renderer(
 #: The operations that a profile type supports.
 operations = Renderer(_render_operations, _operations_schema)
 
-#: An event with its cluster.
+#: An event.
 event = Renderer(
     _render_event,
     lambda version, early: under_keys(
@@ -202,7 +193,7 @@ event = Renderer(
     ),
 )
 
-#: Events with their clusters.
+#: Events.
 events = Renderer(
     _render_events,
     lambda version, early: _page_schema(

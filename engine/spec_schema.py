@@ -71,6 +71,16 @@ def _to_boolean(value: Any) -> bool:
     return bool(strutils.bool_from_string(str(value), strict=True))
 
 
+def _to_list(value: Any) -> list[Any] | tuple[Any, ...]:
+    # To Senlin, a text is a list of its characters, so clients such as
+    # gophercloud send an empty one for no items.
+    if value == '':
+        return []
+    if not isinstance(value, list | tuple):
+        raise TypeError
+    return value
+
+
 def _instance(cls: type | types.UnionType) -> Callable[[Any], Any]:
     """Return a converter that accepts instances of a class unchanged."""
 
@@ -110,7 +120,7 @@ TYPES: Mapping[str, Type] = {
         'an integer, as a number or in digits',
         "The value '{}' is not a valid Integer",
     ),
-    'List': Type(_instance(list | tuple), 'a list', "'{}' is not a List"),
+    'List': Type(_to_list, 'a list', "'{}' is not a List"),
     'Map': Type(_instance(Mapping), 'a map', "'{}' is not a Map"),
     'Number': Type(
         _to_number,

@@ -16,6 +16,7 @@ import fnmatch
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -144,6 +145,11 @@ def main() -> int:
             for pattern in options.suite
         )
     ]
+    if not os.environ.get('CI'):
+        for suite in chosen:
+            if suite.missing:
+                say(f'{suite.name} is skipped: it {suite.missing}')
+        chosen = [suite for suite in chosen if not suite.missing]
     runs = [Run(suite) for suite in chosen]
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     environments = _install(runs)
@@ -361,11 +367,23 @@ class _Launcher:
             try:
                 with self.stop.running(process), process:
                     assert process.stdout is not None
-                    results.read(process.stdout, into.append)
+                    read = (
+                        results.read_go
+                        if self.suite.language == 'go'
+                        else results.read
+                    )
+                    read(process.stdout, into.append)
             finally:
                 timer.cancel()
 
     def _command(self, only: str, workers: int) -> list[str]:
+        if self.suite.language == 'go':
+            go = shutil.which('go') or 'go'
+            return [
+                *(go, 'tool', 'test2json', '-t'),
+                *(str(self.environment / 'bin' / 'suite'), '-test.v'),
+                *(f'-test.timeout={LIMIT}s', f'-test.run={only}'),
+            ]
         packages = suites.site_packages(self.environment)
         excluded = self.home / 'excluded'
         excluded.write_text(

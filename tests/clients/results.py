@@ -6,6 +6,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import fnmatch
+import json
 import pathlib
 import re
 import tomllib
@@ -19,6 +20,9 @@ TABLE = pathlib.Path(__file__).with_name('expectations.toml')
 
 #: Statuses of subunit that mean that a test did what it should.
 _PASSED = {'success', 'xfail'}
+
+#: Actions of Go's test2json -> statuses of subunit.
+_GO_STATUSES = {'pass': 'success', 'fail': 'fail', 'skip': 'skip'}
 
 #: tempest appends attributes to names of tests: "test_a[id-..., smoke]".
 _ATTRIBUTES = re.compile(r'\[[^]]*\]$')
@@ -107,6 +111,20 @@ def read(stream: IO[bytes], report: Callable[[Result], None]) -> None:
         result
     )
     result.stopTestRun()
+
+
+def read_go(stream: IO[bytes], report: Callable[[Result], None]) -> None:
+    """Report each result of ``go tool test2json`` as it arrives."""
+    output: dict[str, list[str]] = collections.defaultdict(list)
+    for line in stream:
+        event = json.loads(line)
+        test, action = event.get('Test'), event['Action']
+        if not test:
+            continue
+        if action == 'output':
+            output[test].append(event['Output'])
+        elif status := _GO_STATUSES.get(action):
+            report(Result(test, status, ''.join(output.pop(test, ()))))
 
 
 def judge(

@@ -149,8 +149,9 @@ def test_body_when_of_another_shape_is_rejected(
             {'reboot': {}, 'rebuild': {}},
             {'reboot': []},
             {'reboot': 'x'},
-            {'reboot': None},
         ]
+        if not route.params.body_field:
+            shapes.append({'reboot': None})
     for body in shapes:
         response = rest.request(
             route.method, path_of(route), data=json.dumps(body).encode()

@@ -351,3 +351,13 @@ def test_operation_when_flat_or_below_params_has_parameters(
     assert engine.last_request.operation == 'reboot'
     assert engine.last_request.params == params
     assert engine.last_request.filters == filters
+
+
+@pytest.mark.parametrize('params', [None, {}])
+def test_operation_of_a_node_may_have_null_as_parameters(
+    api: client.ApiClient, engine: fake_engine.FakeEngine, params: Any
+) -> None:
+    response = api('POST', '/v1/nodes/x/ops', {'lock': params}, version=LATEST)
+    assert response.status != 400
+    assert engine.last_request.operation == 'lock'
+    assert engine.last_request.params == {}

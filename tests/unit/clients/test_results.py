@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import json
 
 import pytest
 import subunit
@@ -87,3 +88,28 @@ def test_each_expectation_is_of_a_suite() -> None:
     names = [suite.name for suite in suites.load()]
     for entry in results.expectations():
         assert any(map(entry.concerns, names)), entry
+
+
+def test_results_of_go_are_read_with_their_output() -> None:
+    lines = [
+        {'Action': 'start'},
+        {'Action': 'run', 'Test': 'TestA'},
+        {'Action': 'output', 'Test': 'TestA', 'Output': 'created\n'},
+        {'Action': 'run', 'Test': 'TestB'},
+        {'Action': 'output', 'Test': 'TestB', 'Output': 'not found\n'},
+        {'Action': 'pass', 'Test': 'TestA', 'Elapsed': 1.5},
+        {'Action': 'fail', 'Test': 'TestB'},
+        {'Action': 'skip', 'Test': 'TestC'},
+        {'Action': 'output', 'Output': 'FAIL\n'},
+        {'Action': 'fail'},
+    ]
+    stream = io.BytesIO(
+        b''.join(json.dumps(x).encode() + b'\n' for x in lines)
+    )
+    reported: list[Result] = []
+    results.read_go(stream, reported.append)
+    assert reported == [
+        Result('TestA', 'success', 'created\n'),
+        Result('TestB', 'fail', 'not found\n'),
+        Result('TestC', 'skip'),
+    ]

@@ -30,7 +30,7 @@ CONVERTED: dict[str, list[tuple[Any, Any]]] = {
         (True, 1),
         ('9' * 18, 10**18 - 1),
     ],
-    'List': [([], []), (['a', 'b'], ['a', 'b'])],
+    'List': [([], []), (['a', 'b'], ['a', 'b']), ('', [])],
     'Map': [({}, {}), ({'a': {'b': 1}}, {'a': {'b': 1}})],
     'Number': [(3, 3), (1.5, 1.5), ('3', 3), ('1.5', 1.5), ('1e3', 1000.0)],
     'String': [
@@ -50,7 +50,7 @@ REJECTED: dict[str, tuple[str, list[Any]]] = {
         'an integer',
         ['', 'soon', '1.5', [], [1], {}, '9' * 20, '9' * 5000, 1e300],
     ),
-    'List': ('a list', ['', 'ab', 1, True, {}]),
+    'List': ('a list', ['ab', 1, True, {}]),
     'Map': ('a map', ['', '{}', 1, True, []]),
     'Number': (
         'a number',
