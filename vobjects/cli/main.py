@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn
 
 from vobjects import exceptions, suggestions
+from vobjects.cli import parser as parsers
 from vobjects.cli.parser import Parser
 
 GROUP = 'vobjects.commands'
@@ -159,8 +160,23 @@ def _complete() -> NoReturn:
 
 def _unknown(name: str, commands: CommandPoints) -> str:
     near = suggestions.nearest(name, commands)
-    advice = f'did you mean {near!r}?' if near else 'see vobjects --help'
+    found = [near] if near else _with_subcommand(name, commands)
+    advice = (
+        f'did you mean {" or ".join(map(repr, found))}?'
+        if found
+        else 'see vobjects --help'
+    )
     return f'unknown command {exceptions.cut(name)}; {advice}'
+
+
+def _with_subcommand(name: str, commands: CommandPoints) -> list[str]:
+    """Return the command lines that run a subcommand, such as 'db sync'."""
+    return [
+        f'{command} {name}'
+        for command, point in sorted(commands.items())
+        if isinstance(loaded := point.load(), parsers.Command)
+        and name in loaded.parser().commands
+    ]
 
 
 def _code_of(error: Exception) -> int | None:

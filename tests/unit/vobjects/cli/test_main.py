@@ -62,6 +62,12 @@ def test_main_when_version_is_requested_prints_the_distribution(capsys):
     [
         (['egnine'], "did you mean 'engine'?"),
         (['wholly-unknown'], 'see vobjects --help'),
+        (['import-senlin'], "did you mean 'db import-senlin'?"),
+        (['release'], "did you mean 'lock release'?"),
+        (
+            ['check'],
+            "did you mean 'config check' or 'db check' or 'lock check'?",
+        ),
         (['--port', 'up'], '--port'),
         ([''], 'unknown command'),
     ],
