@@ -39,7 +39,7 @@ test: ## Run all checks, quick ones first
 	@$(MAKE) --no-print-directory lint types docs services
 	@$(MAKE) --no-print-directory unit unit-newest servers functional examples upgrade
 	@$(MAKE) --no-print-directory test-clients \
-		ARGS="--suite 'openstacksdk-*' --suite 'senlin-tempest-plugin'"
+		ARGS="--suite 'openstacksdk-*' --suite 'senlin-tempest-plugin' --suite gophercloud"
 	@$(MAKE) --no-print-directory test-cloud-core
 
 .PHONY: lint
@@ -113,6 +113,12 @@ PYTEST_PROCESSES := $(BIN)/pytest -q --numprocesses 2
 functional: $(VENV)/.test ## Run functional tests with real processes
 	$(PYTEST_PROCESSES) tests/functional $(ARGS)
 
+SECONDS ?= 600
+
+.PHONY: soak
+soak: $(VENV)/.test ## Kill engines and a broker under load; SECONDS=600
+	VOBJECTS_SOAK='$(SECONDS)' $(BIN)/pytest -q tests/functional/test_soak.py
+
 .PHONY: examples
 examples: $(VENV)/.test ## Install the services in examples and upgrade them
 	$(PYTEST_PROCESSES) --dist loadfile tests/examples $(ARGS)
@@ -128,20 +134,30 @@ test-clients: $(VENV)/.test ## Run test suites of Senlin's clients; ARGS='--help
 # KEEP=yes leaves the cloud running for the next run.
 KEEP ?=
 CLOUD := PYTHON='$(BIN)/python' tools/openstack
+CLOUD_DOWN := [ '$(KEEP)' = yes ] || trap "$(CLOUD) down" EXIT
+
+# Tests that stop services run last, one after another. With ARGS, one of the
+# two runs may find no tests: pytest then exits with 5.
+define test_cloud
+code=0; \
+$(PYTEST_PROCESSES) -m '$(1)not exclusive' tests/real_cloud $(ARGS) \
+	|| [ $$? = 5 ] || code=1; \
+$(BIN)/pytest -q -m '$(1)exclusive' tests/real_cloud $(ARGS) \
+	|| [ $$? = 5 ] || code=1; \
+exit $$code
+endef
 
 .PHONY: test-cloud
 test-cloud: $(VENV)/.test ## Run the service on a real OpenStack; KEEP=yes
-	@[ '$(KEEP)' = yes ] || trap "$(CLOUD) down" EXIT; \
-		$(CLOUD) up; $(BIN)/pytest -q tests/real_cloud $(ARGS)
+	@$(CLOUD_DOWN); $(CLOUD) up; $(call test_cloud,)
 
 # The most important of these tests, in ten minutes. Like other tests, they are
 # skipped if a server is missing, unless CI is set.
 .PHONY: test-cloud-core
 test-cloud-core: $(VENV)/.test ## Run the core of test-cloud; KEEP=yes
-	@[ '$(KEEP)' = yes ] || trap "$(CLOUD) down" EXIT; \
-		$(CLOUD) up || { code=$$?; \
-			[ "$$code" = 3 ] && [ -z "$${CI:-}" ] && exit; exit "$$code"; }; \
-		$(BIN)/pytest -q -m core tests/real_cloud $(ARGS)
+	@$(CLOUD_DOWN); $(CLOUD) up || { code=$$?; \
+		[ "$$code" = 3 ] && [ -z "$${CI:-}" ] && exit; exit "$$code"; }; \
+		$(call test_cloud,core and )
 
 # Not part of `make test`, because it installs these services (2 GB).
 ADOPT ?= nova ironic cinder magnum neutron heat
@@ -156,6 +172,15 @@ test-adopt: $(BIN)/python ## Compare objects of Nova and others when adopted
 test-releases: $(BIN)/python ## Compare the last releases of OpenStack services
 	@$(BIN)/python tools/state-of-versioned-objects \
 		--cache '$(ADOPT_CACHE)' $(ARGS)
+
+# Not part of `make test`, because it takes an hour or more.
+VENV_MUTANTS := $(VENV)-mutants
+
+.PHONY: mutants
+mutants: ## Check that tests detect changes of the code; ARGS='MODULE.*'
+	@$(MAKE) --no-print-directory VENV='$(VENV_MUTANTS)' \
+		'$(VENV_MUTANTS)/.mutants'
+	@PATH="$(abspath $(VENV_MUTANTS)/bin):$$PATH" python tools/mutants $(ARGS)
 
 .PHONY: bench
 bench: $(VENV)/.test ## Run the benchmarks
@@ -175,8 +200,9 @@ sample: $(VENV)/.test ## Regenerate etc/vobjects.conf.sample
 
 .PHONY: clean
 clean: ## Remove all generated files and the state of the service
-	rm -rf '$(VENV)' '$(VENV_NEWEST)' '$(STATE)' doc/build build dist \
-		*.egg-info distributions/*/*.egg-info distributions/*/build \
+	rm -rf '$(VENV)' '$(VENV_NEWEST)' '$(VENV_MUTANTS)' '$(STATE)' \
+		doc/build build dist mutants *.egg-info \
+		distributions/*/*.egg-info distributions/*/build \
 		.mypy_cache .pytest_cache .ruff_cache .hypothesis \
 		.import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -210,6 +236,10 @@ $(VENV)/.up: $(PROJECTS) | $(BIN)/python
 	@echo 'installing the service and its clients (a minute, once)'
 	@$(PIP) install --editable . \
 		--editable '$(SERVICE)[clients,docker,mysql,postgresql]'
+	@touch '$@'
+
+$(VENV)/.mutants: $(VENV)/.test
+	@$(PIP) install 'mutmut==3.8.*'
 	@touch '$@'
 
 $(VENV)/.test: $(PROJECTS) | $(BIN)/python

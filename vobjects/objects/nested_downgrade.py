@@ -38,7 +38,7 @@ def downgrade_value(
     field_type: Any, value: Any, primitive: Any, manifest: Manifest
 ) -> None:
     """Downgrade the objects in a field's value, in any container."""
-    if value is None or primitive is None:
+    if value is None:
         return
     if isinstance(field_type, ovo_fields.Object):
         downgrade_object(value, primitive, manifest)

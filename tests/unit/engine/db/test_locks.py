@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import datetime
 import threading
 
 import pytest
@@ -8,6 +9,8 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine.db import database, locks, models
+
+LATER = datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC)
 
 
 @pytest.fixture
@@ -111,32 +114,67 @@ def test_acquire_when_one_lock_is_unavailable_takes_none(
         assert holders(session, node_id) == ['a']
 
 
-def test_release_wakes_blocked_actions(
+def add_action(
+    target: database.Database, action: str, blocked_on: str | None = None
+) -> None:
+    """Add an action that waits until a resource is free, or a time."""
+
+    def body(session: orm.Session) -> None:
+        session.add(
+            models.Action(
+                id=action,
+                name=action,
+                action='CLUSTER_CHECK',
+                target='t',
+                cause='test',
+                timeout=1,
+                status='READY',
+                blocked_on=blocked_on,
+                not_before=LATER if blocked_on else None,
+            )
+        )
+
+    target.write(body)
+
+
+def test_release_wakes_the_actions_that_wait_for_the_resource(
     any_database: database.Database, cluster: str
 ) -> None:
     acquire(any_database, 'a', cluster)
-
-    def body(session: orm.Session) -> models.Action:
-        action = models.Action(
-            id='b',
-            name='b',
-            action='CLUSTER_CHECK',
-            target=cluster,
-            cause='test',
-            timeout=1,
-            status='READY',
-            blocked_on=cluster,
-        )
-        session.add(action)
-        return action
-
-    any_database.write(body)
+    add_action(any_database, 'b', blocked_on=cluster)
+    add_action(any_database, 'c', blocked_on='other')
+    assert not release(any_database, 'b', cluster)
     assert release(any_database, 'a', cluster)
     assert not release(any_database, 'a', cluster)
     with any_database.reader() as session:
-        action = session.get(models.Action, 'b')
-        assert action is not None
-        assert action.blocked_on is None
+        woken, waiting = (
+            session.get_one(models.Action, action) for action in 'bc'
+        )
+        assert (woken.blocked_on, woken.not_before) == (None, None)
+        assert waiting.blocked_on == 'other'
+        assert waiting.not_before is not None
+
+
+def test_release_when_no_action_waits_wakes_none(
+    any_database: database.Database, cluster: str
+) -> None:
+    acquire(any_database, 'a', cluster)
+    assert not release(any_database, 'a', cluster)
+    assert acquire(any_database, 'b', cluster) is None
+
+
+def test_holders_are_the_actions_that_share_the_resource(
+    any_database: database.Database, cluster: str
+) -> None:
+    for action in 'abc':
+        add_action(any_database, action)
+    for action in 'ba':
+        acquire(any_database, action, cluster, exclusive=False)
+    with any_database.reader() as session:
+        held = locks.holders(session, cluster)
+        assert {action.id for action in held} == {'a', 'b'}
+        assert held == sorted(held, key=lambda a: (a.created_at, a.id))
+        assert locks.holders(session, 'other') == []
 
 
 def test_exclusive_lock_under_threads_has_one_holder(

@@ -398,6 +398,40 @@ class Build:
             else value
         )
 
+    @property
+    def in_body(self) -> Any:
+        """The class of the objects in a body, which does not name classes."""
+        return self.cls('Outer' if self.history.position == 'top' else 'Leaf')
+
+    def body_steps(self) -> list[str]:
+        """Return the paths of the objects in a body."""
+        return {
+            'top': [''],
+            'list': ['.leaf[0]', '.leaf[1]'],
+            'dict': ['.leaf.k', '.leaf.l'],
+        }.get(self.history.position, ['.leaf'])
+
+    def body(self, items: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the body of a request with such objects."""
+        position = self.history.position
+        if position == 'top':
+            return items[0]
+        if position == 'dict':
+            return {'leaf': dict(zip('kl', items, strict=True))}
+        return {'leaf': items if position == 'list' else items[0]}
+
+    def bodies(self, data: Any) -> list[dict[str, Any]]:
+        """Return the data of the objects of a body, from a primitive's."""
+        position = self.history.position
+        if position == 'top':
+            return [data]
+        leaf = data['leaf']
+        if position == 'dict':
+            held = [leaf[key] for key in 'kl']
+        else:
+            held = leaf if position == 'list' else [leaf]
+        return [item['versioned_object.data'] for item in held]
+
 
 def build(history: TypeHistory, newest: int) -> Build:
     """Declare the classes of a build that knows versions up to ``newest``."""

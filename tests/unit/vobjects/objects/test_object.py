@@ -263,32 +263,6 @@ def test_hand_written_conversion_is_called(registry: None) -> None:
     }
 
 
-def test_nested_ovo_object_uses_its_own_conversion(
-    registry: None,
-) -> None:
-    @ovo_base.VersionedObjectRegistry.register
-    class Plain(ovo_base.VersionedObject):
-        VERSION = '1.1'
-        fields = {'a': fields.StringField(), 'b': fields.StringField()}
-
-        def obj_make_compatible(
-            self, primitive: dict[str, Any], target_version: str
-        ) -> None:
-            if target_version == '1.0':
-                primitive.pop('b', None)
-
-    @objects.register
-    class Holder(objects.Object):
-        fields = {'plain': fields.ObjectField('Plain')}
-
-    primitive = Holder(plain=Plain(a='1', b='2')).obj_to_primitive(
-        version_manifest={'Holder': '1.0', 'Plain': '1.0'}
-    )
-    inner = primitive[DATA]['plain']
-    assert (inner[VERSION], inner[DATA]) == ('1.0', {'a': '1'})
-    assert inner[CHANGES] == ['a']
-
-
 def test_downgrade_by_threads_for_two_peers_is_isolated() -> None:
     tree = Tree(row=[Leaf(name=str(n)) for n in range(5)])
     newest = dict(NEWEST)

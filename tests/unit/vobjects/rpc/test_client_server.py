@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -420,6 +421,36 @@ def test_call_ledger_works_without_a_view(bus: Bus) -> None:
     member = dataclasses.replace(bus.member('me', old()), seen=3)
     assert remote.report(member).view == fleet.Roster(7, (member,)).view
     assert members == [member]
+
+
+class SlowClock:
+    """A handler that takes longer than the timeout of its client."""
+
+    @server.handles(fleet_types.FleetClock)
+    def clock(self, context: Any, request: Any) -> Any:
+        time.sleep(0.5)
+        return fleet_types.FleetTime(now=7.0)
+
+
+def test_call_ledger_has_its_own_timeout_and_tells_versions(bus: Bus) -> None:
+    # The client's versions are not those of the server.
+    endpoint = server.Endpoint(
+        [SlowClock()], manifest=Manifest({**local(), 'Added': '1.0'})
+    )
+    running = transport.build_server(
+        bus.transport, TOPIC, 'slow', [endpoint], 1
+    )
+    running.start()
+    bus.servers.append(running)
+    client = Client(
+        bus.transport,
+        TOPIC,
+        get_view=bus._refresh,
+        refresh_view=bus._refresh,
+        timeout=0.1,
+    )
+    response = client.call_ledger(fleet_types.FleetClock(), timeout=60)
+    assert response.now == 7.0
 
 
 def test_emulated_manifest_when_newer_than_the_build_is_rejected() -> None:

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import dataclasses
+import queue
 import threading
+import types
 
 import pytest
 
@@ -78,6 +80,7 @@ class Sweeper:
             self.membership,
             announce=lambda: self.events.append('announced'),
             on_expired=lambda dead: self.events.append([m.id for m in dead]),
+            clock=self.clock,
         )
         self.ledger.report(QUIET)
 
@@ -132,12 +135,22 @@ def test_sweep_is_due_when_the_clock_of_the_ledger_was_set_back() -> None:
 
 def test_suspended_process_tolerates_silence_of_others() -> None:
     sweeper = Sweeper()
-    sweeper.membership.silence = 4 * PERIOD
-    assert sweeper.sweep_after(5 * PERIOD) == []
+    sweeper.membership.silence = 2 * PERIOD
+    assert sweeper.sweep_after(2 * PERIOD) == []
     sweeper.membership.silence = 0.0
     # It has resumed just now; others need time to report, too.
     assert sweeper.sweep_after(0) == []
     assert sweeper.sweep_after(PERIOD) == [QUIET.id]
+
+
+def test_sweep_just_after_that_of_another_process_does_nothing() -> None:
+    sweeper = Sweeper()
+    other = Sweeper(sweeper)
+    sweeper.clock.now += (DEAD_AFTER_PERIODS - 0.1) * PERIOD
+    other.membership.refresh()
+    assert sweeper.sweep_after(0) == []
+    sweeper.clock.now += 0.2 * PERIOD
+    assert other.expiry.sweep() == []
 
 
 def test_thread_sweeps_after_a_due_report_until_it_is_stopped() -> None:
@@ -153,11 +166,32 @@ def test_thread_sweeps_after_a_due_report_until_it_is_stopped() -> None:
     expiry.start()
     (thread,) = set(threading.enumerate()) - before
     assert thread.daemon
+    assert thread.name == 'fleet-expiry'
     expiry.note_report(sweeper.ledger.report(sweeper.membership.member))
     assert has_expired.wait(60)
     expiry.stop()
     assert not thread.is_alive()
     assert sweeper.ledger.expiries <= 2
+
+
+def test_thread_measures_suspensions_once_per_heartbeat(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    timeouts: queue.Queue[float | None] = queue.Queue()
+
+    class Event(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            timeouts.put(timeout)
+            return super().wait(timeout)
+
+    monkeypatch.setattr(
+        'vobjects.rpc.expiry.threading',
+        types.SimpleNamespace(Event=Event, Thread=threading.Thread),
+    )
+    sweeper = Sweeper()
+    sweeper.expiry.start()
+    assert timeouts.get(timeout=60) == PERIOD / BEATS_PER_PERIOD
+    sweeper.expiry.stop()
 
 
 def test_stop_before_start_returns() -> None:

@@ -18,7 +18,7 @@ from vobjects.rpc.fleet import (
     group_members,
     to_json,
 )
-from vobjects.versions import Maximum, Version
+from vobjects.versions import NULL, Maximum, Version
 
 TOPIC = 'workers'
 NEWEST = Version(1, 14)
@@ -138,6 +138,19 @@ def test_maximum_when_a_limit_is_the_newest_is_one_less(types: None) -> None:
     assert fleet.maximum(TOPIC, newest).version == Version(1, 9)
     (limit,) = to_json(fleet, TOPIC, newest, [])['limits']
     assert limit['microversion'] == '1.10'
+
+
+def test_maximum_when_the_first_microversion_is_limited_is_null(
+    registry: None,
+) -> None:
+    @objects.register
+    class Item(objects.Resource):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.0': '1.1'}
+        fields = {'name': added('1.1', fields.StringField(default=''))}
+
+    maximum = view(member('old', Item='1.0')).maximum(TOPIC, Version(1, 2))
+    assert maximum.version == NULL
 
 
 def test_limits_of_a_type_name_only_its_lowest_microversion(

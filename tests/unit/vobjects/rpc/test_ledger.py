@@ -14,7 +14,11 @@ from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet_types
 from vobjects.rpc.fleet import EXACT_COUNT, Member, Roster, Unaware
-from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger
+from vobjects.rpc.ledger import (
+    CLOCK_INTERVAL,
+    LedgerEndpoint,
+    RemoteLedger,
+)
 from vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects.rpc.server import collect_handlers
 
@@ -86,7 +90,8 @@ def test_remote_ledger_shows_what_the_store_of_any_release_has(
     assert remote.finalize() == engines.ledger.get()
     assert remote.unaware(1, 'me') == engines.ledger.unaware(1, 'me')
     assert remote.unaware(1, 'me').count == 1
-    remote.leave('me')
+    # The engine announces the change.
+    assert not remote.leave('me')
     assert engines.ledger.get().count('api') == 0
     assert engines.announced == 4
 
@@ -201,8 +206,16 @@ def test_remote_ledger_when_an_engine_hangs_calls_others() -> None:
     assert sum(seconds for _, seconds in calls) <= 6
 
     hanging.add('b')
-    with pytest.raises(exceptions.NoLivePeer, match='start one'):
+    error = r'\(MessagingTimeout: no response\); start one'
+    with pytest.raises(exceptions.NoLivePeer, match=error):
         remote.get()
+
+    # A report, too, tells the names of the engines.
+    hanging.clear()
+    remote = RemoteLedger(HangingEngines(), timeout=6)
+    remote.report(ME)
+    hanging |= {'', 'a'}
+    assert remote.get().generation == 7
 
 
 @pytest.mark.parametrize('supported', [True, False])
@@ -234,3 +247,44 @@ def test_report_returns_the_time_if_engines_support_it(
     assert [each.now is not None for each in reports] == [supported] * 3
     for each in reports:
         assert not supported or 5e9 <= (each.now or 0) < 6e9
+
+
+def test_time_of_the_ledger_is_read_once_per_interval() -> None:
+    class ClockEngines(Engines):
+        """Engines of the first release with a clock."""
+
+        now: float | None = 5e9
+        timeouts: list[float] = []
+
+        def call_ledger(
+            self, request: Any, timeout: float, server: str = ''
+        ) -> Any:
+            if isinstance(request, fleet_types.FleetHeartbeat):
+                raise ovo_exception.UnsupportedObjectError(objtype='new')
+            if isinstance(request, fleet_types.FleetClock):
+                self.timeouts.append(timeout)
+                return fleet_types.FleetTime(now=self.now)
+            return super().call_ledger(request, timeout, server)
+
+    local = 100.0
+    engines = ClockEngines()
+    engines.ledger.report(
+        dataclasses.replace(
+            ME,
+            id='engine',
+            topic='workers',
+            manifest=Manifest({'FleetTime': '1.0'}),
+        )
+    )
+    remote = RemoteLedger(engines, timeout=8, clock=lambda: local)
+    assert remote.report(ME).now == 5e9
+    local += CLOCK_INTERVAL
+    assert remote.report(ME).now == 5e9 + CLOCK_INTERVAL
+    assert engines.timeouts == [2]
+    local += 1
+    engines.now = 6e9
+    assert remote.report(ME).now == 6e9
+    local += 2 * CLOCK_INTERVAL
+    engines.now = None
+    assert remote.report(ME).now is None
+    assert engines.timeouts == [2] * 3

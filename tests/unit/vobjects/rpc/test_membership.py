@@ -389,11 +389,17 @@ def test_join_when_removed_during_a_pause_waits_again() -> None:
         for membership in (sender, first):
             membership.refresh()
 
+    def check_senders(member: Member) -> None:
+        # Servers that join next skip the barrier if this one is up.
+        if member.id == old.member.id and member.state == 'up':
+            view = sender.view
+            assert view is not None
+            assert view.cap('workers') == OLD
+
+    barrier.ledger.before_report = check_senders
     old.join(wait)
     assert waits > 1
-    view = sender.view
-    assert view is not None
-    assert view.cap('workers') == OLD
+    assert old.member.state == 'up'
 
 
 def test_join_when_removed_before_its_last_report_waits_again() -> None:
@@ -556,6 +562,41 @@ def test_stop_leaves_the_ledger(fleet: Fleet, ledger: TestLedger) -> None:
     assert ledger.generation == generation + 1
 
 
+def test_stop_ends_the_heartbeats_and_announces_each_change_once(
+    ledger: TestLedger,
+) -> None:
+    announcements = 0
+
+    def announce() -> None:
+        nonlocal announcements
+        announcements += 1
+
+    me = Member('a', 'worker', 'host', 'workers', '0.1.0', NEW)
+    membership = Membership(me, ledger, period=LONG, announce=announce)
+    before = set(threading.enumerate())
+    membership.start()
+    (thread,) = set(threading.enumerate()) - before
+    assert thread.daemon
+    assert thread.name == 'fleet-heartbeat'
+    membership.join()
+    announcements = 0
+    membership.stop()
+    assert not thread.is_alive()
+    assert announcements == 1
+
+
+def test_stop_announces_a_report_although_the_member_is_gone(
+    ledger: TestLedger,
+) -> None:
+    announced = threading.Event()
+    me = Member('a', 'worker', 'host', 'workers', '0.1.0', NEW)
+    membership = Membership(me, ledger, period=LONG, announce=announced.set)
+    membership.refresh()
+    ledger.leave('a')
+    membership.stop()
+    assert announced.is_set()
+
+
 def test_heartbeat_when_the_ledger_fails_continues(
     fleet: Fleet, ledger: TestLedger
 ) -> None:
@@ -564,11 +605,90 @@ def test_heartbeat_when_the_ledger_fails_continues(
     ledger.broken = True
     time.sleep(PERIOD * 2)
     ledger.broken = False
-    reports = ledger.reports
+    wait_for_reports(ledger, ledger.reports + 2)
+
+
+@pytest.mark.parametrize(
+    'error', [exceptions.NoLivePeer('out'), RuntimeError('bug')]
+)
+def test_heartbeat_logs_the_beginning_and_the_end_of_an_outage(
+    caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    class Outage(TestLedger):
+        """A ledger that fails from the second to the fourth report."""
+
+        def report(self, member: Member, known: View | None = None) -> Report:
+            report = super().report(member, known)
+            if self.reports == 7:
+                stopping.set()
+            if 2 <= self.reports <= 4:
+                raise error
+            return report
+
+    stopping = threading.Event()
+    me = Member('a', 'worker', 'host', 'workers', '0.1.0', NEW)
+    membership = Membership(me, Outage(), period=0.01)
+    with caplog.at_level('INFO', 'vobjects'):
+        membership.start()
+        assert stopping.wait(120)
+        membership.stop()
+    assert [record.message for record in caplog.records] == (
+        ['The heartbeat failed'] * 3
+        if isinstance(error, RuntimeError)
+        else ['The fleet is out of reach: out']
+    ) + ['The fleet is reachable again']
+
+
+def test_wakeup_sends_one_heartbeat(fleet: Fleet, ledger: TestLedger) -> None:
+    membership = fleet.add(NEW, period=LONG)
+    membership.start()
+    # The second reports the generation of the first.
+    wait_for_reports(ledger, 2)
+    membership.wake()
+    wait_for_reports(ledger, 3)
+    time.sleep(0.1)
+    assert ledger.reports == 3
+
+
+@pytest.mark.parametrize(
+    ('jitter', 'pause', 'delay'),
+    [(0.0, 5.0, 0.0), (0.5, 4.5, 0.003), (1.0, 4.0, 0.006)],
+)
+def test_pause_and_delay_of_heartbeats_vary_at_random(
+    ledger: TestLedger, jitter: float, pause: float, delay: float
+) -> None:
+    me = Member('a', 'worker', 'host', 'workers', '0.1.0', NEW)
+    for name in 'bc':
+        ledger.report(dataclasses.replace(me, id=name))
+    membership = Membership(me, ledger, period=10.0, jitter=lambda: jitter)
+    assert membership.wakeup_delay() == 0
+    membership.refresh()
+    assert membership.heartbeat_pause() == pytest.approx(pause)
+    assert membership.wakeup_delay() == pytest.approx(delay)
+
+
+def test_heartbeat_after_a_wakeup_is_delayed_until_a_stop(
+    ledger: TestLedger,
+) -> None:
+    class Delayed(Membership):
+        def wakeup_delay(self) -> float:
+            return LONG
+
+    me = Member('a', 'worker', 'host', 'workers', '0.1.0', NEW)
+    membership = Delayed(me, ledger, period=LONG)
+    membership.start()
+    membership.wake()
+    wait_for_reports(ledger, 1)
+    time.sleep(0.1)
+    assert ledger.reports == 1
+    membership.stop()
+
+
+def wait_for_reports(ledger: TestLedger, count: int) -> None:
     deadline = time.monotonic() + 120
-    while ledger.reports < reports + 2 and time.monotonic() < deadline:
+    while ledger.reports < count and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert ledger.reports >= reports + 2
+    assert ledger.reports >= count
 
 
 def test_on_view_is_called_once_per_generation(ledger: TestLedger) -> None:
@@ -620,6 +740,14 @@ def test_view_without_report_after_the_lease_reads_the_ledger(
     ledger.leave(old.member.id)
     assert membership.view_without_report().cap('workers') == NEW
     assert membership.view_without_report() is membership.view
+
+
+def test_view_without_report_contains_the_pin(ledger: TestLedger) -> None:
+    server = Member('s', 'worker', 'host', 'workers', '0.1.0', NEW, 'up')
+    ledger.report(server)
+    sender = dataclasses.replace(server, id='a', topic='api')
+    membership = Membership(sender, ledger, period=LONG, pinned=OLD)
+    assert membership.view_without_report().cap('workers') == OLD
 
 
 def test_current_while_the_heartbeat_fails_sends_no_report(

@@ -44,3 +44,8 @@ def test_slow_process_allows_bounded_silence() -> None:
     watcher = Watcher()
     watcher.allows(after=1.0)
     assert {watcher.allows(after=3.0) for _ in range(9)} == {3.0}
+
+
+def test_first_call_allows_no_silence() -> None:
+    detector = suspend_detector.SuspendDetector(0.1, 1.0)
+    assert detector.allowed_silence(0.0) == 0.0

@@ -43,7 +43,7 @@ class Invariants:
         self._executed: set[str] = set()
         #: Id of a server -> time since which the ledger lists it.
         self._listed: dict[str, float] = {}
-        #: Servers that consume and have not passed a join barrier since they
+        #: Servers that are up and have not passed a join barrier since they
         #: were listed -> the time; senders know them only after a lease.
         self._exempt: dict[str, float] = {}
         self._held: tuple[int | None, float] = None, 0.0
@@ -118,14 +118,18 @@ class Invariants:
 
         :param held: version at which a hold keeps the cap
         """
-        servers = {m.id for m in roster.members if m.id in self._fleet.servers}
-        for name in self._listed.keys() - servers:
+        servers = {
+            m.id: m.state
+            for m in roster.members
+            if m.id in self._fleet.servers
+        }
+        for name in self._listed.keys() - servers.keys():
             del self._listed[name]
             self._kernel.log(f'the ledger lists {name} no longer')
-        for name in sorted(servers - self._listed.keys()):
+        for name in sorted(servers.keys() - self._listed.keys()):
             self._listed[name] = self._kernel.now
             self._kernel.log(f'the ledger lists {name}')
-            if self._fleet.servers[name].is_consuming:
+            if servers[name] == 'up':
                 self._exempt[name] = self._kernel.now
         if held != self._held[0]:
             self._held = held, self._kernel.now

@@ -13,6 +13,7 @@ import random
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -223,6 +224,18 @@ def test_change_in_a_group_raises_the_generation_only_if_it_is_small(
     assert view.count() == count - 1  # exact, whatever the generation
 
 
+def test_manifest_change_to_a_large_group_raises_the_generation(
+    store: Store,
+) -> None:
+    older = dataclasses.replace(MEMBER, manifest=Manifest({'Thing': '1.0'}))
+    store.ledger.report(older)
+    add(store.ledger, fleet.EXACT_COUNT)
+    report = store.ledger.report(MEMBER)
+    assert report.has_changed
+    assert report.view is not None
+    assert report.view.cap('engine') == MEMBER.manifest
+
+
 def test_manifest_change_from_a_large_group_raises_the_generation(
     store: Store,
 ) -> None:
@@ -355,19 +368,39 @@ def test_unaware_counts_members_that_have_not_seen_a_generation(
 def test_members_are_listed_by_the_age_of_their_heartbeat(
     store: Store,
 ) -> None:
-    members = add(store.ledger, 3)
-    store.silence(members[1].id, SILENCE)
+    members = add(store.ledger, 3, state='joining')
+    # Not in the order of their IDs, nor in that of their reports.
+    oldest, second = sorted(members, key=lambda m: m.id)[:0:-1]
+    store.silence(oldest.id, SILENCE * 2)
+    store.silence(second.id, SILENCE)
     listed = store.ledger.members(2)
-    assert len(listed) == 2
-    assert listed[0].id == members[1].id
-    assert listed[0].age >= SILENCE
+    assert [m.id for m in listed] == [oldest.id, second.id]
+    assert [m.age >= SILENCE for m in listed] == [True, True]
+    assert dataclasses.replace(listed[0], age=oldest.age) == oldest
+
+
+def test_members_with_the_same_heartbeat_are_listed_by_id(
+    engine: sqlalchemy.Engine,
+) -> None:
+    ledger = SqlLedger(engine)
+    ids = sorted(str(uuid.uuid4()) for _ in range(3))
+    for member_id in reversed(ids):
+        ledger.report(dataclasses.replace(MEMBER, id=member_id))
+    with engine.begin() as connection:
+        connection.execute(
+            sqlalchemy.update(LedgerTables().members).values(
+                heartbeat=datetime.datetime.now(datetime.UTC)
+            )
+        )
+    assert [member.id for member in ledger.members(3)] == ids
 
 
 def test_first_member_is_one_of_its_topic(store: Store) -> None:
     members = add(store.ledger, 3)
-    add(store.ledger, 1, topic='other')
+    (other,) = add(store.ledger, 1, topic='other')
     first = [m.id for m in members if store.ledger.is_first(m.id)]
     assert first == [min(m.id for m in members)]
+    assert store.ledger.is_first(other.id)
     assert not store.ledger.is_first('absent')
 
 
@@ -378,6 +411,50 @@ def test_manifest_is_found_by_digest_while_a_member_has_it(
     assert store.ledger.manifest(digest) is None
     store.ledger.report(MEMBER)
     assert store.ledger.manifest(digest) == MEMBER.manifest
+
+
+def test_manifest_is_found_if_another_process_has_reported_it(
+    engine: sqlalchemy.Engine,
+) -> None:
+    digest = MEMBER.manifest.digest
+    SqlLedger(engine).report(MEMBER)
+    assert SqlLedger(engine).manifest(digest) == MEMBER.manifest
+    SqlLedger(engine).leave(MEMBER.id)
+    assert SqlLedger(engine).manifest(digest) is None
+
+
+def test_roster_contains_all_members_and_the_hold(store: Store) -> None:
+    assert store.ledger.roster() == fleet.Roster(0, ())
+    members = add(store.ledger, 2)
+    store.silence(members[1].id, SILENCE)
+    store.ledger.hold('engine')
+    roster = store.ledger.roster()
+    assert roster.generation == 3
+    assert roster.held == MEMBER.manifest
+    ages = {member.id: member.age for member in roster.members}
+    assert set(ages) == {member.id for member in members}
+    assert ages[members[1].id] >= SILENCE > ages[members[0].id] >= 0
+
+
+def test_roster_is_in_the_order_in_which_members_joined(
+    engine: sqlalchemy.Engine,
+) -> None:
+    ledger = SqlLedger(engine)
+    columns = LedgerTables().members
+    joined = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
+    for name, day in (('c', 1), ('b', 2), ('a', 2)):
+        ledger.report(dataclasses.replace(MEMBER, id=name))
+        with engine.begin() as connection:
+            connection.execute(
+                sqlalchemy.update(columns)
+                .where(columns.c.id == name)
+                .values(created_at=joined + datetime.timedelta(days=day))
+            )
+    assert [m.id for m in ledger.roster().members] == ['c', 'a', 'b']
+
+
+def test_time_is_that_of_the_database(engine: sqlalchemy.Engine) -> None:
+    assert SqlLedger(engine).now() == pytest.approx(time.time(), abs=SILENCE)
 
 
 def test_leave_raises_the_generation_once(store: Store) -> None:
@@ -416,6 +493,34 @@ def test_expire_keeps_members_that_reported_meanwhile(store: Store) -> None:
     store.silence(MEMBER.id, 2 * SILENCE)
     store.ledger.report(MEMBER)
     assert store.ledger.expire(SILENCE) == []
+
+
+def test_expire_returns_each_of_the_members_that_died_at_once(
+    engine: sqlalchemy.Engine,
+) -> None:
+    ledger = SqlLedger(engine)
+    ids = {member.id for member in add(ledger, 2)}
+    past = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
+    with engine.begin() as connection:
+        connection.execute(
+            sqlalchemy.update(LedgerTables().members).values(heartbeat=past)
+        )
+    assert {member.id for member in ledger.expire(SILENCE)} == ids
+    assert ledger.get().count() == 0
+
+
+def test_expire_in_memory_keeps_a_member_at_the_limit() -> None:
+    store = memory_store()
+    store.ledger.report(MEMBER)
+    store.silence(MEMBER.id, SILENCE)
+    assert store.ledger.expire(SILENCE) == []
+
+
+def test_age_after_the_clock_was_set_back_is_zero(store: Store) -> None:
+    store.ledger.report(MEMBER)
+    store.silence(MEMBER.id, -SILENCE)
+    (member,) = store.ledger.members(1)
+    assert member.age == 0
 
 
 def test_expire_twice_within_the_interval_looks_once(store: Store) -> None:

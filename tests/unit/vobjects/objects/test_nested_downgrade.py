@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nested objects whose conversion is written by hand, in any container."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fields as ovo
+
+from vobjects import objects
+
+VERSION, DATA, CHANGES = (
+    f'versioned_object.{part}' for part in ('version', 'data', 'changes')
+)
+
+OLDEST = {'Holder': '1.0', 'Plain': '1.0', 'Inner': '1.0'}
+
+
+def item() -> ovo.Object:
+    return ovo.Object('Plain')
+
+
+#: Type of a field, and a function that puts an object in its value.
+CONTAINERS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    'object': (item(), lambda plain: plain),
+    'list': (ovo.List(item()), lambda plain: [plain]),
+    'dict': (ovo.Dict(item()), lambda plain: {'key': plain}),
+    'set': (ovo.Set(item()), lambda plain: {plain}),
+    'list of lists': (
+        ovo.List(ovo.List(item())),
+        lambda plain: [[plain]],
+    ),
+    'list of dicts': (
+        ovo.List(ovo.Dict(item())),
+        lambda plain: [{'key': plain}],
+    ),
+    'dict of lists': (
+        ovo.Dict(ovo.List(item())),
+        lambda plain: {'key': [plain]},
+    ),
+    'list of nullable lists': (
+        ovo.List(ovo.List(item()), nullable=True),
+        lambda plain: [None, [plain]],
+    ),
+    'list of nullable objects': (
+        ovo.List(item(), nullable=True),
+        lambda plain: [None, plain],
+    ),
+}
+
+
+@pytest.fixture
+def plain(registry: None) -> Any:
+    """Return an object of oslo.versionedobjects with an object inside."""
+
+    @ovo_base.VersionedObjectRegistry.register
+    class Inner(ovo_base.VersionedObject):
+        VERSION = '1.1'
+        fields = {'a': ovo.StringField(), 'b': ovo.StringField()}
+
+        def obj_make_compatible(
+            self, primitive: dict[str, Any], target_version: str
+        ) -> None:
+            if target_version == '1.0':
+                primitive.pop('b', None)
+
+    @ovo_base.VersionedObjectRegistry.register
+    class Plain(Inner):
+        fields = {'inner': ovo.ObjectField('Inner')}
+
+        def obj_make_compatible(
+            self, primitive: dict[str, Any], target_version: str
+        ) -> None:
+            super().obj_make_compatible(primitive, target_version)
+            if target_version == '1.0':
+                self._obj_make_obj_compatible(
+                    primitive, target_version, 'inner'
+                )
+
+    return Plain(a='1', b='2', inner=Inner(a='3', b='4'))
+
+
+def holder_type(field_type: Any, *, by_hand: bool) -> Any:
+    """Register a type with a field of a type, and return it."""
+    field = ovo.Field(field_type)
+    if not by_hand:
+
+        @objects.register
+        class Holder(objects.Object):
+            fields = {'value': field}
+
+        return Holder
+
+    @objects.register
+    class Holder(objects.Object):  # type: ignore[no-redef]
+        fields = {'value': field}
+
+        def obj_make_compatible(
+            self, primitive: dict[str, Any], target_version: str
+        ) -> None:
+            super().obj_make_compatible(primitive, target_version)
+
+    return Holder
+
+
+def downgraded(plain: Any) -> dict[str, Any]:
+    """Return the primitive of an object in a holder at version 1.0."""
+    holder = holder_type(item(), by_hand=False)
+    primitive = holder(value=plain).obj_to_primitive(version_manifest=OLDEST)
+    inner: dict[str, Any] = primitive[DATA]['value']
+    return inner
+
+
+@pytest.mark.parametrize('by_hand', [False, True])
+@pytest.mark.parametrize('container', CONTAINERS)
+def test_object_in_any_container_is_downgraded(
+    plain: Any, container: str, by_hand: bool
+) -> None:
+    field_type, put = CONTAINERS[container]
+    holder = holder_type(field_type, by_hand=by_hand)
+    newest = holder(value=put(plain)).obj_to_primitive()[DATA]['value']
+    primitive = holder(value=put(plain)).obj_to_primitive(
+        version_manifest=OLDEST
+    )
+    (old,) = objects_in(primitive[DATA]['value'])
+    (new,) = objects_in(newest)
+    assert (old[VERSION], new[VERSION]) == ('1.0', '1.1')
+    assert (old[DATA]['a'], new[DATA]['a']) == ('1', '1')
+    assert 'b' in new[DATA]
+    assert 'b' not in old[DATA]
+    assert shape(primitive[DATA]['value']) == shape(newest)
+
+
+def test_object_inside_is_downgraded_by_the_manifest(plain: Any) -> None:
+    inner = downgraded(plain)[DATA]['inner']
+    assert (inner[VERSION], inner[DATA]) == ('1.0', {'a': '3'})
+
+
+def test_changes_are_those_that_the_version_has(plain: Any) -> None:
+    assert set(downgraded(plain)[CHANGES]) == {'a', 'inner'}
+
+
+def test_changes_of_none_that_the_version_has_are_omitted(plain: Any) -> None:
+    plain.obj_reset_changes(recursive=True)
+    plain.b = '5'
+    assert CHANGES not in downgraded(plain)
+
+
+def test_object_without_changes_has_none_at_the_version(plain: Any) -> None:
+    plain.obj_reset_changes(recursive=True)
+    assert CHANGES not in downgraded(plain)
+
+
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """Return the primitives of the objects in a container."""
+    if isinstance(value, dict):
+        if VERSION in value:
+            return [value]
+        value = value.values()
+    return [each for item in value or () for each in objects_in(item)]
+
+
+def shape(value: Any) -> Any:
+    """Return a container with a word in place of each object."""
+    if isinstance(value, dict):
+        if VERSION in value:
+            return 'object'
+        return {key: shape(item) for key, item in value.items()}
+    if value is None:
+        return None
+    return type(value)(map(shape, value))
