@@ -7,6 +7,7 @@ Only :mod:`engine.senlin_import` uses them.
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -199,6 +200,13 @@ def connect(url: str) -> sqlalchemy.Engine:
     """Return an engine for Senlin's database, after checking its tables."""
     try:
         senlin = sqlalchemy.create_engine(url)
+        path = senlin.url.database or ''
+        is_file = path and senlin.dialect.name == 'sqlite'
+        if is_file and not pathlib.Path(path).exists():
+            # Connecting would create it.
+            raise database.UnusableError(
+                f'--from {url} cannot be used: there is no file {path}'
+            )
         inspector = sqlalchemy.inspect(senlin)
         missing = [
             name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tutorial and the README about an auto-scaling cluster, followed."""
+"""Getting started, and an auto-scaling cluster, followed."""
 
 from __future__ import annotations
 
@@ -12,33 +12,39 @@ import pytest
 from tests.examples import releases, walkthrough
 from tests.functional.processes import free_port
 
-PAGE = releases.ROOT / 'doc' / 'source' / 'autoscaling.rst'
+PAGES = releases.ROOT / 'doc' / 'source'
 README = releases.ROOT / 'README.md'
 
 
 def readme_blocks() -> Iterator[walkthrough.Block]:
-    """Yield the blocks of the README that create clusters."""
+    """Yield the blocks of the README that use the running service."""
     for block in walkthrough.markdown_blocks(README):
-        if 'cluster create' in block.text:
+        if 'openstack ' in block.text:
             yield block
 
 
 @pytest.mark.parametrize(
-    ('blocks', 'least'),
+    ('page', 'least'),
     [
-        pytest.param(walkthrough.rst_blocks(PAGE), 16, id='tutorial'),
-        pytest.param(readme_blocks(), 13, id='readme'),
+        pytest.param('start', 15, id='start'),
+        pytest.param('autoscaling', 16, id='tutorial'),
+        pytest.param('README', 16, id='readme'),
     ],
 )
-def test_autoscaling_when_followed_then_prints_what_it_shows(
-    blocks: Iterator[walkthrough.Block], least: int, home: pathlib.Path
+def test_page_when_followed_then_prints_what_it_shows(
+    page: str, least: int, home: pathlib.Path
 ) -> None:
+    blocks = (
+        readme_blocks()
+        if page == 'README'
+        else walkthrough.rst_blocks(PAGES / f'{page}.rst')
+    )
     (home / '.venv').symlink_to(sys.prefix)
     (home / 'examples').symlink_to(releases.EXAMPLES)
     port = str(free_port())
     with walkthrough.shell(home, {'8777': port}) as user:
         user.run(
-            f'.venv/bin/vobjects up --port {port} --state-dir state'
+            f'.venv/bin/vobjects up --port {port} --state-dir .state'
             ' > up.log 2>&1 & up=$!'
         )
         health = f'http://127.0.0.1:{port}/healthcheck'

@@ -178,14 +178,19 @@ class Deployment:
     # Processes
 
     def command(
-        self, *words: str, name: str = '', settings: Settings | None = None
+        self,
+        *words: str,
+        name: str = '',
+        settings: Settings | None = None,
+        module: str = 'vobjects',
     ) -> list[str]:
         """Return a `vobjects` command with this deployment's configuration.
 
         :param name: of the process, for its own configuration file
         :param settings: options that override those of the deployment
+        :param module: a module that runs the command
         """
-        command = [sys.executable, '-m', 'vobjects', *words]
+        command = [sys.executable, '-m', module, *words]
         files = [self.config, self._write('common', self._settings)]
         if settings:
             files.append(self._write(f'{name}-own', settings))
@@ -220,21 +225,21 @@ class Deployment:
         *,
         manifest: Manifest | None = None,
         settings: Settings | None = None,
-        program: str = '',
+        module: str = 'vobjects',
     ) -> Process:
         """Start an engine without waiting for it.
 
         :param manifest: emulate an older engine with these object versions
-        :param program: path of another revision's ``vobjects``
+        :param module: a module that runs the command
         """
         words = ['engine']
         if manifest is not None:
             path = self.directory / f'{name}.json'
             manifest.dump(path)
             words.append(f'--manifest={path}')
-        command = self.command(*words, name=name, settings=settings)
-        if program:
-            command[:3] = [program]
+        command = self.command(
+            *words, name=name, settings=settings, module=module
+        )
         return self.group.start(name, *command, stop_order=1)
 
     def start_engine(
@@ -243,13 +248,13 @@ class Deployment:
         *,
         manifest: Manifest | None = None,
         settings: Settings | None = None,
-        program: str = '',
+        module: str = 'vobjects',
         within: float = TIMEOUT,
     ) -> Engine:
         """Start an engine and wait until it is up."""
         before = self.engine_ids()
         process = self.spawn_engine(
-            name, manifest=manifest, settings=settings, program=program
+            name, manifest=manifest, settings=settings, module=module
         )
 
         def new_ids() -> set[str]:
@@ -272,13 +277,23 @@ class Deployment:
         wait_for(f'{count} engines are up', all_up)
 
     def start_api(
-        self, name: str = 'api', settings: Settings | None = None
+        self,
+        name: str = 'api',
+        settings: Settings | None = None,
+        *,
+        module: str = 'vobjects',
+        url: str = '',
     ) -> Process:
-        """Start an API and wait until it serves; needs a running engine."""
-        process = self.group.start(
-            name, *self.command('api', name=name, settings=settings)
+        """Start an API and wait until it serves; needs a running engine.
+
+        :param module: a module that runs the command
+        :param url: its root URL, if ``settings`` have another port
+        """
+        command = self.command(
+            'api', name=name, settings=settings, module=module
         )
-        self.wait_until_served()
+        process = self.group.start(name, *command)
+        self.wait_until_served(url=url)
         return process
 
     def start_all(self, engines: int = 2, workers: int = 1) -> Process:

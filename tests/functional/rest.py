@@ -91,6 +91,9 @@ class RestClient:
     :param timeout: of each request in seconds
     """
 
+    #: Seconds between two polls of an action.
+    POLL_INTERVAL = 0.05
+
     def __init__(
         self,
         url: str,
@@ -232,7 +235,12 @@ class RestClient:
             return resource if has_ended else None
 
         return (
-            wait_for(f'action {action} ended', ended_action, timeout=timeout)
+            wait_for(
+                f'action {action} ended',
+                ended_action,
+                timeout=timeout,
+                interval=self.POLL_INTERVAL,
+            )
             or {}
         )
 

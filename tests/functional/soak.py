@@ -47,7 +47,8 @@ class RetryingWorkload(Workload):
     def summary(self) -> str:
         """Return a summary for people."""
         return (
-            f'{sum(self.rounds)} rounds, {self.aborted} aborted,'
+            f'{sum(self.statuses.values())} requests,'
+            f' {sum(self.rounds)} rounds, {self.aborted} aborted,'
             f' {dict(self.statuses)}'
         )
 
@@ -69,9 +70,10 @@ class RetryingWorkload(Workload):
             time.sleep(RETRY_DELAY)
 
 
-def settle(deployment: Deployment) -> None:
+def settle(deployment: Deployment) -> int:
     """Wait for all actions, delete all clusters, and check the results.
 
+    :returns: the number of actions that users requested
     :raises AssertionError: an action failed, was lost or was repeated
     """
     _await_ends(deployment)
@@ -101,6 +103,7 @@ def settle(deployment: Deployment) -> None:
     )
     without_end = {id_ for (id_,) in requested} - ends.keys()
     assert not without_end, f'actions without an end event: {without_end}'
+    return len(requested)
 
 
 def _await_ends(deployment: Deployment) -> None:

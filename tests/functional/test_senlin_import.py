@@ -192,6 +192,7 @@ def test_import_when_senlin_is_in_use_changes_nothing(
     [
         ('nonsense', 2, 'cannot be used'),
         ('sqlite://', 2, 'is not a database of Senlin'),
+        ('sqlite:///missing.sqlite', 2, 'there is no file missing.sqlite'),
         ('mysql+pymysql://user:secret@127.0.0.1:1/x', 1, 'cannot be used'),
     ],
 )

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Soak test: load while engines are killed and the broker is restarted.
 
-``VOBJECTS_SOAK`` is the duration in seconds. Runs of at least five minutes
-restart the broker, so that it must have no other users. Shorter runs only
-close the connections to it.
-
-``VOBJECTS_SOAK_OLD`` is an older revision of the code. Half of the engines run
-it, for instance with the RabbitMQ driver of oslo.messaging.
+Half of the engines and one of two APIs use the RabbitMQ driver of
+oslo.messaging. The environment variable ``VOBJECTS_SOAK`` is the duration in
+seconds. Runs of at least five minutes start a broker of their own, and kill
+and restart it. Shorter runs only close the connections to the shared one.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import pathlib
@@ -21,22 +20,25 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.functional import brokers, soak
+from tests.functional import broker_cluster, brokers, soak
 from tests.functional.deployments import Deployment, Engine, Platform, deployed
+from tests.functional.processes import free_port
 from tests.functional.rest import unique
-from vobjects.testing.upgrade import revisions
-
-ROOT = pathlib.Path(__file__).parents[2]
 
 SECONDS = float(os.environ.get('VOBJECTS_SOAK', '20'))
 
-OLD = os.environ.get('VOBJECTS_SOAK_OLD')
-
-#: Seconds from which a run restarts the broker and checks memory.
+#: Seconds from which a run has its own broker and checks memory.
 LONG = 300
 
-CLIENTS = 32 if SECONDS >= LONG else 8
-ENGINES = 3
+#: Clients of each API.
+CLIENTS = 16 if SECONDS >= LONG else 4
+ENGINES = 4 if SECONDS >= LONG else 3
+
+#: Interruptions of the broker.
+RESTARTS = 3 if SECONDS >= LONG else 1
+
+#: Names of processes -> modules that run them, in turn.
+MODULES = {'own': 'vobjects', 'oslo': 'tests.functional.oslo_driver'}
 
 #: Allowed growth of memory in bytes, for caches and fragmentation.
 MAX_GROWTH = 32 << 20
@@ -47,84 +49,139 @@ SETTINGS = {
     'simulated': {'latency': 0.05},
 }
 
-#: Errors that processes may log while others or the broker are down.
+#: Errors that processes may log while others or the broker are down. With the
+#: driver of oslo.messaging, they log tracebacks.
 ALLOWED_ERRORS = (
     r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|Unexpected error'
+    r'|^oslo-\S+: .* oslo_messaging'
 )
 
 
-def restart(deployment: Deployment) -> None:
-    """Restart the broker, or close the connections to it."""
-    if SECONDS >= LONG:
-        brokers.restart()
-    else:
+class Broker:
+    """The broker of a short run, which tests share."""
+
+    url = ''
+
+    def interrupt(self, deployment: Deployment) -> None:
+        """Close the connections of a deployment."""
         brokers.close_connections(deployment.transport_url)
+
+
+class OwnBroker(Broker):
+    """The broker of a long run."""
+
+    def __init__(self, cluster: broker_cluster.BrokerCluster) -> None:
+        self.url = cluster.url
+        (self._node,) = cluster.nodes
+
+    def interrupt(self, deployment: Deployment) -> None:
+        """Kill the broker and start it again."""
+        self._node.kill()
+        self._node.start()
+
+
+@contextlib.contextmanager
+def running_broker(directory: pathlib.Path) -> Iterator[Broker]:
+    """Provide the broker of the test."""
+    if SECONDS < LONG:
+        yield Broker()
+        return
+    directory.mkdir()
+    with broker_cluster.running(directory, size=1) as cluster:
+        yield OwnBroker(cluster)
 
 
 @pytest.mark.rabbit
 @pytest.mark.postgresql
+@pytest.mark.timeout(SECONDS + 2400)
 def test_no_accepted_action_is_lost_or_repeated(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chance = random.Random(SECONDS)
-    programs = alternating_programs()
-    with deployed(
-        Platform('rabbit', 'postgresql'),
-        tmp_path,
-        SETTINGS,
-        allowed_errors=ALLOWED_ERRORS,
-    ) as deployment:
+    drivers = itertools.cycle(MODULES)
+    directory = tmp_path / 'service'
+    directory.mkdir()
+    with (
+        running_broker(tmp_path / 'broker') as broker,
+        deployed(
+            Platform('rabbit', 'postgresql'),
+            directory,
+            SETTINGS,
+            allowed_errors=ALLOWED_ERRORS,
+            transport_url=broker.url,
+        ) as deployment,
+    ):
         engines = [
-            deployment.start_engine(unique('engine'), program=next(programs))
-            for _ in range(ENGINES)
+            start_engine(deployment, next(drivers)) for _ in range(ENGINES)
         ]
+        port = free_port()
+        other_url = f'http://127.0.0.1:{port}'
         api = deployment.start_api()
-        workload = soak.RetryingWorkload(deployment.url, CLIENTS)
-        workload.start()
+        deployment.start_api(
+            'oslo-api',
+            {'api': {'port': port}},
+            module=MODULES['oslo'],
+            url=other_url,
+        )
+        workloads = [
+            soak.RetryingWorkload(url, CLIENTS)
+            for url in (deployment.url, other_url)
+        ]
+        restarts = 0
+        used: list[int] = []
         try:
-            workload.wait_for_rounds()  # before the first fault
+            for workload in workloads:
+                workload.start()
+            for workload in workloads:
+                workload.wait_for_rounds()  # before the first fault
             began = time.monotonic()
-            used: list[int] = []
-            is_cut = False
-            while (past := time.monotonic() - began) < SECONDS:
-                workload.assert_no_failures()
-                if not is_cut and past > SECONDS / 2:
-                    restart(deployment)
-                    is_cut = True
-                replace(deployment, engines, chance, next(programs))
+            while (
+                past := time.monotonic() - began
+            ) < SECONDS or restarts < RESTARTS:
+                for workload in workloads:
+                    workload.assert_no_failures()
+                if past > SECONDS * (restarts + 1) / (RESTARTS + 1):
+                    broker.interrupt(deployment)
+                    restarts += 1
+                replace(deployment, engines, chance, next(drivers))
                 used.append(soak.memory_of(api))
                 time.sleep(chance.uniform(0.5, 5))
-            workload.wait_for_rounds()
+            for workload in workloads:
+                workload.wait_for_rounds()
         finally:
-            workload.stop()
-        workload.assert_no_failures()
-        soak.settle(deployment)
+            for workload in workloads:
+                workload.stop()
+        for workload in workloads:
+            workload.assert_no_failures()
+        actions = soak.settle(deployment)
         with capsys.disabled():
+            for workload in workloads:
+                sys.stdout.write(f'\n{workload.summary()}')
             sys.stdout.write(
-                f'\n{workload.summary()}, {len(used)} engines killed,'
-                f' API {used[0] >> 20} to {used[-1] >> 20} MiB\n'
+                f'\n{actions} accepted actions, 0 lost, 0 repeated;'
+                f' {len(used)} engines killed, broker interrupted {restarts}'
+                f' time(s), API {used[0] >> 20} to {used[-1] >> 20} MiB\n'
             )
         if SECONDS >= LONG:
             # The first third warms up.
             assert used[-1] - used[len(used) // 3] < MAX_GROWTH, used
 
 
-def alternating_programs() -> Iterator[str]:
-    """Return the programs of the next engines; empty: the code under test."""
-    if OLD is None:
-        return itertools.repeat('')
-    old = revisions.environment(ROOT, OLD)
-    return itertools.cycle(['', old.program('vobjects')])
+def start_engine(deployment: Deployment, driver: str) -> Engine:
+    """Start an engine with a driver, which is a key of ``MODULES``."""
+    return deployment.start_engine(
+        unique(f'{driver}-engine'), module=MODULES[driver]
+    )
 
 
 def replace(
     deployment: Deployment,
     engines: list[Engine],
     chance: random.Random,
-    program: str,
+    driver: str,
 ) -> None:
     """Kill a random engine and start another."""
     victim = engines.pop(chance.randrange(len(engines)))
     victim.process.kill()
     deployment.group.remove(victim.process)
-    engines.append(deployment.start_engine(unique('engine'), program=program))
+    engines.append(start_engine(deployment, driver))

@@ -518,7 +518,11 @@ def test_port_when_in_use_is_rejected(server: Server) -> None:
         serving.serve(configuration, served.load)
 
 
-def test_host_when_not_loopback_is_rejected(tmp_path: pathlib.Path) -> None:
+def test_host_when_not_loopback_is_rejected(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The command sets it, for its worker processes.
+    monkeypatch.setenv(conf.CONFIG_FILES, '')
     file = tmp_path / 'vobjects.conf'
     file.write_text('[api]\nhost = 192.0.2.1\n')
     with pytest.raises(exceptions.VobjectsError, match='loopback'):

@@ -13,11 +13,13 @@ from 0.
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.util
 import os
 import sys
 import types
 import unittest
+import unittest.mock
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -73,6 +75,37 @@ def without_executor(
     return function(*[each for each in args if each != 'eventlet'], **kwargs)
 
 
+def with_one_thread(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a function that makes a server; the server gets one thread."""
+    server = function(*args, **kwargs)
+    server.start = functools.partial(server.start, override_pool_size=1)
+    return server
+
+
+def execute_casts_in_order() -> None:
+    """Give one thread to the servers of the tests of casts.
+
+    The tests take a cast that a server has executed as a sign that it has
+    executed those before, as with eventlet. With several threads, a cast may
+    overtake another.
+    """
+    module = importlib.import_module(
+        'oslo_messaging.tests.functional.test_functional'
+    )
+    set_up = module.CastTestCase.setUp
+
+    def set_up_with_one_thread(case: Any) -> None:
+        set_up(case)
+        patch = unittest.mock.patch.object(
+            oslo_messaging,
+            'get_rpc_server',
+            functools.partial(with_one_thread, oslo_messaging.get_rpc_server),
+        )
+        case.enterContext(patch)
+
+    module.CastTestCase.setUp = set_up_with_one_thread
+
+
 def cases(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
     """Yield the tests of a suite."""
     for each in suite:
@@ -96,6 +129,7 @@ def main() -> None:
             function_name,
             functools.partial(without_executor, function),
         )
+    execute_casts_in_order()
     suite = unittest.defaultTestLoader.loadTestsFromNames(
         [f'oslo_messaging.tests.functional.{name}' for name in MODULES]
     )
