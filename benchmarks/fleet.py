@@ -7,7 +7,7 @@
         [--databases sqlite postgresql mysql] [--rounds 5]
     python benchmarks/fleet.py --processes 200
 
-The first form measures simulated processes. It prints three tables:
+The first form measures simulated processes. It prints these tables:
 
 * a heartbeat without a change: CPU and elapsed time of this process,
   statements and rows; and the same over RPC, without a message bus: CPU time
@@ -18,7 +18,8 @@ The first form measures simulated processes. It prints three tables:
   every process knows it, when the server passes its join barrier, and the
   messages until then;
 * a rolling restart to a release with another manifest: statements per
-  process, and how often the generation increases.
+  process, and how often the generation increases; and, in virtual time, the
+  messages per process, with and without the restart.
 
 The second form starts real processes with the embedded message bus and SQLite,
 to check the simulation: when all know a server that lowers the cap, when that
@@ -56,7 +57,7 @@ from vobjects import Service
 from vobjects.clustering import types
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import ClientProcess, MemoryLedger, ServerProcess, serializer
-from vobjects.rpc.fleet import LEASE_PERIODS, Member, View
+from vobjects.rpc.fleet import LEASE_PERIODS, Member, Report, Unaware, View
 from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger
 from vobjects.rpc.membership import BARRIER_INTERVAL, Membership
 from vobjects.rpc.server import collect_handlers
@@ -75,6 +76,9 @@ HEARTBEATS = 50
 
 #: Part of the processes that are servers.
 SERVERS = 0.2
+
+#: Seconds of virtual time in which all processes restart, one by one.
+RESTART = 60.0
 
 
 def main() -> int:
@@ -101,6 +105,7 @@ def main() -> int:
     measure_heartbeats(options.databases, options.members, options.rounds)
     measure_change(options.members)
     measure_restart(options.databases, options.members)
+    measure_restart_messages(options.members)
     return 0
 
 
@@ -336,6 +341,26 @@ def database(name: str) -> Iterator[sqlalchemy.Engine]:
 # A change, in virtual time
 
 
+class CountingLedger(MemoryLedger):
+    """Counts a request and a response of each call in a simulation."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        super().__init__(lambda: simulation.now)
+        self._simulation = simulation
+
+    def report(self, *args: Any) -> Report:
+        self._simulation.messages += 2
+        return super().report(*args)
+
+    def leave(self, *args: Any) -> bool:
+        self._simulation.messages += 2
+        return super().leave(*args)
+
+    def unaware(self, *args: Any) -> Unaware:
+        self._simulation.messages += 2
+        return super().unaware(*args)
+
+
 class Simulation:
     """Processes that send heartbeats in virtual time.
 
@@ -345,7 +370,7 @@ class Simulation:
     def __init__(self, size: int) -> None:
         self.now = 0.0
         self.random = random.Random(size)
-        self.ledger = MemoryLedger(lambda: self.now)
+        self.ledger = CountingLedger(self)
         self.messages = self.notices = 0
         #: Time and number of the next heartbeat of each process; the entry
         #: of an earlier time replaces a later one.
@@ -357,7 +382,24 @@ class Simulation:
 
     def add(self, each: Member) -> Membership:
         """Add a process that has sent its first report."""
-        membership = Membership(
+        membership = self._membership(each)
+        self.memberships.append(membership)
+        membership.refresh()
+        self._plan_first(len(self.memberships) - 1)
+        return membership
+
+    def restart(self, number: int, manifest: Manifest) -> None:
+        """Replace a process by one with another manifest."""
+        self.memberships[number].stop()
+        membership = self._membership(
+            member(number, manifest, state='joining')
+        )
+        self.memberships[number] = membership
+        membership.join(lambda seconds: self.run(self.now + seconds))
+        self._plan_first(number)
+
+    def _membership(self, each: Member) -> Membership:
+        return Membership(
             each,
             self.ledger,
             period=PERIOD,
@@ -365,11 +407,10 @@ class Simulation:
             clock=lambda: self.now,
             jitter=self.random.random,
         )
-        number = len(self.memberships)
-        self.memberships.append(membership)
-        membership.refresh()
+
+    def _plan_first(self, number: int) -> None:
+        """Plan a process's first heartbeat, at any time of its interval."""
         self.plan(number, self.random.random() * PERIOD / 2)
-        return membership
 
     def plan(self, number: int, seconds: float) -> None:
         """Plan the next heartbeat of a process, unless one is due before."""
@@ -396,7 +437,6 @@ class Simulation:
             membership = self.memberships[number]
             before = membership.view
             view = membership.refresh()
-            self.messages += 2
             self.plan(number, membership.heartbeat_pause())
             is_new = not view.is_same(before)
             if is_new and not membership.is_in_large_fleet:
@@ -499,6 +539,40 @@ def measure_restart(names: Sequence[str], sizes: Sequence[int]) -> None:
     print_table('Rolling restart: leave, join, state up', rows)
 
 
+def measure_restart_messages(sizes: Sequence[int]) -> None:
+    """Print how many messages a rolling restart takes."""
+    rows: list[Sequence[object]] = [
+        ('members', 'notices', 'messages/member', 'without restart', 'more')
+    ]
+    newer = Manifest({**local(), 'Newer': '1.0'})
+    for size in sizes:
+        simulation = Simulation(size)
+        simulation.run(until=2 * PERIOD)
+        counts = []
+        for restarts in (False, True):
+            start, before = simulation.now, simulation.messages
+            for number in range(size):
+                if restarts:
+                    simulation.restart(number, newer)
+                simulation.run(start + (number + 1) * RESTART / size)
+            counts.append((simulation.messages - before) / size)
+        usual, messages = counts
+        rows.append(
+            (
+                size,
+                simulation.notices,
+                f'{messages:.1f}',
+                f'{usual:.1f}',
+                f'{messages - usual:.1f}',
+            )
+        )
+    print_table(
+        f'Rolling restart in {RESTART:.0f} s, of one process after the other'
+        ' (virtual time; a notice counts once per receiver)',
+        rows,
+    )
+
+
 # Real processes
 
 _SERVICE = Service(
@@ -529,10 +603,10 @@ def measure_processes(count: int) -> None:
         ]
         processes = [first, *clients]
         try:
+            # One after another: two processors cannot start 200 at once.
             for client in clients:
                 client.start()
-            for _ in clients:
-                assert learned.get(timeout=600)[0] == 'ready'
+                assert learned.get(timeout=60)[0] == 'ready'
             time.sleep(2 * PERIOD)
             server = psutil.Process(first.pid)
             cpu = sum(server.cpu_times()[:2])
