@@ -2,7 +2,12 @@
 """Sphinx directives that draw SVG diagrams of this repository.
 
 ``.. layers::`` draws the layers that ``make lint`` enforces, from
-``pyproject.toml``. ``.. request-path::`` draws its content, a step per line::
+``pyproject.toml``. ``.. tiers:: TITLE`` draws its content in the same way, a
+tier of machines per line::
+
+    TEXT | TEXT ...
+
+``.. request-path::`` draws its content, a step per line::
 
     LANE | MODULE | TEXT
 
@@ -98,21 +103,37 @@ class Layers(SphinxDirective):
             'contracts'
         ]
         (contract,) = (c for c in contracts if c['type'] == CONTRACT)
-        parts, y, height = [], 8.0, 34.0
-        for number, layer in enumerate(contract['layers']):
-            modules = [name.strip() for name in layer.split('|')]
-            width = (_WIDTH - 16 - 12 * (len(modules) - 1)) / len(modules)
-            if number:
-                middle = _WIDTH / 2
-                parts.append(_arrow([(middle, y - _GAP), (middle, y)]))
-            for position, module in enumerate(modules):
-                x = 8 + position * (width + 12)
-                parts.append(_box(x, y, width, height))
-                parts.append(
-                    _text(x + width / 2, y + 22, module, _CENTRED_CODE)
-                )
-            y += height + _GAP
-        return [_image(y - _GAP + 8, 'Layers of packages', parts)]
+        layers = _rows(contract['layers'])
+        return [_stack(layers, 'Layers of packages', _CENTRED_CODE)]
+
+
+class Tiers(SphinxDirective):
+    """Tiers of machines, each a client of the one below it."""
+
+    has_content = True
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return the diagram."""
+        tiers = _rows(self.content)
+        return [_stack(tiers, self.arguments[0], 'text-anchor="middle"')]
+
+
+def _stack(rows: Sequence[Sequence[str]], title: str, style: str) -> nodes.raw:
+    """Return boxes in rows, with an arrow from each row to the next."""
+    parts, y, height = [], 8.0, 34.0
+    for number, row in enumerate(rows):
+        width = (_WIDTH - 16 - 12 * (len(row) - 1)) / len(row)
+        if number:
+            middle = _WIDTH / 2
+            parts.append(_arrow([(middle, y - _GAP), (middle, y)]))
+        for position, text in enumerate(row):
+            x = 8 + position * (width + 12)
+            parts.append(_box(x, y, width, height))
+            parts.append(_text(x + width / 2, y + 22, text, style))
+        y += height + _GAP
+    return _image(y - _GAP + 8, title, parts)
 
 
 _CENTRED_CODE = (
@@ -282,6 +303,7 @@ class Timeline(SphinxDirective):
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives."""
     app.add_directive('layers', Layers)
+    app.add_directive('tiers', Tiers)
     app.add_directive('request-path', RequestPath)
     app.add_directive('action-states', ActionStates)
     app.add_directive('timeline', Timeline)

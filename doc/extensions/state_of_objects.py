@@ -40,22 +40,29 @@ def page(
 
     :raises ValueError: a review matches no finding
     """
-    yield from _table(results, reviews)
+    yield from _tables(results, reviews)
     for service, result in sorted(results.items()):
         own = [item for item in reviews if item['service'] == service]
         yield from _service(service, result, own)
 
 
-def _table(
+def _tables(
     results: Mapping[str, Record], reviews: Sequence[Record]
 ) -> Iterator[str]:
-    yield from ('.. list-table::', '   :header-rows: 1', '')
+    yield from ('.. list-table:: Comparisons', '   :header-rows: 1', '')
+    yield from _row('Service', 'Releases', 'Types', 'Transfers', 'Cases')
+    for service, result in sorted(results.items()):
+        releases = result['releases']
+        yield from _row(
+            _title(service),
+            ', '.join(item['release'] for item in releases),
+            releases[-1]['types'],
+            sum(pair['transfers'] for pair in result['pairs']),
+            result['invariant_cases'],
+        )
+    yield from ('', '.. list-table:: Findings', '   :header-rows: 1', '')
     yield from _row(
         'Service',
-        'Releases',
-        'Types',
-        'Transfers',
-        'Cases',
         'Errors',
         'Warnings',
         'Notes',
@@ -69,13 +76,8 @@ def _table(
         severities = collections.Counter(
             item['severity'] for item in result['findings']
         )
-        releases = result['releases']
         yield from _row(
             _title(service),
-            ', '.join(item['release'] for item in releases),
-            releases[-1]['types'],
-            sum(pair['transfers'] for pair in result['pairs']),
-            result['invariant_cases'],
             severities['error'],
             severities['warning'],
             severities['note'],

@@ -35,6 +35,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'extensions'))
 extensions = [
     'command_line',
     'diagrams',
+    'module_maps',
     'oslo_config.sphinxext',
     'oslo_policy.sphinxext',
     'release_notes',
@@ -56,9 +57,13 @@ nitpicky = True
 nitpick_ignore_regex = [
     ('py:(class|exc|data)', r'(?!vobjects\.).*'),
     # Type variables.
-    ('py:class', r'vobjects\..*\.(Method|ObjectType|FieldT|T)'),
+    ('py:class', r'vobjects\..*\.(Method|ObjectType|FieldT|Result|T)'),
 ]
 autodoc_member_order = 'bysource'
+autodoc_preserve_defaults = True
+# The heading of each section names the module.
+add_module_names = False
+python_maximum_signature_line_length = 72
 
 
 class Microversions(SphinxDirective):
@@ -98,7 +103,12 @@ class ApiReference(SphinxDirective):
         """Return the table; each operation has one row."""
         path = pathlib.Path(__file__).with_name('api_reference.yaml')
         self.env.note_dependency(str(path))
-        lines = ['.. list-table::', '   :header-rows: 1', '']
+        lines = [
+            '.. list-table::',
+            '   :header-rows: 1',
+            '   :widths: 20 24 7 8 13 28',
+            '',
+        ]
         names: set[str] = set()
         rows = [
             ('Operation', 'Call', 'Since', 'Status', 'Errors', 'Differences')

@@ -7,15 +7,13 @@ derives its conversions from the declarations of
 oslo.versionedobjects, and a class that implements ``obj_make_compatible``
 itself keeps working.
 
-::
-
-    Object           data that a receiver acts on or stores: a downgrade that
-    │                would lose data is refused
-    ├── Request      arguments of a call to an engine; VERSION_MAP lists the
-    │                microversions that accept them
-    └── Resource     data for a reader: fields that the reader does not know
-                     are omitted; VERSION_MAP lists the microversions that
-                     show them
+- :class:`Object` is data that a receiver acts on or stores. A downgrade that
+  would lose data is refused.
+- :class:`Request`, a subclass, has the arguments of a call to an engine.
+  ``VERSION_MAP`` lists the microversions that accept them.
+- :class:`Resource`, another subclass, is data for a reader. Fields that the
+  reader does not know are omitted. ``VERSION_MAP`` lists the microversions
+  that show them.
 
 ``vobjects.objects.codec`` implements the same behaviour with functions
 compiled for each class and version. They are used unless a class overrides a

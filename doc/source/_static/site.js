@@ -3,6 +3,20 @@
 
 const scrollers = document.querySelectorAll('article pre, .table-wrapper, .diagram');
 
+// A table of figures scrolls on a phone. Other tables become lists there: see
+// site.css.
+const FIGURES = 24;
+for (const table of document.querySelectorAll('article table.docutils:not(.rest-parts)')) {
+  const cells = [...table.querySelectorAll('tbody td')];
+  if (cells.every((cell) => cell.textContent.trim().length < FIGURES)) continue;
+  table.classList.add('records');
+  const labels = [...table.querySelectorAll('thead th')].map((cell) => cell.textContent.trim());
+  if (labels.length < 3) continue;
+  for (const row of table.querySelectorAll('tbody tr')) {
+    [...row.cells].forEach((cell, column) => { cell.dataset.label = labels[column]; });
+  }
+}
+
 // A box that scrolls must be reachable by keyboard, others must not.
 const update = (box) => {
   if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) {
@@ -21,7 +35,11 @@ document.addEventListener('DOMContentLoaded', () => {
   const observer = new ResizeObserver((entries) => {
     entries.forEach((entry) => update(entry.target));
   });
-  scrollers.forEach((box) => observer.observe(box));
+  scrollers.forEach((box) => {
+    // The observer first reports after the page has been drawn.
+    update(box);
+    observer.observe(box);
+  });
 });
 
 // A site of several releases has a list of them; see tools/site.
