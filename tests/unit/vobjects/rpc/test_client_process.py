@@ -6,9 +6,12 @@ from __future__ import annotations
 import logging
 import pathlib
 import socket
+import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import oslo_messaging
 import pytest
 from oslo_config import cfg
 
@@ -276,6 +279,14 @@ def test_wakeup_of_a_server_renews_the_view(fleet: Fleet) -> None:
     engine = fleet.serve()
     client = fleet.client()
     generation = client.membership.current().generation
+    # It reports each new view once more; no further heartbeat is due.
+    eventually(
+        lambda: (
+            not fleet.ledger.unaware(
+                generation, engine.membership.member.id
+            ).count
+        )
+    )
     fleet.ledger.hold(SERVICE.topic)
     engine.announce_fleet()
 
@@ -305,6 +316,49 @@ def test_process_in_a_with_statement_leaves_the_fleet_at_its_end(
     with ClientProcess(fleet.conf(), SERVICE):
         eventually(lambda: len(client_members(fleet)) == 1)
     assert client_members(fleet) == []
+
+
+def test_stop_waits_for_a_wakeup(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = fleet.serve()
+    client = ClientProcess(fleet.conf(), SERVICE)
+    events: list[str] = []
+    has_begun = threading.Event()
+
+    def wake() -> None:
+        has_begun.set()
+        time.sleep(0.3)
+        events.append('woken')
+
+    monkeypatch.setattr(client.membership, 'wake', wake)
+    client.start()
+    engine.announce_fleet()
+    assert has_begun.wait(10)
+    client.stop()
+    events.append('stopped')
+    assert events == ['woken', 'stopped']
+
+
+def test_stop_waits_for_the_broker_to_respond(
+    without_broker: cfg.ConfigOpts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[str] = []
+
+    def build_server(*_: Any) -> Any:
+        time.sleep(0.3)
+        events.append('responded')
+        raise oslo_messaging.MessageDeliveryFailure('no such user')
+
+    monkeypatch.setattr(transport, 'build_server', build_server)
+    client = ClientProcess(without_broker, SERVICE)
+    # The membership waits for the broker, too.
+    monkeypatch.setattr(client.membership, 'start', lambda: None)
+    monkeypatch.setattr(client.membership, 'stop', lambda: None)
+    client.start()
+    client.stop()
+    events.append('stopped')
+    assert events == ['responded', 'stopped']
 
 
 def test_stop_before_start_returns(fleet: Fleet) -> None:

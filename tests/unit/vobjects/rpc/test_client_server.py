@@ -156,6 +156,16 @@ class Bus:
         self.servers.append(running)
         return self.member(name, manifest)
 
+    def serve_handlers(
+        self, name: str, handlers: Any, manifest: Manifest | None = None
+    ) -> None:
+        endpoint = server.Endpoint([handlers], manifest=manifest or local())
+        running = transport.build_server(
+            self.transport, TOPIC, name, [endpoint], 4
+        )
+        running.start()
+        self.servers.append(running)
+
     def close(self) -> None:
         for running in self.servers:
             running.stop()
@@ -341,8 +351,34 @@ def test_call_with_a_renewed_view_still_rejects_loss(bus: Bus) -> None:
 def test_call_when_a_server_is_not_in_the_ledger_raises(bus: Bus) -> None:
     bus.serve('old', old())
     bus.members = (bus.member('new', local()),)
-    with pytest.raises(exceptions.UnsupportedType, match='not in the ledger'):
+    with pytest.raises(exceptions.UnsupportedType) as caught:
         bus.client.call({}, WorkRequest(name='a', force=True))
+    assert str(caught.value) == (
+        'a peer does not support WorkRequest: a server that is not in the'
+        ' ledger answered "Version 1.1 of WorkRequest is not supported,'
+        ' supported version is 1.0"'
+    )
+
+
+class UnknowingWorker:
+    """A handler that never knows the manifest of its client."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    @server.handles(WorkRequest)
+    def work(self, context: Any, request: Any) -> Any:
+        self.calls += 1
+        raise exceptions.UnknownManifest('digest')
+
+
+def test_call_when_the_server_asks_for_versions_twice_raises(bus: Bus) -> None:
+    worker = UnknowingWorker()
+    bus.serve_handlers('one', worker)
+    bus.members = (bus.member('one', local()),)
+    with pytest.raises(exceptions.UnknownManifest):
+        bus.client.call({}, WorkRequest(name='a', force=False))
+    assert worker.calls == 2
 
 
 def test_call_at_a_microversion_sends_no_newer_version(
@@ -396,8 +432,10 @@ def test_call_when_an_old_server_lacks_the_type_raises(bus: Bus) -> None:
     known = {n: v for n, v in local().items() if n != 'NobodyHandlesThis'}
     member = bus.serve('old', server.emulated_manifest(Manifest(known)))
     bus.members = (member,)
-    with pytest.raises(exceptions.UnsupportedType, match='supports no Nobody'):
+    with pytest.raises(exceptions.UnsupportedType) as caught:
         bus.client.call({}, NobodyHandlesThis(name='a'))
+    assert caught.value.type_name == 'NobodyHandlesThis'
+    assert 'supports no Nobody' in caught.value.peer
 
 
 def test_call_ledger_works_without_a_view(bus: Bus) -> None:
@@ -411,12 +449,7 @@ def test_call_ledger_works_without_a_view(bus: Bus) -> None:
                 fleet.Roster(7, tuple(members))
             )
 
-    endpoint = server.Endpoint([Ledger()], manifest=local())
-    running = transport.build_server(
-        bus.transport, TOPIC, 'ledger', [endpoint], 4
-    )
-    running.start()
-    bus.servers.append(running)
+    bus.serve_handlers('ledger', Ledger())
     remote = RemoteLedger(bus.client, timeout=5)
     member = dataclasses.replace(bus.member('me', old()), seen=3)
     assert remote.report(member).view == fleet.Roster(7, (member,)).view
@@ -434,14 +467,9 @@ class SlowClock:
 
 def test_call_ledger_has_its_own_timeout_and_tells_versions(bus: Bus) -> None:
     # The client's versions are not those of the server.
-    endpoint = server.Endpoint(
-        [SlowClock()], manifest=Manifest({**local(), 'Added': '1.0'})
+    bus.serve_handlers(
+        'slow', SlowClock(), Manifest({**local(), 'Added': '1.0'})
     )
-    running = transport.build_server(
-        bus.transport, TOPIC, 'slow', [endpoint], 1
-    )
-    running.start()
-    bus.servers.append(running)
     client = Client(
         bus.transport,
         TOPIC,
@@ -514,12 +542,7 @@ class LosingWorker:
 
 def lose_responses(bus: Bus, losses: int, manifest: Manifest) -> LosingWorker:
     handlers = LosingWorker(losses)
-    endpoint = server.Endpoint([handlers], manifest=manifest)
-    running = transport.build_server(
-        bus.transport, TOPIC, 'one', [endpoint], 4
-    )
-    running.start()
-    bus.servers.append(running)
+    bus.serve_handlers('one', handlers, manifest)
     bus.members = (bus.member('one', manifest),)
     return handlers
 

@@ -742,12 +742,13 @@ def test_view_without_report_after_the_lease_reads_the_ledger(
     assert membership.view_without_report() is membership.view
 
 
-def test_view_without_report_contains_the_pin(ledger: TestLedger) -> None:
+def test_views_contain_the_pin(ledger: TestLedger) -> None:
     server = Member('s', 'worker', 'host', 'workers', '0.1.0', NEW, 'up')
     ledger.report(server)
     sender = dataclasses.replace(server, id='a', topic='api')
     membership = Membership(sender, ledger, period=LONG, pinned=OLD)
     assert membership.view_without_report().cap('workers') == OLD
+    assert membership.renew().cap('workers') == OLD
 
 
 def test_current_while_the_heartbeat_fails_sends_no_report(

@@ -676,6 +676,28 @@ def test_change_by_an_older_release_replaces_the_stored_groups(
     assert report.view.cap('engine') == older
 
 
+class RecordingTransactions(EngineTransactions):
+    """Records which transactions are urgent."""
+
+    def __init__(self, engine: sqlalchemy.Engine) -> None:
+        super().__init__(engine)
+        self.are_urgent: list[bool] = []
+
+    def write(
+        self, work: Callable[[Any], Any], *, urgent: bool = False
+    ) -> Any:
+        self.are_urgent.append(urgent)
+        return super().write(work, urgent=urgent)
+
+
+def test_reports_run_before_other_work(engine: sqlalchemy.Engine) -> None:
+    transactions = RecordingTransactions(engine)
+    ledger = SqlLedger(transactions)
+    ledger.report(MEMBER)
+    ledger.hold(MEMBER.topic)
+    assert transactions.are_urgent == [True, False]
+
+
 def test_rejected_member_is_not_recorded(engine: sqlalchemy.Engine) -> None:
     def reject(transaction: Any) -> None:
         raise exceptions.FleetError('too old')
