@@ -368,7 +368,7 @@ def test_unaware_counts_members_that_have_not_seen_a_generation(
 def test_members_are_listed_by_the_age_of_their_heartbeat(
     store: Store,
 ) -> None:
-    members = add(store.ledger, 3, state='joining')
+    members = add(store.ledger, 3, state='up')
     # Not in the order of their IDs, nor in that of their reports.
     oldest, second = sorted(members, key=lambda m: m.id)[:0:-1]
     store.silence(oldest.id, SILENCE * 2)
