@@ -10,7 +10,8 @@ import pytest
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo
 
-from vobjects import objects
+from vobjects import fields, objects
+from vobjects.objects.history import added, renamed
 
 VERSION, DATA, CHANGES = (
     f'versioned_object.{part}' for part in ('version', 'data', 'changes')
@@ -152,6 +153,30 @@ def test_changes_of_none_that_the_version_has_are_omitted(plain: Any) -> None:
 def test_object_without_changes_has_none_at_the_version(plain: Any) -> None:
     plain.obj_reset_changes(recursive=True)
     assert CHANGES not in downgraded(plain)
+
+
+@pytest.mark.parametrize('by_hand', [False, True])
+def test_changes_of_a_declared_type_have_the_names_of_the_version(
+    registry: None, by_hand: bool
+) -> None:
+    @objects.register
+    class Declared(objects.Object):
+        VERSION = '1.1'
+        fields = {
+            'title': renamed('1.1', 'name', fields.StringField()),
+            'size': added('1.1', fields.IntegerField(default=0)),
+            'color': fields.StringField(),
+        }
+
+    holder = holder_type(ovo.Object('Declared'), by_hand=by_hand)
+    declared = Declared(title='a', size=0, color='red')
+    declared.obj_reset_changes(['color'])
+    primitive = holder(value=declared).obj_to_primitive(
+        version_manifest={'Holder': '1.0', 'Declared': '1.0'}
+    )
+    inner = primitive[DATA]['value']
+    assert inner[DATA] == {'name': 'a', 'color': 'red'}
+    assert inner[CHANGES] == ['name']
 
 
 def objects_in(value: Any) -> list[dict[str, Any]]:
