@@ -495,9 +495,7 @@ class LedgerStatements:
         members = self._members.c
         key = (members.topic, members.manifest_digest, members.state)
         counts = transaction.execute(
-            sa.select(*key, sa.func.count().label('number'))
-            .group_by(*key)
-            .order_by(*key)
+            sa.select(*key, sa.func.count()).group_by(*key).order_by(*key)
         ).all()
         groups = []
         for topic, digest, state, number in counts:

@@ -10,7 +10,7 @@ import pytest
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo
 
-from vobjects import fields, objects
+from vobjects import exceptions, fields, objects
 from vobjects.objects.history import added, renamed
 
 VERSION, DATA, CHANGES = (
@@ -177,6 +177,27 @@ def test_changes_of_a_declared_type_have_the_names_of_the_version(
     inner = primitive[DATA]['value']
     assert inner[DATA] == {'name': 'a', 'color': 'red'}
     assert inner[CHANGES] == ['name']
+
+
+def test_loss_of_an_object_converted_by_hand_is_refused(
+    registry: None,
+) -> None:
+    @objects.register
+    class Declared(objects.Object):
+        VERSION = '1.1'
+        fields = {'size': added('1.1', fields.IntegerField(default=0))}
+
+        def obj_make_compatible(
+            self, primitive: dict[str, Any], target_version: str
+        ) -> None:
+            super().obj_make_compatible(primitive, target_version)
+
+    holder = holder_type(ovo.Object('Declared'), by_hand=False)
+    value = holder(value=Declared(size=1))
+    with pytest.raises(exceptions.LossyDowngrade, match=r'Declared\.size=1'):
+        value.obj_to_primitive(
+            version_manifest={'Holder': '1.0', 'Declared': '1.0'}
+        )
 
 
 def objects_in(value: Any) -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ from vobjects.rpc import fleet
 from vobjects.rpc.ledger import LedgerStore
 from vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects.rpc.sql import LedgerTables, SqlLedger, create_tables
+from vobjects.rpc.sql.statements import LedgerStatements
 from vobjects.rpc.sql.transactions import EngineTransactions
 
 MEMBER = fleet.Member(
@@ -340,6 +341,31 @@ def test_concurrent_changes_of_one_group_lose_no_generation(
             sql_ledger.leave(each.id)
 
 
+def test_change_waits_for_an_earlier_one_of_the_same_group(
+    engine: sqlalchemy.Engine,
+) -> None:
+    """Two members leave, the second of which reduces a large group."""
+    ledger = SqlLedger(engine)
+    transactions = EngineTransactions(engine)
+    first, second, *_ = add(ledger, fleet.EXACT_COUNT + 1)
+    has_removed = threading.Event()
+
+    def remove_first(transaction: Any) -> bool:
+        changed = LedgerStatements(LedgerTables()).remove(
+            transaction, [first.id]
+        )
+        has_removed.set()
+        # The second member leaves meanwhile.
+        time.sleep(0.3)
+        return changed
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        removal = pool.submit(transactions.write, remove_first)
+        assert has_removed.wait(SILENCE)
+        assert ledger.leave(second.id)
+    assert not removal.result()
+
+
 def run_at_once(functions: list[Callable[[], Any]]) -> None:
     """Run functions in threads that start together."""
     barrier = threading.Barrier(len(functions))
@@ -351,6 +377,43 @@ def run_at_once(functions: list[Callable[[], Any]]) -> None:
 
         for future in [pool.submit(run, each) for each in functions]:
             future.result()
+
+
+def test_groups_have_examples_of_their_members(store: Store) -> None:
+    groups = {
+        (topic, version, state): {
+            member.id
+            for member in add(
+                store.ledger,
+                fleet.EXAMPLES + 1,
+                topic=topic,
+                manifest=Manifest({'Thing': version}),
+                state=state,
+            )
+        }
+        for topic in ('engine', 'api')
+        for version in ('1.0', '1.1')
+        for state in ('joining', 'up')
+    }
+    view = store.ledger.get()
+    assert len(view.groups) == len(groups)
+    for group in view.groups:
+        members = groups[group.topic, group.manifest['Thing'], group.state]
+        examples = [process.id for process in group.examples]
+        assert group.count == len(members)
+        assert len(examples) == fleet.EXAMPLES
+        assert set(examples) < members
+
+
+def test_examples_of_a_group_are_sorted_by_id(
+    engine: sqlalchemy.Engine,
+) -> None:
+    ledger = SqlLedger(engine)
+    members = add(ledger, fleet.EXAMPLES + 1)
+    (group,) = ledger.get().groups
+    assert [process.id for process in group.examples] == sorted(
+        member.id for member in members
+    )[: fleet.EXAMPLES]
 
 
 def test_unaware_counts_members_that_have_not_seen_a_generation(
@@ -561,6 +624,12 @@ def test_expire_keeps_a_member_that_reports_before_its_removal(
     assert len(SqlLedger(delayed).expire(SILENCE)) == 1
 
 
+def test_hold_of_an_empty_ledger_raises_the_generation(store: Store) -> None:
+    view = store.ledger.hold('engine')
+    assert (view.generation, view.held) == (1, Manifest({}))
+    assert store.ledger.get() == view
+
+
 def test_hold_keeps_the_cap_until_it_is_finalized(store: Store) -> None:
     ledger = store.ledger
     newer = dataclasses.replace(
@@ -642,6 +711,7 @@ def test_generation_of_another_history_is_noticed(
     other = dataclasses.replace(view, token='0' * 32)
     assert sql_ledger.report(MEMBER, view).view is None
     assert sql_ledger.report(MEMBER, other).view == view
+    assert len({view.token, sql_ledger.hold('engine').token, ''}) == 3
 
 
 def test_change_by_an_older_release_replaces_the_stored_groups(
@@ -696,6 +766,14 @@ def test_reports_run_before_other_work(engine: sqlalchemy.Engine) -> None:
     ledger.report(MEMBER)
     ledger.hold(MEMBER.topic)
     assert transactions.are_urgent == [True, False]
+
+
+def test_view_of_an_empty_ledger_has_generation_zero(
+    engine: sqlalchemy.Engine,
+) -> None:
+    with engine.begin() as transaction:
+        view = LedgerStatements(LedgerTables()).view(transaction)
+    assert view == fleet.View(0, ())
 
 
 def test_rejected_member_is_not_recorded(engine: sqlalchemy.Engine) -> None:
