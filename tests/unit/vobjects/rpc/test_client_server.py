@@ -479,6 +479,8 @@ def test_call_ledger_has_its_own_timeout_and_tells_versions(bus: Bus) -> None:
     )
     response = client.call_ledger(fleet_types.FleetClock(), timeout=60)
     assert response.now == 7.0
+    with pytest.raises(oslo_messaging.MessagingTimeout):
+        client.call_ledger(fleet_types.FleetClock(), timeout=0.2)
 
 
 def test_emulated_manifest_when_newer_than_the_build_is_rejected() -> None:
