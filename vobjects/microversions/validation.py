@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Validation of the parts of a request, and the messages about their faults.
 
-Valid input takes a fast path (``fast_validation``).
-For invalid input, the error gives the location and the expected value. If a
-field belongs to another API version, the error names that version: this is
-the mistake that users ask about most.
+Valid input takes a fast path (``fast_validation``). For invalid input, the
+error gives the location and the expected value. If a field belongs to another
+API version, the error names that version: this is the mistake that users ask
+about most.
 """
 
 from __future__ import annotations
