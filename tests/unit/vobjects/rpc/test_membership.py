@@ -44,6 +44,7 @@ class TestLedger(MemoryLedger):
     def __init__(self) -> None:
         super().__init__()
         self.reports = 0
+        self.known: View | None = None
         self.reporters: set[threading.Thread] = set()
         self.broken = False
         self.time: float | None = None
@@ -56,6 +57,7 @@ class TestLedger(MemoryLedger):
     def report(self, member: Member, known: View | None = None) -> Report:
         with self.lock:
             self.reports += 1
+            self.known = known
             self.reporters.add(threading.current_thread())
             if self.broken:
                 raise exceptions.NoLivePeer('the ledger is broken')
@@ -122,6 +124,14 @@ def test_current_within_the_lease_sends_no_report(
     assert ledger.reports == 1
 
 
+def test_report_names_the_known_view(fleet: Fleet, ledger: TestLedger) -> None:
+    sender = fleet.add(NEW)
+    first = sender.refresh()
+    assert ledger.known is None
+    sender.refresh()
+    assert ledger.known is first
+
+
 def test_current_after_the_lease_renews_or_raises(
     fleet: Fleet, ledger: TestLedger
 ) -> None:
@@ -172,7 +182,7 @@ def test_current_when_the_ledger_fails_shares_the_failure(
         try:
             sender.current()
         except exceptions.NoLivePeer as error:
-            failures.append(str(error))
+            failures.append(error.message)
 
     threads = [threading.Thread(target=call) for _ in range(8)]
     for thread in threads:
@@ -182,7 +192,7 @@ def test_current_when_the_ledger_fails_shares_the_failure(
     ledger.lock.release()
     for thread in threads:
         thread.join()
-    assert len(failures) == 8
+    assert failures == ['the ledger is broken'] * 8
     assert ledger.reports <= 2
     ledger.broken = False
 
@@ -350,6 +360,23 @@ def test_join_when_the_ledger_fails_for_a_while_waits_a_lease_more() -> None:
     assert sender.age >= LONGEST_LEASE_PERIODS
 
 
+def test_join_with_a_heartbeat_per_period_waits_for_one_lease() -> None:
+    barrier = Barrier()
+    barrier.add(NEW, 'api')
+    barrier.join(barrier.add(NEW))
+    old = barrier.add(OLD)
+    start = barrier.clock.now
+
+    def wait(seconds: float) -> None:
+        barrier.clock.now += seconds
+        if old.age >= 1.0:
+            old.refresh()
+        assert barrier.clock.now < start + 2 * LONGEST_LEASE_PERIODS
+
+    old.join(wait)
+    assert old.member.state == 'up'
+
+
 def test_join_when_the_ledger_removed_the_server_waits_again() -> None:
     barrier = Barrier()
     sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
@@ -373,7 +400,7 @@ def test_join_when_the_ledger_removed_the_server_waits_again() -> None:
     assert view.cap('workers') == OLD
 
 
-def test_join_when_removed_during_a_pause_waits_again() -> None:
+def test_join_when_removed_during_each_pause_waits_again() -> None:
     barrier = Barrier()
     sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
     barrier.join(first)
@@ -383,7 +410,7 @@ def test_join_when_removed_during_a_pause_waits_again() -> None:
     def wait(seconds: float) -> None:
         nonlocal waits
         waits += 1
-        if waits == 1:
+        if waits <= 2:
             barrier.clock.now += LONGEST_LEASE_PERIODS
             barrier.ledger.leave(old.member.id)
         for membership in (sender, first):
@@ -398,7 +425,7 @@ def test_join_when_removed_during_a_pause_waits_again() -> None:
 
     barrier.ledger.before_report = check_senders
     old.join(wait)
-    assert waits > 1
+    assert waits > 2
     assert old.member.state == 'up'
 
 

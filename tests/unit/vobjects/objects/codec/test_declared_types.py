@@ -378,6 +378,45 @@ def test_outermost_object_decides_about_loss() -> None:
         assert 'force' not in response.obj_to_primitive('1.0', NEWEST)[DATA]
 
 
+class NoneAsText(fields.StringField):
+    """A field whose primitive of null is not null."""
+
+    def to_primitive(self, obj: Any, attr: str, value: Any) -> Any:
+        return 'none' if value is None else value
+
+
+@pytest.mark.parametrize(
+    ('version', 'field', 'value'),
+    [
+        # Means 2 in 1.1, where the default is 1.
+        (
+            '1.2',
+            changed(
+                '1.2',
+                added('1.1', fields.IntegerField(default=1)),
+                fields.IntegerField(default=0),
+                up=lambda old: old - 1,
+                down=lambda new: new + 1,
+            ),
+            1,
+        ),
+        ('1.1', added('1.1', NoneAsText(nullable=True)), None),
+    ],
+    ids=['changed', 'custom'],
+)
+def test_loss_of_a_value_that_looks_like_a_default_is_refused(
+    registry: None, version: str, field: Any, value: Any
+) -> None:
+    @objects.register
+    class Lossy(objects.Object):
+        VERSION = version
+        fields = {'it': field}
+
+    assert class_codec(Lossy).may_convert()
+    with pytest.raises(exceptions.LossyDowngrade, match=r'Lossy\.it'):
+        Lossy(it=value).obj_to_primitive('1.0')
+
+
 def test_traceback_of_failed_conversion_shows_generated_source() -> None:
     class Broken(fields.String):
         def to_primitive(self, obj: Any, attr: str, value: Any) -> Any:

@@ -517,6 +517,15 @@ def test_method_patched_after_reading_is_called() -> None:
         assert things.obj_to_primitive()[DATA]['objects'][2] == {'it': 'c'}
 
 
+def test_method_patched_on_one_object_is_called_at_a_version() -> None:
+    things = three_pending()
+    primitive = things[1].obj_to_primitive()
+    primitive[DATA]['text'] = 'patched'
+    things[1].obj_to_primitive = lambda: primitive
+    data = at('1.1')(things)[DATA]['objects']
+    assert [item[DATA]['text'] for item in data] == ['a', 'patched', 'c']
+
+
 def test_class_without_schema_is_read_immediately() -> None:
     things = Lenients(objects=[Lenient(text='a', ip='10.0.0.1')])
     copied = serializer.from_bytes(serializer.to_bytes(things, None))
