@@ -179,8 +179,9 @@ def test_changes_of_a_declared_type_have_the_names_of_the_version(
     assert inner[CHANGES] == ['name']
 
 
+@pytest.mark.parametrize('in_list', [False, True])
 def test_loss_of_an_object_converted_by_hand_is_refused(
-    registry: None,
+    registry: None, in_list: bool
 ) -> None:
     @objects.register
     class Declared(objects.Object):
@@ -192,12 +193,37 @@ def test_loss_of_an_object_converted_by_hand_is_refused(
         ) -> None:
             super().obj_make_compatible(primitive, target_version)
 
-    holder = holder_type(ovo.Object('Declared'), by_hand=False)
-    value = holder(value=Declared(size=1))
+    field_type = ovo.Object('Declared')
+    holder = holder_type(
+        ovo.List(field_type) if in_list else field_type, by_hand=False
+    )
+    declared = Declared(size=1)
+    value = holder(value=[declared] if in_list else declared)
     with pytest.raises(exceptions.LossyDowngrade, match=r'Declared\.size=1'):
         value.obj_to_primitive(
             version_manifest={'Holder': '1.0', 'Declared': '1.0'}
         )
+
+
+def test_object_inside_an_object_in_a_list_is_downgraded(
+    registry: None,
+) -> None:
+    @objects.register
+    class Inside(objects.Object):
+        VERSION = '1.1'
+        fields = {'size': added('1.1', fields.IntegerField(default=0))}
+
+    @objects.register
+    class Between(objects.Object):
+        fields = {'inside': fields.ObjectField('Inside')}
+
+    holder = holder_type(ovo.List(ovo.Object('Between')), by_hand=False)
+    primitive = holder(value=[Between(inside=Inside(size=0))])
+    (between,) = primitive.obj_to_primitive(
+        version_manifest={'Holder': '1.0', 'Between': '1.0', 'Inside': '1.0'}
+    )[DATA]['value']
+    inside = between[DATA]['inside']
+    assert (inside[VERSION], inside[DATA]) == ('1.0', {})
 
 
 def objects_in(value: Any) -> list[dict[str, Any]]:

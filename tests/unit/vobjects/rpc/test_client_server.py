@@ -205,10 +205,34 @@ def old() -> Manifest:
 
 def test_call_between_new_peers_carries_all_fields(bus: Bus) -> None:
     bus.members = (bus.serve('new', local()),)
-    result = bus.client.call({}, WorkRequest(name='a', force=True))
+    context = {'user': 'me'}
+    result = bus.client.call(context, WorkRequest(name='a', force=True))
     assert result.values == {'name': 'a', 'force': True}
+    assert result._context == context
     assert result.tainted is True
     assert result.deep[0].since == 's'
+
+
+class Context:
+    """A context as in oslo.context."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {'user': 'me'}
+
+
+def test_context_arrives_as_a_dict(bus: Bus) -> None:
+    contexts: list[Any] = []
+
+    class ContextWorker:
+        @server.handles(WorkRequest)
+        def work(self, context: Any, request: Any) -> None:
+            contexts.append(context)
+
+    bus.serve_handlers('one', ContextWorker())
+    bus.members = (bus.member('one', local()),)
+    for context in (Context(), {'user': 'me'}):
+        bus.client.call(context, WorkRequest(name='a', force=False))
+    assert contexts == [{'user': 'me'}] * 2
 
 
 @pytest.mark.parametrize(
@@ -560,6 +584,28 @@ def test_call_when_the_response_is_lost_is_sent_again(
     first, repeated, second = handlers.calls
     assert first == repeated != second
     assert first
+
+
+def test_call_sent_again_ends_within_the_timeout_of_the_first(
+    bus: Bus,
+) -> None:
+    class SlowLosingWorker(LosingWorker):
+        @server.handles(WorkRequest)
+        def work(self, context: Any, request: Any) -> Any:
+            time.sleep(0.4)
+            return super().work(context, request)
+
+    bus.serve_handlers('one', SlowLosingWorker(1))
+    bus.members = (bus.member('one', local()),)
+    client = Client(
+        bus.transport,
+        TOPIC,
+        get_view=bus._refresh,
+        refresh_view=bus._refresh,
+        timeout=0.6,
+    )
+    with pytest.raises(oslo_messaging.MessagingTimeout):
+        client.call({}, WorkRequest(name='a', force=False))
 
 
 def test_call_when_the_response_is_lost_twice_raises(bus: Bus) -> None:
