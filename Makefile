@@ -173,7 +173,7 @@ test-releases: $(BIN)/python ## Compare the last releases of OpenStack services
 	@$(BIN)/python tools/state-of-versioned-objects \
 		--cache '$(ADOPT_CACHE)' $(ARGS)
 
-# Not part of `make test`, because it takes an hour or more.
+# Not part of `make test`, because it takes about an hour.
 VENV_MUTANTS := $(VENV)-mutants
 
 .PHONY: mutants
