@@ -332,6 +332,26 @@ def test_field_newer_than_stated_version_in_list_raises() -> None:
     assert 'UnknownField' in agree(program)
 
 
+@pytest.mark.parametrize('version', [None, '1.0', '1.1', '1.01', '1.2'])
+@pytest.mark.parametrize('own_version', [None, '1.0'])
+def test_version_of_one_object_is_that_of_its_primitive(
+    version: str | None, own_version: str | None
+) -> None:
+    def program(types: dict[str, Any]) -> Any:
+        leaf = types['Leaf'](name='a')
+        if own_version is not None:
+            leaf.VERSION = own_version
+        tree = types['Tree'](leaf=leaf, row=[leaf])
+        return [
+            paired_types.outcome(
+                lambda: normal(leaf.obj_to_primitive(version))
+            ),
+            normal(tree.obj_to_primitive()),
+        ]
+
+    agree(program)
+
+
 def test_patched_conversion_is_called() -> None:
     with paired_types.using(FAST) as types:
         tree = types['Tree'](leaf=types['Leaf'](name='a'))
