@@ -97,7 +97,7 @@ def test_profile_creation_takes_four_statements(
     assert (len(counter.statements), counter.commits) == (4, 1)
 
 
-def test_empty_cluster_creation_takes_fourteen_statements(
+def test_empty_cluster_creation_takes_fifteen_statements(
     any_harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     with counting(any_harness) as counter:
