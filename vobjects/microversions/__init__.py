@@ -28,8 +28,9 @@ request uses them::
         unstorable(text) -> 'U+0000' or '': for path segments too
     schema      JSON schemas of request types by version
         body_schema(cls, microversion, names) -> dict
-        validate(cls, microversion, names, values, where='body') -> None
         request_schema_at(cls, microversion, names) -> RequestSchema
+    validation  validation of a part of a request by its schema
+        validate(cls, microversion, names, values, where='body') -> None
     nested_objects  objects inside the bodies of requests
     fast_validation  quick check of valid values
         compile_schema(schema) -> accepts(value) -> bool
