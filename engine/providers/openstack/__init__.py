@@ -24,10 +24,15 @@ so that another engine can find it.
 
 from __future__ import annotations
 
-from oslo_config import cfg
+from typing import TYPE_CHECKING
 
-from engine.db import database
-from engine.providers import base
+# The check of configuration files imports this package, for its options, in
+# processes that do not need the database either.
+if TYPE_CHECKING:
+    from oslo_config import cfg
+
+    from engine.db import database
+    from engine.providers import base
 
 
 def load(

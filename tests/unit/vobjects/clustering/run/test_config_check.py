@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 
 import pytest
 from oslo_config import cfg
@@ -199,3 +201,17 @@ def test_announce_rejects_bad_values_of_this_process_only(written, log):
         config_check.announce(
             configured(written('[fleet]\ncalls_at_once = x')), log, {}
         )
+
+
+def test_check_loads_no_database() -> None:
+    """API processes check the engine's options, too."""
+    code = (
+        'import sys\n'
+        'from vobjects.clustering.run import config_check\n'
+        'config_check.check([])\n'
+        'assert "engine.conf" in sys.modules\n'
+        'sys.exit("sqlalchemy" in sys.modules)'
+    )
+    assert not subprocess.run(
+        [sys.executable, '-c', code], check=False
+    ).returncode
