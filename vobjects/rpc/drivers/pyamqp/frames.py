@@ -18,6 +18,7 @@ LOG = logging.getLogger(__name__)
 
 METHOD, HEADER, BODY = 1, 2, 3
 END = 0xCE
+_END = bytes((END,))
 
 #: Kind, channel and length of a frame.
 PREFIX = struct.Struct('>BHI')
@@ -60,9 +61,8 @@ def message(
     :raises ValueError: the id is longer than 255 bytes
     :raises OverflowError: the expiration is infinite
     """
-    flags = (
-        _CONTENT_TYPE | _CONTENT_ENCODING | _HEADERS | _DELIVERY_MODE
-    ) | _PRIORITY
+    flags = _CONTENT_TYPE | _CONTENT_ENCODING | _HEADERS
+    flags |= _DELIVERY_MODE | _PRIORITY
     headers = _NO_HEADERS
     if compression:
         headers = dumps('F', ({'compression': compression},))
@@ -187,7 +187,7 @@ def _compression(payload: bytes, flags: int) -> str:
 
 
 def _frame(kind: int, channel: int, payload: bytes) -> bytes:
-    return PREFIX.pack(kind, channel, len(payload)) + payload + b'\xce'
+    return PREFIX.pack(kind, channel, len(payload)) + payload + _END
 
 
 def _short(text: str) -> bytes:

@@ -159,10 +159,10 @@ def build(
     :param expiration: seconds after which the broker may drop the message
     :param message_id: id by which the broker returns it
     """
-    content_type = ''
+    compressed_by = ''
     if method:
-        body, content_type = compression.compress(body, method)  # type: ignore[no-untyped-call]
-    return frames.message(body, content_type, expiration, message_id)
+        body, compressed_by = compression.compress(body, method)  # type: ignore[no-untyped-call]
+    return frames.message(body, compressed_by, expiration, message_id)
 
 
 def _encode(content: dict[str, Any]) -> bytes:
