@@ -40,7 +40,6 @@ from __future__ import annotations
 
 import dataclasses
 import http
-import http.client
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -348,7 +347,7 @@ class ReportedError(ApiError):
     def __init__(self, error: exceptions.ServiceError) -> None:
         assert error.status is not None
         self.status = error.status
-        self.title = http.client.responses[error.status]
+        self.title = http.HTTPStatus(error.status).phrase
         # oslo.messaging names the class of a remote error ..._Remote.
         self.type_name = type(error).__name__.removesuffix('_Remote')
         self.code = _WORD.sub('-', self.type_name).lower()
@@ -367,10 +366,14 @@ FLEET_ERRORS = (
 )
 
 
+#: The statuses that have a title.
+_STATUSES = frozenset(http.HTTPStatus)
+
+
 def is_expected(error: BaseException) -> bool:
     """Return whether the response to an error has its text."""
     if isinstance(error, exceptions.ServiceError):
-        return error.status in http.client.responses
+        return error.status in _STATUSES
     return isinstance(error, (ApiError, *FLEET_ERRORS))
 
 
