@@ -132,6 +132,16 @@ class Bus:
         self.members = self.refreshed()
         return fleet.Roster(2, self.members).view
 
+    def client_with_timeout(self, seconds: float) -> Client:
+        """Return another client, which always has the latest view."""
+        return Client(
+            self.transport,
+            TOPIC,
+            get_view=self._refresh,
+            refresh_view=self._refresh,
+            timeout=seconds,
+        )
+
     def member(self, name: str, manifest: Manifest) -> fleet.Member:
         return fleet.Member(name, 'worker', 'host', TOPIC, '0.1.0', manifest)
 
@@ -494,13 +504,7 @@ def test_call_ledger_has_its_own_timeout_and_tells_versions(bus: Bus) -> None:
     bus.serve_handlers(
         'slow', SlowClock(), Manifest({**local(), 'Added': '1.0'})
     )
-    client = Client(
-        bus.transport,
-        TOPIC,
-        get_view=bus._refresh,
-        refresh_view=bus._refresh,
-        timeout=0.1,
-    )
+    client = bus.client_with_timeout(0.1)
     response = client.call_ledger(fleet_types.FleetClock(), timeout=60)
     assert response.now == 7.0
     with pytest.raises(oslo_messaging.MessagingTimeout):
@@ -597,13 +601,7 @@ def test_call_sent_again_ends_within_the_timeout_of_the_first(
 
     bus.serve_handlers('one', SlowLosingWorker(1))
     bus.members = (bus.member('one', local()),)
-    client = Client(
-        bus.transport,
-        TOPIC,
-        get_view=bus._refresh,
-        refresh_view=bus._refresh,
-        timeout=0.6,
-    )
+    client = bus.client_with_timeout(0.6)
     with pytest.raises(oslo_messaging.MessagingTimeout):
         client.call({}, WorkRequest(name='a', force=False))
 

@@ -27,6 +27,14 @@ pytestmark = pytest.mark.usefixtures('registry')
 
 Convert = Callable[[Any, dict[str, Any], str], None]
 
+#: A primitive of Thing 1.0.
+GOLDEN_THING = {
+    'versioned_object.name': 'Thing',
+    'versioned_object.namespace': 'versionedobjects',
+    'versioned_object.version': '1.0',
+    'versioned_object.data': {'a': 'x'},
+}
+
 
 def below(target_version: str, version: tuple[int, int]) -> bool:
     target: tuple[int, ...] = versionutils.convert_version_to_tuple(
@@ -415,15 +423,7 @@ def test_check_when_a_service_cannot_read_a_type_only_converts_it() -> None:
     first = ovo_class(body={'__init__': init}, a=fields.StringField())
     lock = lock_of_versions(first, second(convert_correctly))
     check(lock)
-    golden_checks.check(
-        {
-            'versioned_object.name': 'Thing',
-            'versioned_object.namespace': 'versionedobjects',
-            'versioned_object.version': '1.0',
-            'versioned_object.data': {'a': 'x'},
-        },
-        {'Thing': '1.0'},
-    )
+    golden_checks.check(GOLDEN_THING, {'Thing': '1.0'})
     second(wrong_version)
     assert "UnknownField: Thing 1.0 has no field 'b'" in violation(lock)
 
@@ -438,15 +438,7 @@ def test_check_when_reading_requires_a_context_passes() -> None:
     body = {'obj_from_primitive': classmethod(read)}
     lock = released_lock(ovo_class(body=body, a=fields.StringField()))
     check(lock)
-    golden_checks.check(
-        {
-            'versioned_object.name': 'Thing',
-            'versioned_object.namespace': 'versionedobjects',
-            'versioned_object.version': '1.0',
-            'versioned_object.data': {'a': 'x'},
-        },
-        {'Thing': '1.0'},
-    )
+    golden_checks.check(GOLDEN_THING, {'Thing': '1.0'})
 
 
 def test_cases_when_ironic_cannot_read_a_type_omit_it() -> None:
