@@ -401,9 +401,9 @@ def as_api_error(
 ) -> ApiError:
     """Return the error that a client receives.
 
-    :param error: an :class:`ApiError`, which is returned; one of
+    :param error: an :class:`ApiError`, which is returned; an error in
         :data:`FLEET_ERRORS`; a ``ServiceError`` with a status; a group of such
-        errors; or any other, whose text remains private
+        errors; or any other error, whose text remains private
     :param version: version of the request
     :param limits: lowest and highest version served now
     """

@@ -134,7 +134,7 @@ class LockedVersion:
     def replaced_fields(self, obj: Any) -> dict[str, str]:
         """Return the fields whose values the version cannot hold.
 
-        The declaration says what a peer of the version gets instead.
+        The declaration defines what a peer of the version gets instead.
 
         :returns: current name -> name at the version
         """

@@ -423,7 +423,7 @@ class LedgerStatements:
         self._set_hold(transaction, None)
 
     def lock(self, transaction: Transaction) -> None:
-        """Let no member join, leave or change until the transaction ends."""
+        """Delay joins, leaves and changes until the transaction ends."""
         if transaction.execute(self._lock_state).first() is None:
             transaction.execute(
                 sa.insert(self._state).values(id=STATE_ID, generation=0)
