@@ -9,6 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.functional.fixtures import pytest_xdist_make_scheduler
+
+__all__ = ['home', 'pytest_xdist_make_scheduler']
+
 
 @pytest.fixture
 def home() -> Iterator[pathlib.Path]:
