@@ -93,6 +93,12 @@ PLATFORMS = [
     Platform('embedded', 'mysql').parameter(),
 ]
 
+#: Those with a database server, for long tests about its transactions.
+DATABASE_SERVERS = PLATFORMS[1:]
+
+#: Those with each transport, for long tests about messages.
+TRANSPORTS = PLATFORMS[:2]
+
 #: Mark of tests of behaviour that does not depend on transport or database,
 #: such as request validation in the API: they run on one platform only.
 embedded_sqlite_only = pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import sqlalchemy
 
 from api import health
 from tests.functional.deployments import (
-    PLATFORMS,
+    DATABASE_SERVERS,
     Deployment,
     Engine,
     deployed,
@@ -39,7 +39,7 @@ ALLOWED_ERRORS = (
 )
 
 
-@pytest.fixture(scope='module', params=PLATFORMS)
+@pytest.fixture(scope='module', params=DATABASE_SERVERS)
 def fleet(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Deployment]:

@@ -53,7 +53,7 @@ REFERRING = [
 
 
 # Databases differ in how they compare an ID with other text.
-@pytest.fixture(scope='module', params=deployments.PLATFORMS[:2])
+@pytest.fixture(scope='module', params=deployments.TRANSPORTS)
 def service(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,

@@ -11,7 +11,7 @@ import pytest
 
 from tests import webhook_server
 from tests.functional.deployments import (
-    PLATFORMS,
+    TRANSPORTS,
     Deployment,
     Platform,
     deployed,
@@ -45,7 +45,7 @@ def attach_hook(rest: RestClient, cluster: str, url: str) -> None:
     )
 
 
-@pytest.mark.parametrize('platform', PLATFORMS[:2])
+@pytest.mark.parametrize('platform', TRANSPORTS)
 def test_nodes_wait_for_hooks_although_their_engine_is_killed(
     platform: Platform, tmp_path: pathlib.Path
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from tests import http_server
 from tests.functional.deployments import (
-    PLATFORMS,
+    TRANSPORTS,
     Deployment,
     Platform,
     deployed,
@@ -127,7 +127,7 @@ def wait_until_recovered(
     wait_for(f'node {node} was recovered', is_recovered)
 
 
-@pytest.mark.parametrize('platform', PLATFORMS[:2])
+@pytest.mark.parametrize('platform', TRANSPORTS)
 def test_batches_and_health_checks_continue_when_their_engine_is_killed(
     platform: Platform, tmp_path: pathlib.Path
 ) -> None:

@@ -19,7 +19,7 @@ import pytest
 import requests
 
 from tests.functional.deployments import (
-    PLATFORMS,
+    TRANSPORTS,
     Deployment,
     Platform,
     deployed,
@@ -160,7 +160,7 @@ def create(rest: RestClient, profile: str) -> str:
     return str(response.json()['cluster']['id'])
 
 
-@pytest.mark.parametrize('platform', PLATFORMS)
+@pytest.mark.parametrize('platform', TRANSPORTS)
 def test_request_in_flight_is_neither_lost_nor_served_wrongly(
     platform: Platform, tmp_path: pathlib.Path
 ) -> None:

@@ -14,6 +14,7 @@ import requests
 
 from tests.functional.deployments import (
     PLATFORMS,
+    TRANSPORTS,
     Deployment,
     Engine,
     Platform,
@@ -31,7 +32,7 @@ from tests.upgrade import mixed_fleet
 from vobjects.clustering import history
 
 
-@pytest.fixture(scope='module', params=PLATFORMS)
+@pytest.fixture(scope='module', params=TRANSPORTS)
 def fleet(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Deployment]:
@@ -315,7 +316,7 @@ def test_fleet_is_upgraded_engine_by_engine(
             fleet.assert_tidy()
 
 
-@pytest.mark.parametrize('platform', PLATFORMS)
+@pytest.mark.parametrize('platform', TRANSPORTS)
 def test_action_of_a_new_engine_is_not_misread_by_an_old_one(
     platform: Platform, tmp_path: pathlib.Path
 ) -> None:

@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.functional.deployments import PLATFORMS, Platform
+from tests.functional.deployments import TRANSPORTS, Platform
 from tests.upgrade import service_fleet
 
 
-@pytest.mark.parametrize('platform', PLATFORMS[:2])
+@pytest.mark.parametrize('platform', TRANSPORTS)
 def test_upgrade_under_load(
     platform: Platform,
     tmp_path: pathlib.Path,
