@@ -6,7 +6,6 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
-.NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 VENV ?= .venv
@@ -28,7 +27,7 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 .PHONY: help
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) \
-		| expand -t 22
+		| expand -t 28
 
 .PHONY: up
 up: $(VENV)/.up ## Run the service; ARGS='--help' shows its options
@@ -38,9 +37,14 @@ up: $(VENV)/.up ## Run the service; ARGS='--help' shows its options
 test: ## Run all checks, quick ones first
 	@$(MAKE) --no-print-directory lint types docs services
 	@$(MAKE) --no-print-directory unit unit-newest servers processes
-	@$(MAKE) --no-print-directory test-clients \
-		ARGS="--suite 'openstacksdk-*' --suite 'senlin-tempest-plugin' --suite gophercloud"
-	@$(MAKE) --no-print-directory test-cloud-core
+	@$(MAKE) --no-print-directory --jobs 2 $(SEPARATE_OUTPUT) $(TWO_AT_ONCE)
+
+# Each of the two often waits for the other processes that it starts.
+TWO_AT_ONCE := test-clients-core test-cloud-core
+SEPARATE_OUTPUT := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+ifneq ($(MAKECMDGOALS),$(TWO_AT_ONCE))
+.NOTPARALLEL:
+endif
 
 .PHONY: lint
 lint: $(VENV)/.test ## Check style, imports and release notes
@@ -139,6 +143,11 @@ upgrade: $(VENV)/.test ## Run upgrade tests with mixed releases
 .PHONY: test-clients
 test-clients: $(VENV)/.test ## Run test suites of Senlin's clients; ARGS='--help'
 	$(BIN)/python -m tests.clients $(ARGS)
+
+.PHONY: test-clients-core
+test-clients-core: $(VENV)/.test ## Run those that `make test` includes
+	$(BIN)/python -m tests.clients --suite 'openstacksdk-*' \
+		--suite 'senlin-tempest-plugin' --suite gophercloud $(ARGS)
 
 # KEEP=yes leaves the cloud running for the next run.
 KEEP ?=
