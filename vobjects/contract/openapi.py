@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from http import HTTPStatus
 from typing import Any
 
 from vobjects.contract import schema_tree, standard_schemas
@@ -30,7 +29,7 @@ from vobjects.contract.registry import (
     parts,
 )
 from vobjects.contract.schema_tree import Schema
-from vobjects.microversions import retirement
+from vobjects.microversions import retirement, statuses
 from vobjects.microversions.version_policy import HEADER
 from vobjects.versions import Version
 
@@ -310,7 +309,7 @@ class _Writer:
                 'schema': self._reference(schema),
             }
         result: Document = {
-            'description': HTTPStatus(status).phrase,
+            'description': statuses.phrase(status),
             'headers': headers,
         }
         bodies = _distinct(

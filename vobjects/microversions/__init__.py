@@ -11,6 +11,7 @@ request uses them::
         HEADER; environ keys MICROVERSION (Version), MAXIMUM (Maximum)
     presets     NOVA SENLIN MAGNUM BARBICAN IRONIC; PRESETS by name
     error_formats  error bodies in the format of each preset's service
+    statuses    texts of HTTP statuses
     retirement  deprecation and sunset headers of old versions
         retire('1.0', '1.4', deprecated=, sunset=, successor=, help_url=)
     header      OpenStack-API-Version -> version

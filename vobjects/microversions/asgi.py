@@ -25,13 +25,12 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import http
 import json
 import sys
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from vobjects.microversions import discovery, errors, json_body
+from vobjects.microversions import discovery, errors, json_body, statuses
 from vobjects.microversions.negotiation import (
     REQUEST_ID,
     Environ,
@@ -197,8 +196,15 @@ def add_microversions(
     """
     # Only applications of Starlette need it.
     from starlette.exceptions import HTTPException
+    from starlette.responses import Response
 
-    app.add_exception_handler(HTTPException, _raise_http_error)
+    async def respond(request: Any, error: Any) -> Response:
+        if statuses.is_error(error.status_code):
+            raise _http_error(error)
+        # A redirection, for example, is no error.
+        return Response(status_code=error.status_code, headers=error.headers)
+
+    app.add_exception_handler(HTTPException, respond)
     # An application of FastAPI exists only if this module is loaded.
     if fastapi_exceptions := sys.modules.get('fastapi.exceptions'):
         app.add_exception_handler(
@@ -209,11 +215,13 @@ def add_microversions(
     app.add_middleware(Microversions, policy=policy, maximum=maximum)
 
 
-async def _raise_http_error(request: Any, error: Any) -> NoReturn:
+def _http_error(error: Any) -> errors.HttpError:
+    status = error.status_code
     # Without a text of the application, it is the phrase of the status.
-    phrase = http.HTTPStatus(error.status_code).phrase
-    detail = '' if error.detail == phrase else str(error.detail)
-    raise errors.HttpError(error.status_code, detail, error.headers)
+    detail = str(error.detail)
+    if detail == statuses.phrase(status):
+        detail = ''
+    return errors.HttpError(status, detail, error.headers)
 
 
 async def _raise_invalid(request: Any, error: Any) -> NoReturn:

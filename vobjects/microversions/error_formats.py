@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from http import HTTPStatus
 from typing import Any, NamedTuple
+
+from vobjects.microversions import statuses
 
 
 class ErrorInfo(NamedTuple):
@@ -50,7 +51,7 @@ def senlin(error: ErrorInfo) -> dict[str, Any]:
     return {
         'errors': [item],
         'code': item['status'],
-        'title': HTTPStatus(item['status']).phrase,
+        'title': statuses.phrase(item['status']),
         'explanation': item['detail'],
         'error': {
             'code': item['status'],
@@ -95,10 +96,10 @@ def magnum(error: ErrorInfo) -> dict[str, Any]:
 def barbican(error: ErrorInfo) -> dict[str, Any]:
     """Return message, code and title in the form that WebOb writes."""
     item = error.item
-    status = HTTPStatus(item['status'])
+    status = item['status']
     return {
         'message': item['detail'],
-        'code': f'{status.value} {status.phrase}',
+        'code': f'{status} {statuses.phrase(status)}',
         'title': item['title'],
         'errors': [item],
     }

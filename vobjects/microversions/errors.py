@@ -39,13 +39,12 @@ version is not served now, the detail also gives the maximum and its reason.
 from __future__ import annotations
 
 import dataclasses
-import http
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from vobjects import exceptions
-from vobjects.microversions import error_formats, version_ranges
+from vobjects.microversions import error_formats, statuses, version_ranges
 from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.microversions.version_ranges import (
     InclusiveRange as InclusiveRange,
@@ -318,7 +317,7 @@ class NoResponse(ApiError):
 class HttpError(ApiError):
     """An error that only has an HTTP status, such as an unknown path.
 
-    :param status: an HTTP status of at least 400
+    :param status: an HTTP status from 400 to 599
     :param detail: the problem; empty: the text of the status
     :param headers: further headers of the response
     """
@@ -329,13 +328,12 @@ class HttpError(ApiError):
         detail: str = '',
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        known = http.HTTPStatus(status)
-        self.status = known.value
-        self.title = known.phrase
-        self.code = known.phrase.lower().replace(' ', '-')
-        self.type_name = f'HTTP{known.phrase.title().replace(" ", "")}'
+        self.status = int(status)
+        self.title = statuses.phrase(status)
+        self.code = self.title.lower().replace(' ', '-')
+        self.type_name = f'HTTP{self.title.title().replace(" ", "")}'
         self.headers = tuple((headers or {}).items())
-        super().__init__(detail or f'{known.description or known.phrase}.')
+        super().__init__(detail or f'{statuses.description(status)}.')
 
 
 class ReportedError(ApiError):
@@ -347,7 +345,7 @@ class ReportedError(ApiError):
     def __init__(self, error: exceptions.ServiceError) -> None:
         assert error.status is not None
         self.status = error.status
-        self.title = http.HTTPStatus(error.status).phrase
+        self.title = statuses.phrase(error.status)
         # oslo.messaging names the class of a remote error ..._Remote.
         self.type_name = type(error).__name__.removesuffix('_Remote')
         self.code = _WORD.sub('-', self.type_name).lower()
@@ -366,14 +364,10 @@ FLEET_ERRORS = (
 )
 
 
-#: The statuses that have a title.
-_STATUSES = frozenset(http.HTTPStatus)
-
-
 def is_expected(error: BaseException) -> bool:
     """Return whether the response to an error has its text."""
     if isinstance(error, exceptions.ServiceError):
-        return error.status in _STATUSES
+        return statuses.is_error(error.status)
     return isinstance(error, (ApiError, *FLEET_ERRORS))
 
 

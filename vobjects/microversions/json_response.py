@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
+
+from vobjects.microversions import statuses
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -27,7 +28,7 @@ def send_json(
     """
     body = json.dumps(document).encode()
     start_response(
-        f'{status:d} {HTTPStatus(status).phrase}',
+        f'{status:d} {statuses.phrase(status)}',
         [
             ('Content-Type', 'application/json'),
             ('Content-Length', str(len(body))),

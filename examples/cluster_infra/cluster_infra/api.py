@@ -39,7 +39,7 @@ class Errors(pecan.hooks.PecanHook):
 
     def on_error(self, state, error):
         # Pecan would respond to its own errors as HTML.
-        if isinstance(error, webob.exc.HTTPException):
+        if isinstance(error, webob.exc.HTTPError):
             raise HttpError(error.code) from error
 
 

@@ -353,7 +353,24 @@ def test_error_of_a_server_with_a_status_has_that_status(
     assert not caplog.records
 
 
-@pytest.mark.parametrize('status', [None, 'ERROR', 99])
+@pytest.mark.parametrize(
+    'policy', presets.PRESETS.values(), ids=presets.PRESETS
+)
+@pytest.mark.parametrize('way', UNDECLARED)
+def test_error_with_an_unregistered_status_has_that_status(way, policy):
+    error_type = type('SessionExpired', (ServiceError,), {'status': 419})
+
+    response = CALLS[way][0](
+        policy, plain, lambda: raise_(error_type('Sign in again.'))
+    )
+
+    assert response.status == 419
+    (item,) = response.json['errors']
+    assert item['title'] == 'Status 419'
+    assert item['detail'] == 'Sign in again.'
+
+
+@pytest.mark.parametrize('status', [None, 'ERROR', 99, 200])
 @pytest.mark.parametrize('way', UNDECLARED)
 def test_error_of_a_server_without_an_http_status_is_500(way, status, caplog):
     error_type = type('Failed', (ServiceError,), {'status': status})

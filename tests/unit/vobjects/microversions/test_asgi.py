@@ -498,6 +498,33 @@ def test_add_microversions_reports_errors_of_fastapi_as_documents():
     assert conflict.headers['x-reason'] == 'two'
 
 
+def test_add_microversions_when_a_status_is_not_registered_keeps_it():
+    app = fastapi.FastAPI(openapi_url=None)
+    asgi.add_microversions(app, presets.SENLIN)
+
+    @app.get('/v1/things')
+    async def show():
+        raise fastapi.HTTPException(419, 'Sign in again.')
+
+    response = call(app, '/v1/things')
+    assert response.status == 419
+    assert response.json['errors'][0]['code'] == 'clustering.status-419'
+    assert response.json['errors'][0]['detail'] == 'Sign in again.'
+
+
+def test_add_microversions_when_a_request_is_redirected_has_no_document():
+    app = fastapi.FastAPI(openapi_url=None)
+    asgi.add_microversions(app, presets.SENLIN)
+
+    @app.get('/v1/things')
+    async def show():
+        raise fastapi.HTTPException(307, headers={'Location': '/v1/others'})
+
+    response = call(app, '/v1/things')
+    assert (response.status, response.body) == (307, b'')
+    assert response.headers['location'] == '/v1/others'
+
+
 def test_add_microversions_when_the_app_is_of_starlette_reports_errors():
     app = Starlette()
     asgi.add_microversions(app, presets.SENLIN)
