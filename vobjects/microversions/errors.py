@@ -330,8 +330,10 @@ class HttpError(ApiError):
     ) -> None:
         self.status = int(status)
         self.title = statuses.phrase(status)
-        self.code = self.title.lower().replace(' ', '-')
-        self.type_name = f'HTTP{self.title.title().replace(" ", "")}'
+        # Such as "Request-URI Too Long" and "I'm a Teapot".
+        words = re.findall('[A-Za-z0-9]+', self.title.replace("'", ''))
+        self.code = '-'.join(words).lower()
+        self.type_name = f'HTTP{"".join(words)}'
         self.headers = tuple((headers or {}).items())
         super().__init__(detail or f'{statuses.description(status)}.')
 

@@ -99,6 +99,16 @@ def test_document_without_request_id_has_no_such_key():
     assert 'request_id' not in body['errors'][0]
 
 
+@pytest.mark.parametrize('status', [*range(400, 432), 451, *range(500, 512)])
+def test_document_for_any_status_conforms(status):
+    error = errors.HttpError(status)
+
+    body = error.document(presets.SENLIN)
+
+    api_sig.assert_error_document(body, status)
+    assert error.type_name.isalnum()
+
+
 def test_document_for_an_applications_own_error_conforms():
     class ClusterNotFound(errors.ApiError):
         status = 404
