@@ -54,6 +54,7 @@ def running(directory: pathlib.Path) -> Iterator[Browser]:
         options,
         Service(shutil.which('chromedriver'), log_output=os.devnull),
     )
+    driver.set_script_timeout(TIMEOUT)
     try:
         yield Browser(driver)
     finally:

@@ -285,7 +285,7 @@ def test_notification_is_stored_until_a_listener_handles_it(
 
     server = oslo_messaging.get_notification_listener(
         bus.transport(pair[0]),
-        [oslo_messaging.Target(exchange='openstack', topic='events')],
+        [oslo_messaging.Target(topic='events')],
         [Endpoint()],
         allow_requeue=True,
     )
@@ -316,7 +316,7 @@ def test_notifications_of_all_priorities_reach_a_listener_with_a_pool(
     # Its queue has a binding for each priority.
     server = oslo_messaging.get_notification_listener(
         bus.transport(pair[0]),
-        [oslo_messaging.Target(exchange='openstack', topic='pooled')],
+        [oslo_messaging.Target(topic='pooled')],
         [Endpoint()],
         pool='listeners',
     )
