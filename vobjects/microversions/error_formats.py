@@ -96,10 +96,9 @@ def magnum(error: ErrorInfo) -> dict[str, Any]:
 def barbican(error: ErrorInfo) -> dict[str, Any]:
     """Return message, code and title in the form that WebOb writes."""
     item = error.item
-    status = item['status']
     return {
         'message': item['detail'],
-        'code': f'{status} {statuses.phrase(status)}',
+        'code': statuses.line(item['status']),
         'title': item['title'],
         'errors': [item],
     }

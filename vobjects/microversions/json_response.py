@@ -28,7 +28,7 @@ def send_json(
     """
     body = json.dumps(document).encode()
     start_response(
-        f'{status:d} {statuses.phrase(status)}',
+        statuses.line(status),
         [
             ('Content-Type', 'application/json'),
             ('Content-Length', str(len(body))),

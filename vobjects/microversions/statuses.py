@@ -24,6 +24,11 @@ def phrase(status: int) -> str:
     return known.phrase if known else f'Status {status}'
 
 
+def line(status: int) -> str:
+    """Return a status as WSGI writes it, such as ``404 Not Found``."""
+    return f'{status:d} {phrase(status)}'
+
+
 def description(status: int) -> str:
     """Return a sentence about a status, without a full stop."""
     known = _REGISTERED.get(status)

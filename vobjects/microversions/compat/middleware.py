@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from vobjects.microversions import compat
+from vobjects.microversions import compat, statuses
 from vobjects.microversions.json_response import send_json
 
 if TYPE_CHECKING:
@@ -98,32 +98,31 @@ class MicroversionMiddleware:
 
     def _reject(
         self,
-        code: int,
+        status: int,
         error: Exception,
         environ: WSGIEnvironment,
         start_response: StartResponse,
     ) -> Iterable[bytes]:
-        status = HTTPStatus(code)
         detail = f'Invalid microversion: {error}'
         if self.json_error_formatter is None:
             document = self._document(status, detail)
         else:
             document = self.json_error_formatter(
                 body=detail,
-                status=f'{status.value} {status.phrase}',
-                title=status.phrase,
+                status=statuses.line(status),
+                title=statuses.phrase(status),
                 environ=environ,
             )
         return send_json(environ, start_response, status, document)
 
-    def _document(self, status: HTTPStatus, detail: str) -> dict[str, Any]:
+    def _document(self, status: int, detail: str) -> dict[str, Any]:
         unsupported = status == HTTPStatus.NOT_ACCEPTABLE
         kind = 'unsupported' if unsupported else 'malformed'
         return {
             'errors': [
                 {
                     'code': f'{self.service_type}.microversion-{kind}',
-                    'status': status.value,
+                    'status': status,
                     'title': f'Requested microversion is {kind}',
                     'detail': detail,
                     'min_version': self.versions[0],

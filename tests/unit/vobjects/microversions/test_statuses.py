@@ -21,6 +21,7 @@ from vobjects.microversions import statuses
 )
 def test_texts_of_a_status(status, phrase, description):
     assert statuses.phrase(status) == phrase
+    assert statuses.line(status) == f'{int(status)} {phrase}'
     assert statuses.description(status) == description
 
 
