@@ -162,7 +162,7 @@ def _schema_at(ranges: RangeMap[Any], version: Version) -> Schema:
 
 def _summary(handler: Callable[..., Any]) -> str:
     versioned = dispatch.versioned_of(handler)
-    newest = versioned.candidates[-1].function if versioned else handler
+    newest = versioned.newest if versioned else handler
     text = inspect.getdoc(newest) or ''
     return text.partition('\n')[0].rstrip('.')
 

@@ -19,19 +19,23 @@ thread-local variable instead, as Flask and Pecan do, name it once::
 
     api_version = functools.partial(api_version, request=flask.request)
 
-Declare the ranges oldest first, each beginning where the previous one ended.
-An overlap or a gap raises an error at the declaration. :func:`check` finds the
-faults that only show later: a range that the service never serves, and a
-function replaced by a plain one of the same name. The result of a lookup is
-cached, so that dispatch takes one dictionary access for any number of
-versions.
+An instance of the controller then shows, during a request, the function of
+that request's version, with its own signature and the attributes that other
+decorators gave it. Frameworks that read those, such as Pecan and WSME, need no
+change. If the request is an argument, :func:`resolve` returns that function.
+
+Declare the ranges in any order. An overlap raises an error at the
+declaration. :func:`check` finds the faults that only show later: a gap between
+two ranges, a range that the service never serves, and a function replaced by a
+plain one of the same name. The result of a lookup is cached, so that dispatch
+takes one dictionary access for any number of versions.
 
 In a class, one plain function replaces all of them.
 """
 
 from __future__ import annotations
 
-import bisect
+import dataclasses
 import functools
 import inspect
 import sys
@@ -41,59 +45,54 @@ from typing import Any
 
 from vobjects import exceptions
 from vobjects.controllers.method_spec import ATTRIBUTE, spec_of
-from vobjects.controllers.ranges import bound
+from vobjects.controllers.ranges import RangeEntry, RangeMap, bound
 from vobjects.controllers.version_request import version_of
 from vobjects.microversions import errors
 from vobjects.microversions.version_policy import MICROVERSION, VersionPolicy
-from vobjects.versions import NULL, Version
+from vobjects.versions import Version
 
 Function = Callable[..., Any]
-
-#: Maximum number of cached versions; a service has far fewer.
-_MAX_CACHED = 10_000
 
 #: Attribute of a generated method: the :class:`VersionedFunction` it belongs
 #: to.
 _ATTRIBUTE = '__vobjects_versioned__'
 
 
-class Candidate:
-    """A function with its range of versions and its source location."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class RequestAdapter:
+    """How the controllers of a framework find a request and its version.
 
-    __slots__ = ('first', 'function', 'last', 'location')
+    :ivar request: proxy of the current request; None: the first argument of a
+        function is the request
+    :ivar version_of: function that returns the version of a request; it raises
+        LookupError or AttributeError if there is none
+    :ivar as_exception: function that converts an error of dispatch to an
+        exception that the framework responds to; None: the middleware responds
+    """
 
-    def __init__(
-        self, function: Function, first: Version, last: Version | None
-    ) -> None:
-        self.function = function
-        self.first = first
-        self.last = last
-        self.location = _location_of(function)
-
-    def __str__(self) -> str:
-        end = self.last or 'later'
-        return f'{self.first} to {end} ({self.location})'
+    request: Any = None
+    version_of: Callable[[Any], Version] = version_of
+    as_exception: Callable[[errors.NegotiationError], Exception] | None = None
 
 
 class VersionedFunction:
     """All functions of one name; a call dispatches to the right one.
 
-    :func:`api_version` creates it. The version comes from the request, which
-    is the first argument unless ``request`` is given. When its class is
-    created, the instance replaces itself with a plain function, which takes
-    the request after ``self``; :func:`versioned_of` returns the instance. Both
-    show the signature of the newest function.
+    :func:`api_version` creates it. When its class is created, the instance
+    replaces itself with a plain function, which takes the request after
+    ``self``; :func:`versioned_of` returns the instance. If the framework has a
+    proxy of the request, it stays in the class as a descriptor. Both show the
+    signature of the newest function.
     """
 
     def __init__(
-        self, module: str, qualname: str, request: Any = None
+        self, module: str, qualname: str, adapter: RequestAdapter
     ) -> None:
         self.__module__ = module
         self.__qualname__ = qualname
         self.__name__ = qualname.rpartition('.')[2]
-        self.candidates: list[Candidate] = []
-        self._request = request
-        self._cache: dict[Version, Function] = {}
+        self.functions: RangeMap[Function] = RangeMap(qualname)
+        self._adapter = adapter
         self._methods: list[Function] = []
 
     def api_version(
@@ -104,15 +103,20 @@ class VersionedFunction:
         """Add a function; see :func:`api_version`."""
 
         def add(function: Function) -> VersionedFunction:
-            self._add(_candidate(function, min_version, max_version))
+            self._add(_entry(function, min_version, max_version))
             return self
 
         return add
 
     @property
+    def newest(self) -> Function:
+        """The function of the highest versions."""
+        return self.functions.last.value
+
+    @property
     def ranges(self) -> tuple[errors.InclusiveRange, ...]:
-        """The range of versions that have a function, as a tuple of one."""
-        return ((self.candidates[0].first, self.candidates[-1].last),)
+        """The ranges of versions that have a function, without overlaps."""
+        return self.functions.merged()
 
     def at(self, version: Version) -> Function:
         """Return the unbound function for a version.
@@ -122,21 +126,21 @@ class VersionedFunction:
         :raises vobjects.microversions.errors.MethodRemoved: the last
             function was removed in this version or before it
         """
+        function = self.functions.at(version)
+        if function is not None:
+            return function
+        error: errors.NegotiationError
         try:
-            return self._cache[version]
-        except KeyError:
-            pass
-        function = self._search(version)
-        if function is None:
-            removal = spec_of(self.candidates[-1].function).removal
+            removal = spec_of(self.newest).removal
             if removal is not None:
                 removal.check(self.__name__, version)
-            raise errors.MethodNotAtVersion(
+            error = errors.MethodNotAtVersion(
                 self.__name__, version, self.ranges
             )
-        if len(self._cache) < _MAX_CACHED:
-            self._cache[version] = function
-        return function
+        except errors.MethodRemoved as removed:
+            error = removed
+        as_exception = self._adapter.as_exception
+        raise (as_exception(error) if as_exception else error) from None
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self._function_for(arguments, named)(*arguments, **named)
@@ -144,35 +148,35 @@ class VersionedFunction:
     def _function_for(
         self, arguments: tuple[Any, ...], named: Mapping[str, Any]
     ) -> Function:
-        request = self._request
+        """Return the function for a call, without ``self``."""
+        request = self._adapter.request
         if request is None:
-            request = self._first_argument(arguments, named)
-        return self.at(version_of(request))
+            request = self._request_of(arguments, named)
+        return self.at(self._adapter.version_of(request))
 
-    def _search(self, version: Version) -> Function | None:
-        later = bisect.bisect_right(
-            self.candidates, version, key=lambda candidate: candidate.first
-        )
-        if not later:
-            return None
-        candidate = self.candidates[later - 1]
-        if candidate.last is not None and version > candidate.last:
-            return None
-        return candidate.function
-
-    def _first_argument(
-        self, arguments: tuple[Any, ...], named: Mapping[str, Any]
+    def _request_of(
+        self,
+        arguments: tuple[Any, ...],
+        named: Mapping[str, Any],
+        position: int = 0,
     ) -> Any:
+        """Return the request among the arguments of a call.
+
+        :param position: 1 if the functions take ``self`` before the request,
+            which ``arguments`` lacks
+        """
         if arguments:
             return arguments[0]
-        # FastAPI passes all arguments by name.
-        name = next(iter(inspect.signature(self).parameters), '')
-        try:
-            return named[name]
-        except KeyError:
-            raise TypeError(
-                f'{self.__qualname__} needs the request as its first argument'
-            ) from None
+        # FastAPI and Nova pass all arguments by name.
+        for entry in reversed([*self.functions]):
+            name = [*inspect.signature(entry.value).parameters, '', ''][
+                position
+            ]
+            if name in named:
+                return named[name]
+        raise TypeError(
+            f'{self.__qualname__} needs the request as its first argument'
+        )
 
     def __set_name__(self, owner: type, name: str) -> None:
         still_open = _open.pop((self.__module__, self.__qualname__), None)
@@ -183,13 +187,33 @@ class VersionedFunction:
                 f'{owner.__qualname__}.{name}: a decorator below api_version'
                 f' calls it {self.__qualname__}; let it use functools.wraps'
             )
-        setattr(owner, name, self._method())
+        method = self._method()
+        if self._adapter.request is None:
+            setattr(owner, name, method)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Return the method of the current request's version.
+
+        Without a request, for example while a framework searches for
+        controllers at startup, return a method that dispatches when called.
+        """
+        if not self._methods:  # a function of a module, assigned to a class
+            return self
+        if instance is None:
+            return self._methods[-1]
+        adapter = self._adapter
+        try:
+            version = adapter.version_of(adapter.request)
+        except (LookupError, AttributeError):
+            return types.MethodType(self._methods[-1], instance)
+        return types.MethodType(self.at(version), instance)
 
     def _method(self) -> Function:
         """Return the function that replaces this instance in a class."""
         method = self._dispatcher()
-        newest = self.candidates[-1].function
-        functools.update_wrapper(method, newest, updated=())
+        newest = self.newest
+        functools.update_wrapper(method, newest)
+        vars(method).pop(ATTRIBUTE, None)
         method.__name__ = self.__name__
         method.__qualname__ = self.__qualname__
         vars(method).update(
@@ -202,25 +226,35 @@ class VersionedFunction:
         return method
 
     def _dispatcher(self) -> Function:
-        cache = self._cache
+        cache = self.functions.cache
+        adapter = self._adapter
+        # Most requests need no call of version_of().
+        is_standard = adapter.version_of is version_of
 
-        def method(
-            instance: Any, request: Any, /, *rest: Any, **named: Any
-        ) -> Any:
-            # Most requests, without a call of version_of().
+        def method(instance: Any, *arguments: Any, **named: Any) -> Any:
             try:
-                environ = request if type(request) is dict else request.environ
-                function = cache[environ[MICROVERSION]]
-            except (AttributeError, LookupError, TypeError):
-                function = None
+                request = arguments[0]
+            except IndexError:
+                request = None
+            if request is None:
+                request = self._request_of(arguments, named, 1)
+            function = None
+            if is_standard:
+                try:
+                    environ = (
+                        request if type(request) is dict else request.environ
+                    )
+                    function = cache[environ[MICROVERSION]]
+                except (AttributeError, LookupError, TypeError):
+                    pass
             if function is None:
-                function = self.at(version_of(request))
-            return function(instance, request, *rest, **named)
+                function = self.at(adapter.version_of(request))
+            return function(instance, *arguments, **named)
 
         def method_with_proxy(*arguments: Any, **named: Any) -> Any:
             return self._function_for(arguments, named)(*arguments, **named)
 
-        return method if self._request is None else method_with_proxy
+        return method if adapter.request is None else method_with_proxy
 
     def _added_attributes(self) -> dict[str, Any]:
         """Return the attributes set by decorators above ``api_version``."""
@@ -238,7 +272,7 @@ class VersionedFunction:
         return function in self._methods
 
     def __getattr__(self, name: str) -> Any:
-        newest = self.candidates[-1].function
+        newest = self.newest
         # Computed on demand, because it takes longer than everything else.
         if name == '__signature__':
             return inspect.signature(newest)
@@ -250,37 +284,14 @@ class VersionedFunction:
     def __repr__(self) -> str:
         return f'<versioned {self.__module__}.{self.__qualname__}>'
 
-    def _add(self, candidate: Candidate) -> None:
-        if self.candidates:
-            self._check_order(self.candidates[-1], candidate)
-            self._check_kind(candidate)
-        self.candidates.append(candidate)
-        self._cache.clear()
-
-    def _check_kind(self, candidate: Candidate) -> None:
-        is_coroutine = inspect.iscoroutinefunction(candidate.function)
+    def _add(self, entry: RangeEntry[Function]) -> None:
+        is_coroutine = inspect.iscoroutinefunction(entry.value)
         if is_coroutine != isinstance(self, VersionedCoroutineFunction):
             raise exceptions.DeclarationError(
-                f'{self.__qualname__}: {candidate} and'
-                f' {self.candidates[0]} must both be coroutine functions, or'
-                ' neither'
+                f'{self.__qualname__}: {entry} and {self.functions.last} must'
+                ' both be coroutine functions, or neither'
             )
-
-    def _check_order(self, before: Candidate, after: Candidate) -> None:
-        if before.last is None or after.first <= before.last:
-            raise exceptions.DeclarationError(
-                f'{self.__qualname__}: {after} overlaps {before}; declare the'
-                ' oldest first, each with its last version'
-            )
-        nexts = (
-            Version(before.last.major, before.last.minor + 1),
-            Version(before.last.major + 1, 0),
-        )
-        if after.first not in nexts:
-            raise exceptions.DeclarationError(
-                f'{self.__qualname__}: nothing serves the versions between'
-                f' {before} and {after}; begin the second at {nexts[0]}'
-            )
+        self.functions.add(*entry)
 
 
 class VersionedCoroutineFunction(VersionedFunction):
@@ -302,7 +313,7 @@ class VersionedCoroutineFunction(VersionedFunction):
 
 
 #: Attributes of every :class:`VersionedFunction`.
-_OWN_ATTRIBUTES = frozenset(vars(VersionedFunction('', '')))
+_OWN_ATTRIBUTES = frozenset(vars(VersionedFunction('', '', RequestAdapter())))
 
 #: Versioned functions whose module or class body may still add ranges. The
 #: entry of a class body is removed when its class is created, so that running
@@ -315,6 +326,7 @@ def api_version(
     max_version: str | Version | None = None,
     *,
     request: Any = None,
+    adapter: RequestAdapter | None = None,
 ) -> Callable[[Function], VersionedFunction]:
     """Declare the versions that a function or method serves.
 
@@ -322,18 +334,20 @@ def api_version(
     :param max_version: last version; None: no end
     :param request: proxy of the current request; None: the first argument is
         the request
-    :raises vobjects.exceptions.DeclarationError: the range is empty, or there
-        is an overlap or a gap
+    :param adapter: the same, with the source of the version and the form of
+        errors, for a framework that has its own; replaces ``request``
+    :raises vobjects.exceptions.DeclarationError: the range is empty, or
+        overlaps another one
     :raises vobjects.exceptions.InvalidVersion: a bound is not a version
     """
+    adapter = adapter or RequestAdapter(request)
 
     def add(function: Function) -> VersionedFunction:
-        candidate = _candidate(function, min_version, max_version)
+        entry = _entry(function, min_version, max_version)
         key = (function.__module__, function.__qualname__)
         versioned = _open.get(key)
-        if (
-            versioned is None
-            or versioned.candidates[0].location == candidate.location
+        if versioned is None or any(
+            entry.location == other.location for other in versioned.functions
         ):
             # The first function; or the same source again, after a reload or
             # in a factory function.
@@ -341,9 +355,9 @@ def api_version(
                 VersionedCoroutineFunction
                 if inspect.iscoroutinefunction(function)
                 else VersionedFunction
-            )(*key, request)
+            )(*key, adapter)
         try:
-            versioned._add(candidate)
+            versioned._add(entry)
         except exceptions.DeclarationError:
             del _open[key]
             raise
@@ -387,20 +401,25 @@ def versioned_of(handler: Function) -> VersionedFunction | None:
 
 
 def check(policy: VersionPolicy, *handlers: Function) -> None:
-    """Reject functions that no request can reach; call it at startup.
+    """Reject ranges that are probably mistakes; call it at startup.
 
     :param policy: version policy of the service
     :param handlers: handlers that the service routes to; their modules are
         searched for hidden functions
     :raises vobjects.exceptions.DeclarationError: a range lies outside the
-        policy's, a plain function of the same name hides another one, or a
-        plain function lacks a schema at some version
+        policy's, there is a gap between two ranges, a plain function of the
+        same name hides another one, or a plain function lacks a schema at some
+        version
     """
     for handler in handlers:
         versioned = versioned_of(handler)
         if versioned is not None:
-            for candidate in versioned.candidates:
-                _check_reachable(policy, versioned, candidate)
+            _check_reachable(policy, versioned)
+            for before, after in versioned.functions.gaps():
+                raise exceptions.DeclarationError(
+                    f'{versioned.__qualname__}: no function serves the'
+                    f' versions between {before} and {after}'
+                )
         else:
             spec_of(handler).check(
                 policy.minimum, policy.maximum, location_of(handler)
@@ -408,23 +427,25 @@ def check(policy: VersionPolicy, *handlers: Function) -> None:
     modules = {handler.__module__ for handler in handlers}
     for (module, qualname), versioned in _open.items():
         if module in modules and _is_hidden(module, qualname, versioned):
+            first = next(iter(versioned.functions))
             raise exceptions.DeclarationError(
-                f'{module}.{qualname}: {versioned.candidates[0]} is hidden'
+                f'{module}.{qualname}: {first} is hidden'
                 ' by another object of the same name; decorate that one'
                 ' with api_version too'
             )
 
 
 def _check_reachable(
-    policy: VersionPolicy, versioned: VersionedFunction, candidate: Candidate
+    policy: VersionPolicy, versioned: VersionedFunction
 ) -> None:
-    if candidate.first > policy.maximum or (
-        candidate.last is not None and candidate.last < policy.minimum
-    ):
-        raise exceptions.DeclarationError(
-            f'{versioned.__qualname__}: {candidate} is unreachable; the'
-            f' service serves {policy.minimum} to {policy.maximum}'
-        )
+    for entry in versioned.functions:
+        if entry.first > policy.maximum or (
+            entry.last and entry.last < policy.minimum
+        ):
+            raise exceptions.DeclarationError(
+                f'{versioned.__qualname__}: {entry} is unreachable; the'
+                f' service serves {policy.minimum} to {policy.maximum}'
+            )
 
 
 def _is_hidden(
@@ -438,24 +459,26 @@ def _is_hidden(
     return getattr(sys.modules.get(module), name, None) is not versioned
 
 
-def _candidate(
+def _entry(
     function: Function,
     min_version: str | Version,
     max_version: str | Version | None,
-) -> Candidate:
-    first = bound(min_version)
-    last = bound(max_version) or None
-    if not first or (last is not None and last < first):
+) -> RangeEntry[Function]:
+    entry = RangeEntry(
+        function,
+        bound(min_version),
+        bound(max_version),
+        _location_of(function),
+    )
+    if not entry.first or (entry.last and entry.last < entry.first):
         raise exceptions.DeclarationError(
-            f'{function.__qualname__} ({_location_of(function)}): {first} to'
-            f' {last} contains no version'
+            f'{function.__qualname__} {entry} contains no version'
         )
-    candidate = Candidate(function, first, last)
     if hasattr(function, ATTRIBUTE):
         spec_of(function).check(
-            first, last or NULL, f'{function.__qualname__} {candidate}'
+            entry.first, entry.last, f'{function.__qualname__} {entry}'
         )
-    return candidate
+    return entry
 
 
 def _location_of(function: Function) -> str:
@@ -469,5 +492,6 @@ def location_of(handler: Function) -> str:
     """Return the name and the source location of a function."""
     versioned = versioned_of(handler)
     if versioned is not None:
-        return f'{versioned.__qualname__} ({versioned.candidates[0].location})'
+        first = next(iter(versioned.functions))
+        return f'{versioned.__qualname__} ({first.location})'
     return f'{handler.__qualname__} ({_location_of(handler)})'

@@ -9,6 +9,7 @@ result is cached.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
 from typing import Generic, NamedTuple, TypeVar
 
@@ -50,13 +51,37 @@ class RangeMap(Generic[T]):
     def __init__(self, name: str) -> None:
         self.name = name
         self._entries: list[RangeEntry[T]] = []
-        self._cache: dict[Version, T | None] = {}
+        #: Results of :meth:`at`, for callers that cannot afford a call.
+        self.cache: dict[Version, T | None] = {}
 
     def __bool__(self) -> bool:
         return bool(self._entries)
 
     def __iter__(self) -> Iterator[RangeEntry[T]]:
         return iter(self._entries)
+
+    @property
+    def last(self) -> RangeEntry[T]:
+        """The entry of the highest versions."""
+        return self._entries[-1]
+
+    def gaps(self) -> Iterator[tuple[RangeEntry[T], RangeEntry[T]]]:
+        """Yield successive entries with versions between them."""
+        for before, after in itertools.pairwise(self._entries):
+            if after.first not in (
+                Version(before.last.major, before.last.minor + 1),
+                Version(before.last.major + 1, 0),
+            ):
+                yield before, after
+
+    def merged(self) -> tuple[tuple[Version, Version | None], ...]:
+        """Return the first and last versions between gaps; None: no end."""
+        starts = [self._entries[0], *(after for _, after in self.gaps())]
+        ends = [*(before for before, _ in self.gaps()), self._entries[-1]]
+        return tuple(
+            (start.first, end.last or None)
+            for start, end in zip(starts, ends, strict=True)
+        )
 
     def add(
         self, value: T, first: Version, last: Version, location: str
@@ -78,12 +103,12 @@ class RangeMap(Generic[T]):
                 )
         self._entries.append(new)
         self._entries.sort(key=lambda entry: entry.first)
-        self._cache.clear()
+        self.cache.clear()
 
     def at(self, version: Version) -> T | None:
         """Return the value for a version, or None."""
         try:
-            return self._cache[version]
+            return self.cache[version]
         except KeyError:
             pass
         value = next(
@@ -95,8 +120,8 @@ class RangeMap(Generic[T]):
             ),
             None,
         )
-        if len(self._cache) < _MAX_CACHED:
-            self._cache[version] = value
+        if len(self.cache) < _MAX_CACHED:
+            self.cache[version] = value
         return value
 
     def check_covers(self, first: Version, last: Version, owner: str) -> None:

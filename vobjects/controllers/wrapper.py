@@ -84,7 +84,7 @@ def wrap(function: Function) -> Function:
     """
     if hasattr(function, ATTRIBUTE):
         return function
-    if hasattr(function, 'candidates'):
+    if hasattr(function, 'api_version'):
         raise exceptions.DeclarationError(
             f'{function.__qualname__}: write api_version above the decorators'
             ' that declare schemas, statuses and removal'

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 import inspect
+import itertools
+import operator
 import sys
 import textwrap
 import types
@@ -137,7 +140,7 @@ def test_call_without_negotiation_names_the_middleware():
 
 
 def test_call_without_request_is_a_type_error():
-    with pytest.raises(TypeError, match='positional'):
+    with pytest.raises(TypeError, match='needs the request'):
         Controller().index()
 
 
@@ -386,7 +389,7 @@ def test_inner_decorator_when_it_hides_the_name_is_rejected():
         [('1.0', '1.4'), ('1.4', '1.9')],
         [('1.0', '1.4'), ('1.0', '1.4')],
         [('1.0', None), ('1.5', None)],
-        [('1.5', '1.9'), ('1.0', '1.4')],
+        [('1.5', '1.9'), ('1.0', '1.5')],
         [('1.2', '1.4'), ('1.0', '1.9')],
     ],
 )
@@ -403,15 +406,40 @@ def test_overlap_is_an_error_with_both_locations(ranges):
     'ranges',
     [
         [('1.0', '1.4'), ('1.6', None)],
-        [('1.0', '1.4'), ('2.1', None)],
-        [('1.0', '1.4'), ('3.0', None)],
+        [('1.6', None), ('1.0', '1.4')],
+        [('1.0', '1.4'), ('1.6', '1.7'), ('1.5', '1.5'), ('1.9', None)],
     ],
 )
-def test_gap_is_an_error_with_both_locations(ranges):
-    with pytest.raises(exceptions.DeclarationError, match=r'1\.5') as caught:
-        versioned(ranges)
+def test_check_when_there_is_a_gap_is_an_error_with_both_locations(ranges):
+    function = versioned(ranges)
+
+    with pytest.raises(exceptions.DeclarationError, match='between') as caught:
+        dispatch.check(
+            dataclasses.replace(presets.SENLIN, maximum=Version(1, 20)),
+            function,
+        )
 
     assert str(caught.value).count('test_dispatch.py:') == 2
+
+
+def test_version_in_a_gap_names_the_versions_around_it():
+    function = versioned([('1.0', '1.4'), ('1.6', '1.7'), ('1.8', None)])
+
+    with pytest.raises(errors.MethodNotAtVersion) as caught:
+        function.at(Version(1, 5))
+
+    assert 'needs API version 1.6 or later;' in caught.value.detail
+
+
+@pytest.mark.parametrize('order', [*itertools.permutations(range(3))])
+def test_ranges_in_any_order_serve_their_versions(order):
+    ranges = [('1.0', '1.1'), ('1.2', '1.3'), ('1.5', None)]
+    function = versioned([ranges[each] for each in order])
+
+    positions = [function.at(Version(1, minor))() for minor in (0, 3, 9)]
+
+    assert [order[position] for position in positions] == [0, 1, 2]
+    assert function.newest() == order.index(2)
 
 
 @pytest.mark.parametrize(('low', 'high'), [('1.5', '1.4'), (Version(), '1.4')])
@@ -562,6 +590,121 @@ def test_request_proxy_is_used_instead_of_an_argument():
     assert (view('a'), Rest().get(name='a')) == ('old a', 'old a')
     current.environ = at('1.9')
     assert (view(name='a'), Rest().get('a')) == ('new a', 'new a')
+
+
+def exposed(**attributes):
+    """Return a decorator that sets attributes, as Pecan and WSME do."""
+
+    def decorate(function):
+        vars(function).update(attributes)
+        return function
+
+    return decorate
+
+
+current_request = CurrentRequest()
+with_proxy = functools.partial(api_version, request=current_request)
+
+
+class Exposed:
+    @with_proxy('1.0', '1.4')
+    @exposed(types=('str',))
+    def get(self, name):
+        return f'old {name}'
+
+    @with_proxy('1.5', '1.8')
+    @exposed(types=('str', 'int'), late=True)
+    def get(self, name, limit):  # noqa: F811
+        return f'new {name} {limit}'
+
+
+@pytest.mark.parametrize(
+    ('version', 'parameters', 'attributes'),
+    [
+        ('1.2', ['name'], {'types': ('str',)}),
+        ('1.5', ['name', 'limit'], {'types': ('str', 'int'), 'late': True}),
+    ],
+)
+def test_method_with_a_proxy_shows_the_function_of_the_request(
+    version, parameters, attributes, monkeypatch
+):
+    monkeypatch.setattr(CurrentRequest, 'environ', at(version))
+
+    method = Exposed().get
+
+    assert list(inspect.signature(method).parameters) == parameters
+    assert vars(method) == attributes
+    assert inspect.ismethod(method)
+    assert method(*parameters).endswith(' '.join(parameters))
+
+
+def test_method_with_a_proxy_when_missing_is_no_attribute_error(monkeypatch):
+    monkeypatch.setattr(CurrentRequest, 'environ', at('1.9'))
+
+    with pytest.raises(errors.MethodNotAtVersion):
+        getattr(Exposed(), 'get', None)
+
+
+@pytest.mark.parametrize('environ', [None, {}])
+def test_method_with_a_proxy_outside_requests_shows_the_newest(
+    environ, monkeypatch
+):
+    # Frameworks search for exposed methods at startup.
+    monkeypatch.setattr(CurrentRequest, 'environ', environ)
+
+    for owner in (Exposed, Exposed()):
+        assert owner.get.types == ('str', 'int')
+        assert 'limit' in inspect.signature(owner.get).parameters
+    handler = Exposed().get
+    monkeypatch.setattr(CurrentRequest, 'environ', at('1.2'))
+    assert handler('a') == 'old a'
+
+
+def test_adapter_provides_the_version_and_the_exception():
+    class NotAcceptable(Exception):
+        pass
+
+    adapter = dispatch.RequestAdapter(
+        version_of=operator.attrgetter('api_version_request'),
+        as_exception=lambda error: NotAcceptable(error.detail),
+    )
+
+    class Adapted:
+        @api_version('1.0', '1.4', adapter=adapter)
+        def show(self, req, name):
+            return f'old {name}'
+
+        @api_version('1.5', '1.6', adapter=adapter)
+        def show(self, request, name):  # noqa: F811
+            return f'new {name}'
+
+    request = types.SimpleNamespace(api_version_request=Version(1, 4))
+    controller = Adapted()
+    assert controller.show(request, 'a') == 'old a'
+    assert controller.show(name='a', req=request) == 'old a'
+    request.api_version_request = Version(1, 5)
+    assert controller.show(name='a', request=request) == 'new a'
+    request.api_version_request = Version(1, 7)
+    with pytest.raises(NotAcceptable, match=r'removed in API version 1\.7'):
+        controller.show(request, 'a')
+
+
+def test_resolve_returns_the_attributes_of_the_version():
+    class Coded:
+        @api_version('1.0', '1.4')
+        @exposed(code=202)
+        def show(self, req):
+            return 'old'
+
+        @show.api_version('1.5')
+        @exposed(code=204)
+        def show(self, req):
+            return 'new'
+
+    method = Coded().show
+
+    assert dispatch.resolve(method, Version(1, 4)).code == 202
+    assert dispatch.resolve(method, Version(1, 5)).code == 204
 
 
 def test_signature_is_that_of_the_newest_function():
