@@ -186,6 +186,10 @@ ADOPT_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/vobjects/adopt
 test-adopt: $(BIN)/python ## Compare objects of Nova and others when adopted
 	@tools/adopt '$(BIN)/python' '$(ADOPT_CACHE)' $(ADOPT)
 
+.PHONY: test-ports
+test-ports: $(VENV)/.test ## Run Magnum and Barbican on the library
+	$(BIN)/python -m ports $(ARGS)
+
 # Not part of `make test`: it installs three releases of each service.
 .PHONY: test-releases
 test-releases: $(BIN)/python ## Compare the last releases of OpenStack services

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Apply the edits of a port to an installed service, and run its tests.
+
+``python -m ports magnum`` installs the release from PyPI, once, copies its
+package, edits the copy, and runs the service's own tests and ours against it.
+``--original`` runs the service's tests without the edits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Sequence
+
+from ports import editing
+from ports.port import Port
+
+NAMES = ('magnum', 'barbican')
+
+_REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+
+_PRINT_SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))'
+
+_TEST_REQUIREMENTS = (
+    'ddt',
+    'fixtures',
+    'oslotest',
+    'pytest',
+    'pytest-xdist',
+    'python-subunit',
+    'requests-mock',
+    'testscenarios',
+    'testtools',
+    'WebTest',
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the ports; return 1 if a test fails."""
+    parser = argparse.ArgumentParser(prog='ports', description=__doc__)
+    parser.add_argument(
+        'names', nargs='*', metavar='NAME', help=f'of {", ".join(NAMES)}'
+    )
+    parser.add_argument(
+        '--original', action='store_true', help='do not edit the service'
+    )
+    parser.add_argument(
+        '--cache',
+        type=pathlib.Path,
+        default=pathlib.Path(
+            os.environ.get('XDG_CACHE_HOME') or '~/.cache'
+        ).expanduser()
+        / 'vobjects'
+        / 'ports',
+        help='folder of the virtual environments',
+    )
+    options = parser.parse_args(arguments)
+    for name in options.names:
+        if name not in NAMES:
+            parser.error(f'{name!r} is not one of {", ".join(NAMES)}')
+    failed = False
+    for name in options.names or NAMES:
+        port = importlib.import_module(f'ports.{name}').PORT
+        failed |= run(port, options.cache, edit=not options.original)
+    return int(failed)
+
+
+def run(port: Port, cache: pathlib.Path, *, edit: bool) -> bool:
+    """Run the tests of a service; return whether one failed.
+
+    :param edit: whether to apply the edits of the port
+    """
+    python = _environment(port, cache)
+    with tempfile.TemporaryDirectory(prefix=f'port-{port.name}-') as folder:
+        root = pathlib.Path(folder)
+        # Not only the package: services find their etc beside it.
+        for name in (port.name, *port.empty_folders):
+            (root / name).mkdir(parents=True)
+        site = subprocess.check_output(
+            [
+                python,
+                '-c',
+                'import sysconfig as s; print(s.get_path("purelib"))',
+            ],
+            text=True,
+        ).strip()
+        package = root / port.name
+        shutil.copytree(
+            pathlib.Path(site) / port.name,
+            package,
+            dirs_exist_ok=True,
+            ignore=shutil.ignore_patterns('__pycache__'),
+        )
+        command = [
+            python,
+            '-m',
+            'pytest',
+            '-q',
+            '-p',
+            'no:cacheprovider',
+            '-p',
+            'no:warnings',
+            '--tb=short',
+            '--numprocesses',
+            '2',
+        ]
+        tests = [str(root / path) for path in port.tests]
+        if edit:
+            difference = editing.apply(package, port.edits)
+            print(f'{port.name} {port.release}: {difference}', flush=True)
+            tests.append(str(_REPOSITORY / 'ports' / port.name / 'tests'))
+            for test in port.replaced_tests:
+                # Of the two, pytest takes a path only relative to the root.
+                command.append(
+                    f'--deselect={test}'
+                    if '::' in test
+                    else f'--ignore={root / test}'
+                )
+        environment = {**os.environ, 'PYTHONPATH': f'{root}:{_REPOSITORY}'}
+        return bool(
+            subprocess.call(
+                [*command, f'--rootdir={root}', *tests],
+                cwd=root,
+                env=environment,
+            )
+        )
+
+
+def _environment(port: Port, cache: pathlib.Path) -> str:
+    """Return the Python of a virtual environment with the service."""
+    requirements = (
+        f'{port.name}=={port.release}',
+        *port.requirements,
+        *_TEST_REQUIREMENTS,
+    )
+    ours = (_REPOSITORY / 'pyproject.toml').read_bytes()
+    key = hashlib.sha256(repr(requirements).encode() + ours).hexdigest()[:12]
+    folder = cache / f'{port.name}-{port.release}-{key}'
+    python = folder / 'bin' / 'python'
+    stamp = folder / '.installed'
+    if not stamp.exists():
+        print(
+            f'installing {port.name} {port.release} (a minute, once)',
+            flush=True,
+        )
+        venv.create(folder, clear=True, with_pip=True)
+        subprocess.check_call(
+            [
+                python,
+                '-m',
+                'pip',
+                '--quiet',
+                '--disable-pip-version-check',
+                'install',
+                *requirements,
+                str(_REPOSITORY),
+            ],
+        )
+        # The tests use the library of this working tree.
+        subprocess.check_call(
+            [
+                python,
+                '-m',
+                'pip',
+                '--quiet',
+                '--disable-pip-version-check',
+                'uninstall',
+                '--yes',
+                'vobjects',
+            ],
+        )
+        stamp.touch()
+    return str(python)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The description of a port."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ports.editing import Edit
+
+
+@dataclasses.dataclass(frozen=True)
+class Port:
+    """A service, the edits that put it on the library, and its tests.
+
+    :ivar name: name of the service, its distribution and its package
+    :ivar edits: edits of the package
+    :ivar tests: folders or files of the service's tests
+    :ivar replaced_tests: those that test the machinery that the edits remove;
+        ``PATH`` or ``PATH::CLASS``
+    :ivar requirements: further requirements of the tests
+    :ivar empty_folders: folders that the tests expect beside the package
+    """
+
+    name: str
+    release: str
+    edits: tuple[Edit, ...]
+    tests: tuple[str, ...]
+    replaced_tests: tuple[str, ...]
+    requirements: tuple[str, ...] = ()
+    empty_folders: tuple[str, ...] = ()
