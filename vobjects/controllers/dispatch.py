@@ -210,6 +210,10 @@ class VersionedFunction:
 
     def _method(self) -> Function:
         """Return the function that replaces this instance in a class."""
+        # A decorator above api_version is for the functions of all versions.
+        for entry in self.functions:
+            attributes = vars(entry.value)
+            attributes.update(self._added_attributes() | attributes)
         method = self._dispatcher()
         newest = self.newest
         functools.update_wrapper(method, newest)
@@ -217,7 +221,6 @@ class VersionedFunction:
         method.__name__ = self.__name__
         method.__qualname__ = self.__qualname__
         vars(method).update(
-            self._added_attributes(),
             # Pecan reads this attribute and does not follow __wrapped__.
             __signature__=inspect.signature(newest),
             **{_ATTRIBUTE: self},

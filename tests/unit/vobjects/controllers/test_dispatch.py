@@ -612,6 +612,7 @@ class Exposed:
     def get(self, name):
         return f'old {name}'
 
+    @exposed(above=True, types=('any',))
     @with_proxy('1.5', '1.8')
     @exposed(types=('str', 'int'), late=True)
     def get(self, name, limit):  # noqa: F811
@@ -621,8 +622,12 @@ class Exposed:
 @pytest.mark.parametrize(
     ('version', 'parameters', 'attributes'),
     [
-        ('1.2', ['name'], {'types': ('str',)}),
-        ('1.5', ['name', 'limit'], {'types': ('str', 'int'), 'late': True}),
+        ('1.2', ['name'], {'types': ('str',), 'above': True}),
+        (
+            '1.5',
+            ['name', 'limit'],
+            {'types': ('str', 'int'), 'late': True, 'above': True},
+        ),
     ],
 )
 def test_method_with_a_proxy_shows_the_function_of_the_request(
