@@ -75,6 +75,9 @@ class RequestAdapter:
     as_exception: Callable[[errors.NegotiationError], Exception] | None = None
 
 
+_DEFAULT_ADAPTER = RequestAdapter()
+
+
 class VersionedFunction:
     """All functions of one name; a call dispatches to the right one.
 
@@ -86,7 +89,10 @@ class VersionedFunction:
     """
 
     def __init__(
-        self, module: str, qualname: str, adapter: RequestAdapter
+        self,
+        module: str,
+        qualname: str,
+        adapter: RequestAdapter = _DEFAULT_ADAPTER,
     ) -> None:
         self.__module__ = module
         self.__qualname__ = qualname
@@ -229,30 +235,28 @@ class VersionedFunction:
         return method
 
     def _dispatcher(self) -> Function:
-        cache = self.functions.cache
         adapter = self._adapter
-        # Most requests need no call of version_of().
         is_standard = adapter.version_of is version_of
+        cache = self.functions.cache if is_standard else {}
 
-        def method(instance: Any, *arguments: Any, **named: Any) -> Any:
-            try:
-                request = arguments[0]
-            except IndexError:
-                request = None
+        def method(
+            instance: Any, request: Any = None, /, *rest: Any, **named: Any
+        ) -> Any:
             if request is None:
-                request = self._request_of(arguments, named, 1)
-            function = None
-            if is_standard:
-                try:
-                    environ = (
-                        request if type(request) is dict else request.environ
-                    )
-                    function = cache[environ[MICROVERSION]]
-                except (AttributeError, LookupError, TypeError):
-                    pass
+                return by_name(instance, named)
+            # Most requests, without a call of version_of().
+            try:
+                environ = request if type(request) is dict else request.environ
+                function = cache[environ[MICROVERSION]]
+            except (AttributeError, LookupError, TypeError):
+                function = None
             if function is None:
                 function = self.at(adapter.version_of(request))
-            return function(instance, *arguments, **named)
+            return function(instance, request, *rest, **named)
+
+        def by_name(instance: Any, named: dict[str, Any]) -> Any:
+            request = self._request_of((), named, 1)
+            return self.at(adapter.version_of(request))(instance, **named)
 
         def method_with_proxy(*arguments: Any, **named: Any) -> Any:
             return self._function_for(arguments, named)(*arguments, **named)
@@ -316,7 +320,7 @@ class VersionedCoroutineFunction(VersionedFunction):
 
 
 #: Attributes of every :class:`VersionedFunction`.
-_OWN_ATTRIBUTES = frozenset(vars(VersionedFunction('', '', RequestAdapter())))
+_OWN_ATTRIBUTES = frozenset(vars(VersionedFunction('', '')))
 
 #: Versioned functions whose module or class body may still add ranges. The
 #: entry of a class body is removed when its class is created, so that running

@@ -8,6 +8,7 @@ result is cached.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import itertools
 from collections.abc import Iterator
@@ -96,13 +97,15 @@ class RangeMap(Generic[T]):
             raise exceptions.DeclarationError(
                 f'{self.name} {new}: the last version is lower than the first'
             )
-        for old in self._entries:
+        at = bisect.bisect_left(
+            self._entries, first, key=lambda entry: entry.first
+        )
+        for old in self._entries[max(at - 1, 0) : at + 1]:
             if _begins_within(new, old) or _begins_within(old, new):
                 raise exceptions.DeclarationError(
                     f'{self.name} {new} overlaps {self.name} {old}'
                 )
-        self._entries.append(new)
-        self._entries.sort(key=lambda entry: entry.first)
+        self._entries.insert(at, new)
         self.cache.clear()
 
     def at(self, version: Version) -> T | None:

@@ -683,7 +683,9 @@ def test_adapter_provides_the_version_and_the_exception():
         def show(self, request, name):  # noqa: F811
             return f'new {name}'
 
-    request = types.SimpleNamespace(api_version_request=Version(1, 4))
+    request = types.SimpleNamespace(
+        api_version_request=Version(1, 4), environ=at('1.6')
+    )
     controller = Adapted()
     assert controller.show(request, 'a') == 'old a'
     assert controller.show(name='a', req=request) == 'old a'
