@@ -45,6 +45,24 @@ _HANDLES = '_vobjects_handles'
 
 Handler = Callable[[Any, Any], Any]
 
+#: Errors of this package that a handler may raise as its response: a live
+#: server is too old for what the handler sends or stores, or there is none.
+_RESPONSES = (
+    exceptions.LossyDowngrade,
+    exceptions.NoLivePeer,
+    exceptions.UnsupportedType,
+)
+
+#: Other errors with which an endpoint or a client rejects a message. If a
+#: handler raises one of these, for example because of a stored object, it must
+#: not look as if this endpoint had rejected the call: the caller would send it
+#: again.
+_PROTOCOL_ERRORS = (
+    exceptions.VobjectsError,
+    ovo_exception.VersionedObjectsException,
+    oslo_messaging.MessagingException,
+)
+
 #: Returns the recorded response of the call with an id, or None: see
 #: :class:`Endpoint`.
 FindResponse = Callable[[str], 'fleet_types.RecordedResponse | None']
@@ -234,9 +252,9 @@ class Endpoint:
         self._handlers = collect_handlers(services)
         self._manifest = manifest
         self._emulates = manifest != local()
+        self._own_errors = (*expected, exceptions.ServiceError)
         self._expected: tuple[type[Exception], ...] = (
-            *expected,
-            exceptions.ServiceError,
+            *self._own_errors,
             exceptions.VobjectsError,
             ovo_exception.IncompatibleObjectVersion,
             ovo_exception.UnsupportedObjectError,
@@ -321,9 +339,16 @@ class Endpoint:
             with _scope(call):
                 self._prepare(context)
                 return handler(context, request)
-        except Exception:
+        except Exception as error:
             recorded = self._find_response(call.id) if call.id else None
             if recorded is None:
+                if isinstance(error, _PROTOCOL_ERRORS) and not isinstance(
+                    error, (*self._own_errors, *_RESPONSES)
+                ):
+                    raise RuntimeError(
+                        f'the handler of {call.type_name} raised'
+                        f' {type(error).__name__}: {error}'
+                    ) from error
                 raise
             LOG.info('Returning the recorded response of call %s', call.id)
             return serializer.from_wire(recorded.content)

@@ -169,7 +169,8 @@ class Bus:
     def serve_handlers(
         self, name: str, handlers: Any, manifest: Manifest | None = None
     ) -> None:
-        endpoint = server.Endpoint([handlers], manifest=manifest or local())
+        endpoint_class = getattr(handlers, 'endpoint_class', server.Endpoint)
+        endpoint = endpoint_class([handlers], manifest=manifest or local())
         running = transport.build_server(
             self.transport, TOPIC, name, [endpoint], 4
         )
@@ -394,25 +395,98 @@ def test_call_when_a_server_is_not_in_the_ledger_raises(bus: Bus) -> None:
     )
 
 
-class UnknowingWorker:
-    """A handler that never knows the manifest of its client."""
+class UnknowingEndpoint(server.Endpoint):
+    """An endpoint that never knows the manifest of its client."""
 
-    def __init__(self) -> None:
+    calls = 0
+
+    def perform(
+        self, context: dict[str, Any], request: Any, reader: Any
+    ) -> Any:
+        UnknowingEndpoint.calls += 1
+        raise exceptions.UnknownManifest('digest')
+
+
+class UnknowingWorker(Worker):
+    endpoint_class = UnknowingEndpoint
+
+
+def test_call_when_the_server_asks_for_versions_twice_raises(bus: Bus) -> None:
+    bus.serve_handlers('one', UnknowingWorker())
+    bus.members = (bus.member('one', local()),)
+    with pytest.raises(exceptions.UnknownManifest):
+        bus.client.call({}, WorkRequest(name='a', force=False))
+    assert UnknowingEndpoint.calls == 2
+
+
+class RaisingWorker:
+    """A handler that raises an error of this package or of its libraries."""
+
+    def __init__(self, error: Exception) -> None:
         self.calls = 0
+        self._error = error
 
     @server.handles(WorkRequest)
     def work(self, context: Any, request: Any) -> Any:
         self.calls += 1
-        raise exceptions.UnknownManifest('digest')
+        raise self._error
 
 
-def test_call_when_the_server_asks_for_versions_twice_raises(bus: Bus) -> None:
-    worker = UnknowingWorker()
+@pytest.mark.parametrize(
+    'error',
+    [
+        ovo_exception.IncompatibleObjectVersion(
+            objname='Stored', objver='1.2', supported='1.1'
+        ),
+        ovo_exception.UnsupportedObjectError(objtype='Stored'),
+        exceptions.UnknownManifest('digest'),
+        exceptions.DeadlinePassed('late'),
+        exceptions.FieldsMissing('Stored', ['name']),
+        exceptions.UnknownField('Stored', 'name', '1.0'),
+        exceptions.NoSuchField('Stored', 'name', []),
+        driver_errors.AnswerLost('the server of a nested call died'),
+        oslo_messaging.MessagingTimeout('a nested call'),
+        oslo_messaging.UnsupportedVersion('1.7'),
+        oslo_messaging.NoSuchMethod('perform'),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_error_of_a_handler_is_no_rejection_by_the_server(
+    bus: Bus, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    worker = RaisingWorker(error)
     bus.serve_handlers('one', worker)
     bus.members = (bus.member('one', local()),)
-    with pytest.raises(exceptions.UnknownManifest):
+
+    with pytest.raises(RuntimeError, match=type(error).__name__):
         bus.client.call({}, WorkRequest(name='a', force=False))
-    assert worker.calls == 2
+
+    assert worker.calls == 1
+    logged = [record for record in caplog.records if record.exc_info]
+    assert logged
+    assert 'test_client_server.py' in caplog.text
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        exceptions.LossyDowngrade('Stored', 'name', "'a'", '1.1', '1.0'),
+        exceptions.UnsupportedType('Stored'),
+        exceptions.NoLivePeer('no server of a nested call'),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_error_of_a_handler_about_live_servers_is_its_response(
+    bus: Bus, error: Exception
+) -> None:
+    worker = RaisingWorker(error)
+    bus.serve_handlers('one', worker)
+    bus.members = (bus.member('one', local()),)
+
+    with pytest.raises(type(error)):
+        bus.client.call({}, WorkRequest(name='a', force=False))
+
+    assert worker.calls == 1
 
 
 def test_call_at_a_microversion_sends_no_newer_version(
@@ -561,13 +635,22 @@ class LosingWorker:
 
     def __init__(self, losses: int) -> None:
         self.calls: list[str] = []
-        self._losses = losses
+        worker = self
+
+        class LosingEndpoint(server.Endpoint):
+            def perform(
+                self, context: dict[str, Any], request: Any, reader: Any
+            ) -> Any:
+                response = super().perform(context, request, reader)
+                if len(worker.calls) <= losses:
+                    raise driver_errors.AnswerLost('the server died')
+                return response
+
+        self.endpoint_class = LosingEndpoint
 
     @server.handles(WorkRequest)
     def work(self, context: Any, request: Any) -> Any:
         self.calls.append(server.current_call())
-        if len(self.calls) <= self._losses:
-            raise driver_errors.AnswerLost('the server died')
 
 
 def lose_responses(bus: Bus, losses: int, manifest: Manifest) -> LosingWorker:
