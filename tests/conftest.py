@@ -13,6 +13,7 @@ import pytest
 # Must be first: it selects the threading backend of oslo.service before a
 # test module imports an oslo library that selects eventlet.
 import vobjects.objects  # noqa: F401
+from tests import machine_speed
 
 #: Maximum length of a failure message in the summary at the end of a run.
 SUMMARY = 300
@@ -31,6 +32,23 @@ hypothesis.settings.register_profile(
     derandomize=bool(os.environ.get('CI')),
 )
 hypothesis.settings.load_profile('vobjects')
+# `make test-long` selects it: --hypothesis-profile=long.
+hypothesis.settings.register_profile(
+    'long', hypothesis.settings.get_profile('vobjects'), max_examples=1000
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Multiply the time limit of a test by the factor of this machine."""
+    if config.option.timeout is None:
+        limit = float(config.getini('timeout'))
+        config.option.timeout = limit * machine_speed.scale()
+
+
+def pytest_report_header() -> str:
+    """Return the factor of this machine."""
+    return f'time limits: multiplied by {machine_speed.scale():g}'
 
 
 @pytest.hookimpl(wrapper=True)
