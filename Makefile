@@ -33,18 +33,38 @@ help: ## List the targets
 up: $(VENV)/.up ## Run the service; ARGS='--help' shows its options
 	@exec $(BIN)/vobjects up --state-dir '$(STATE)' $(ARGS)
 
-.PHONY: test
-test: ## Run all checks, quick ones first
-	@$(MAKE) --no-print-directory lint types docs services
-	@$(MAKE) --no-print-directory unit unit-newest servers processes
-	@$(MAKE) --no-print-directory --jobs 2 $(SEPARATE_OUTPUT) $(TWO_AT_ONCE)
+# tools/run-parts runs these, and says which test failed. `a+b` run beside each
+# other. After a failure, the stages until the next / still run.
+STAGES := services+install / lint+install-newest types+docs \
+	unit unit-newest servers / processes test-clients-core+test-cloud-core
+LONG_STAGES := services+install / unit-long unit-lowest processes-long \
+	test-clients test-cloud mutants
+RUN_PARTS := PYTEST='$(BIN)/pytest' $(BIN)/python tools/run-parts
 
-# Each of the two often waits for the other processes that it starts.
-TWO_AT_ONCE := test-clients-core test-cloud-core
-SEPARATE_OUTPUT := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-ifneq ($(MAKECMDGOALS),$(TWO_AT_ONCE))
+.PHONY: quick
+quick: lint types ## Check style and types; test what changed, in 2 minutes
+	@tests=$$($(BIN)/python tools/changed-tests); \
+	if [ -z "$$tests" ]; then echo 'no unit test depends on a change'; \
+	else $(PYTEST_UNIT) -m '$(WITHOUT_SERVERS)' $$tests $(ARGS); fi
+
+.PHONY: test
+test: $(BIN)/python ## Run all checks of a change, quick ones first
+	@$(RUN_PARTS) $(STAGES)
+
+.PHONY: test-long
+test-long: $(BIN)/python ## Run all checks that take long, for hours
+	@$(RUN_PARTS) $(LONG_STAGES)
+
+# Parts use the same virtual environment.
 .NOTPARALLEL:
-endif
+
+.PHONY: install install-newest
+install: $(VENV)/.test
+install-newest: $(VENV)/.test
+	@if [ -n '$(HAS_NEWEST)' ]; then \
+		$(MAKE) --no-print-directory PYTHONS='$(NEWEST)' \
+			VENV='$(VENV_NEWEST)' '$(VENV_NEWEST)/.test'; \
+	fi
 
 .PHONY: lint
 lint: $(VENV)/.test ## Check style, imports and release notes
@@ -84,43 +104,71 @@ services: ## Provide the servers for tests, as root on Debian
 
 NEED_SERVERS := postgresql or mysql or rabbit
 
+WITHOUT_SERVERS := not long and not ($(NEED_SERVERS))
+
 # A worker that has finished its tests takes over those of another one.
 PYTEST_UNIT := $(BIN)/pytest -q --numprocesses auto --dist worksteal
 
 .PHONY: unit
 unit: $(VENV)/.test ## Run unit tests on SQLite and in memory
-	$(PYTEST_UNIT) -m 'not ($(NEED_SERVERS))' tests/unit $(ARGS)
+	$(PYTEST_UNIT) -m '$(WITHOUT_SERVERS)' tests/unit $(ARGS)
 
-# Also the versions of pyenv, which are not on PATH by these names. What does
-# not depend on Python, and takes long, is left out.
+.PHONY: unit-long
+unit-long: $(VENV)/.test ## Run unit tests that take long, with more examples
+	VOBJECTS_HISTORIES=20000 VOBJECTS_SIMULATION_SCHEDULES=100000 \
+		$(PYTEST_UNIT) -m 'long or not ($(NEED_SERVERS))' \
+		--hypothesis-profile long tests/unit $(ARGS)
+
+VENV_LOWEST := $(VENV)-lowest
+
+.PHONY: unit-lowest
+unit-lowest: ## Run unit tests on the lowest versions of dependencies
+	@$(MAKE) --no-print-directory unit VENV='$(VENV_LOWEST)' PYTHONS='$(PYTHONS)' \
+		VERSIONS='--resolution lowest-direct' \
+		ARGS='$(INDEPENDENT) $(ARGS)'
+
+# What does not depend on the versions of Python and of dependencies.
+INDEPENDENT := $(addprefix --ignore tests/unit/,doc etc clients \
+	vobjects/rpc/simulation)
+
+# Also the versions of pyenv, which are not on PATH by these names.
 NEWEST = $(shell tools/newest-python $(PYTHONS))
+HAS_NEWEST = $(shell newest='$(NEWEST)'; [ -z "$$newest" ] \
+	|| cmp -s <("$$newest" -V) <($(BIN)/python -V) || echo yes)
 VENV_NEWEST := $(VENV)-newest
 
 .PHONY: unit-newest
-unit-newest: $(VENV)/.test ## Run unit tests on the newest Python found
-	@if [ -z '$(NEWEST)' ] || cmp -s <('$(NEWEST)' -V) <($(BIN)/python -V); \
-	then echo 'unit-newest: no newer Python found'; \
+unit-newest: install-newest ## Run unit tests on the newest Python found
+	@if [ -z '$(HAS_NEWEST)' ]; then \
+		echo 'unit-newest: no newer Python found'; \
 	else \
 		$(MAKE) --no-print-directory unit \
 			PYTHONS='$(NEWEST)' VENV='$(VENV_NEWEST)' \
-			ARGS='--ignore tests/unit/doc/test_join_barrier.py \
-			--ignore tests/unit/vobjects/rpc/simulation $(ARGS)'; \
+			ARGS='$(INDEPENDENT) $(ARGS)'; \
 	fi
 
 .PHONY: servers
 servers: $(VENV)/.test ## Run unit tests on PostgreSQL, MariaDB and RabbitMQ
-	$(PYTEST_UNIT) -m '$(NEED_SERVERS)' tests/unit $(ARGS)
+	$(PYTEST_UNIT) -m 'not long and ($(NEED_SERVERS))' tests/unit $(ARGS)
 
 # These tests often wait for processes, so there are more workers than cores.
 # Files begin in the given order, those that take longest first.
 WORKERS ?= 4
 PYTEST_PROCESSES := $(BIN)/pytest -q --numprocesses $(WORKERS) \
-	--no-loadscope-reorder
+	--no-loadscope-reorder -m 'not long'
 
 # One run of all of them takes less time than one after the other.
 .PHONY: processes
 processes: $(VENV)/.test ## Run functional, examples and upgrade as one
 	$(PYTEST_PROCESSES) tests/upgrade tests/examples tests/functional $(ARGS)
+
+# No test may be that long: pytest then exits with 5.
+.PHONY: processes-long
+processes-long: $(VENV)/.test ## Run those of processes that take long
+	VOBJECTS_SOAK='$(SECONDS)' VOBJECTS_BROKER_CLUSTER=1 \
+		$(PYTEST_PROCESSES) -m long tests/upgrade tests/examples \
+		tests/functional $(ARGS) || [ $$? = 5 ]
+	@$(MAKE) --no-print-directory soak SECONDS='$(SECONDS)'
 
 .PHONY: functional
 functional: $(VENV)/.test ## Run functional tests with real processes
@@ -176,7 +224,7 @@ test-cloud: $(VENV)/.test ## Run the service on a real OpenStack; KEEP=yes
 test-cloud-core: $(VENV)/.test ## Run the core of test-cloud; KEEP=yes
 	@$(CLOUD_DOWN); $(CLOUD) up || { code=$$?; \
 		[ "$$code" = 3 ] && [ -z "$${CI:-}" ] && exit; exit "$$code"; }; \
-		$(call test_cloud,core and )
+		$(call test_cloud,core and not long and )
 
 # Not part of `make test`, because it installs these services (2 GB).
 ADOPT ?= nova ironic cinder magnum neutron heat
@@ -223,7 +271,8 @@ sample: $(VENV)/.test ## Regenerate etc/vobjects.conf.sample
 
 .PHONY: clean
 clean: ## Remove all generated files and the state of the service
-	rm -rf '$(VENV)' '$(VENV_NEWEST)' '$(VENV_MUTANTS)' '$(STATE)' \
+	rm -rf '$(VENV)' '$(VENV_NEWEST)' '$(VENV_MUTANTS)' '$(VENV_LOWEST)' \
+		'$(STATE)' .test-logs \
 		doc/build build dist mutants *.egg-info \
 		distributions/*/*.egg-info distributions/*/build \
 		.mypy_cache .pytest_cache .ruff_cache .hypothesis \
@@ -253,20 +302,42 @@ $(BIN)/python:
 			--python '$(BIN)/python' install pip; \
 	}
 
-PROJECTS := pyproject.toml distributions/clustering/pyproject.toml
+PROJECTS := pyproject.toml distributions/clustering/pyproject.toml \
+	constraints.txt
+
+# uv is several times as fast as pip, which installs it, and does the same.
+VERSIONS ?= --constraint constraints.txt
+define install
+@{ $(PIP) install --constraint constraints.txt uv && \
+	$(BIN)/uv pip install --quiet --python '$(BIN)/python' \
+		--compile-bytecode $(VERSIONS) $(1); } \
+	|| $(PIP) install $(VERSIONS) $(1)
+@touch '$@'
+endef
+
+EVERYTHING := --editable '.[test]' \
+	--editable '$(SERVICE)[clients,docker,mysql,postgresql]'
 
 $(VENV)/.up: $(PROJECTS) | $(BIN)/python
 	@echo 'installing the service and its clients (a minute, once)'
-	@$(PIP) install --editable . \
-		--editable '$(SERVICE)[clients,docker,mysql,postgresql]'
-	@touch '$@'
+	$(call install,--editable . \
+		--editable '$(SERVICE)[clients,docker,mysql,postgresql]')
 
 $(VENV)/.mutants: $(VENV)/.test
-	@$(PIP) install 'mutmut==3.8.*'
-	@touch '$@'
+	$(call install,'mutmut==3.8.*')
 
 $(VENV)/.test: $(PROJECTS) | $(BIN)/python
 	@echo 'installing the service and what its tests need (a minute, once)'
-	@$(PIP) install --editable '.[test]' \
-		--editable '$(SERVICE)[clients,docker,mysql,postgresql]'
-	@touch '$@' '$(VENV)/.up'
+	$(call install,$(EVERYTHING))
+	@touch '$(VENV)/.up'
+
+# The same versions for everyone, on each Python.
+.PHONY: constraints
+constraints: $(VENV)/.test ## Update constraints.txt to the newest releases
+	@printf '%s\n' '-e .[test]' uv 'mutmut==3.8.*' \
+		'-e $(SERVICE)[clients,docker,mysql,postgresql]' \
+		| $(BIN)/uv pip compile --quiet --upgrade --universal \
+		--python-version 3.11 --no-annotate --no-header - \
+		| sed -e '1i # `make constraints` writes this file.' -e '/^-e /d' \
+		> constraints.new
+	@mv constraints.new constraints.txt

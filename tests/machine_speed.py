@@ -49,6 +49,12 @@ def _busy() -> float:
     return min(max(1.0, shared), MOST_BUSY)
 
 
+def measure() -> float:
+    """Return the factor of this moment; see :func:`scale`."""
+    speed = max(1.0, _seconds() / REFERENCE / NOISE)
+    return round(speed * _busy(), 2)
+
+
 @functools.cache
 def scale() -> float:
     """Return the factor by which this machine is slower, at least 1.
@@ -66,6 +72,6 @@ def scale() -> float:
         if not factor >= 1:
             raise ValueError(f'{VARIABLE}={given}: must be 1 or more')
         return factor
-    factor = round(max(1.0, _seconds() / REFERENCE / NOISE) * _busy(), 2)
+    factor = measure()
     os.environ[VARIABLE] = str(factor)
     return factor
