@@ -37,7 +37,13 @@ def _spin() -> None:
 
 @pytest.mark.parametrize(
     'size',
-    [('SENDERS=2', 'JOINERS=1', 'LEASE=2'), TWO_SERVERS],
+    [
+        pytest.param(
+            ('SENDERS=2', 'JOINERS=1', 'LEASE=2'), marks=pytest.mark.long
+        ),
+        pytest.param(TWO_SERVERS, marks=pytest.mark.long),
+        SMALL,
+    ],
     ids=' '.join,
 )
 def test_model_all_schedules_no_sender_exceeds_an_up_server(
@@ -47,7 +53,12 @@ def test_model_all_schedules_no_sender_exceeds_an_up_server(
 
 
 @pytest.mark.parametrize(
-    'size', [SMALL, (*TWO_SERVERS, 'LEASE=2')], ids=' '.join
+    'size',
+    [
+        SMALL,
+        pytest.param((*TWO_SERVERS, 'LEASE=2'), marks=pytest.mark.long),
+    ],
+    ids=' '.join,
 )
 def test_model_all_fair_schedules_every_barrier_ends(
     size: tuple[str, ...], tmp_path: pathlib.Path
@@ -64,7 +75,9 @@ def test_model_all_fair_schedules_every_barrier_ends(
         (*SMALL, 'REAPER_LOOKS_ONCE'),
         (*SMALL, 'LEASE_FROM_ANSWER'),
         (*SMALL, 'CAP_FROM_UP_SERVERS'),
-        (*TWO_SERVERS, 'TRUST_JOINING_SERVERS'),
+        pytest.param(
+            (*TWO_SERVERS, 'TRUST_JOINING_SERVERS'), marks=pytest.mark.long
+        ),
     ],
     ids=lambda variant: variant[-1],
 )

@@ -2,23 +2,15 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
 from typing import Any
 
 from engine.actions import runtime
 from engine.db import models
+from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from vobjects import exceptions
 from vobjects.clustering.requests import clusters, nodes
 from vobjects.objects.manifest import Manifest, local
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def at_rest(harness: engine_harness.Harness) -> bool:
@@ -32,7 +24,7 @@ def test_pool_runs_announced_actions_at_once(
     engine = any_harness.engine()
     engine.scheduler.start()
     cluster = request_helpers.create_cluster(engine, 5, run=False)
-    wait_until(lambda: at_rest(any_harness))
+    waiting.eventually(lambda: at_rest(any_harness))
     engine.scheduler.stop(5)
     assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
     any_harness.assert_idle()
@@ -51,7 +43,7 @@ def test_several_engines_run_each_action_once(
         for number, engine in enumerate(engines)
         for id_ in [request_helpers.create_profile(engine, f'p{number}')]
     ]
-    wait_until(lambda: at_rest(any_harness), 30)
+    waiting.eventually(lambda: at_rest(any_harness), 30)
     for engine in engines:
         engine.scheduler.stop(5)
     shown = [request_helpers.get_cluster(engines[0], id_) for id_ in ids]
@@ -67,7 +59,7 @@ def test_unannounced_action_is_found_by_polling(
     deaf = harness.engine(name='deaf')
     request_helpers.create_node(harness.engine(name='other'), run=False)
     deaf.scheduler.start()
-    wait_until(lambda: at_rest(harness))
+    waiting.eventually(lambda: at_rest(harness))
     deaf.scheduler.stop(5)
 
 
@@ -80,7 +72,7 @@ def test_claims_do_not_exceed_workers(
     request_helpers.create_cluster(engine, 5, run=False)
     engine.run_actions(1)
     engine.scheduler.start()
-    wait_until(
+    waiting.eventually(
         lambda: harness.statuses('NODE_CREATE').count('RUNNING') == 2, 5
     )
     assert harness.statuses('NODE_CREATE').count('READY') == 3
@@ -98,7 +90,7 @@ def test_stop_releases_unfinished_actions(
     create = servers.create
     servers.create = lambda *arguments: gate.wait(240) and create(*arguments)
     engine.scheduler.start()
-    wait_until(lambda: harness.statuses('NODE_CREATE') == ['RUNNING'])
+    waiting.eventually(lambda: harness.statuses('NODE_CREATE') == ['RUNNING'])
     engine.scheduler.stop(0.05)
     del servers.create
     assert harness.statuses('NODE_CREATE') == ['READY']
@@ -120,7 +112,7 @@ def test_stop_waits_for_running_actions(
     create = servers.create
     servers.create = lambda *arguments: gate.wait(240) and create(*arguments)
     engine.scheduler.start()
-    wait_until(lambda: harness.statuses('NODE_CREATE') == ['RUNNING'])
+    waiting.eventually(lambda: harness.statuses('NODE_CREATE') == ['RUNNING'])
     stopping = threading.Thread(target=engine.scheduler.stop, args=(240,))
     stopping.start()
     request_helpers.create_node(engine, name='late', run=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import pathlib
 import tempfile
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from oslo_config import cfg
 from engine import service
 from engine.db import database
 from engine.db import ledger as services_db
+from tests import waiting
 from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import configuration
 from vobjects.clustering import errors, topics
@@ -59,12 +59,11 @@ def test_engines_share_requests_and_actions(bus: cfg.ConfigOpts) -> None:
             name='c', profile_id='p', desired_capacity=4
         )
     )
-    deadline = time.monotonic() + 240
-    status = ''
-    while status != 'ACTIVE' and time.monotonic() < deadline:
-        time.sleep(0.02)
-        status = ask(clusters.ClusterGetRequest(identity='c')).status
-    assert status == 'ACTIVE'
+    waiting.eventually(
+        lambda: (
+            ask(clusters.ClusterGetRequest(identity='c')).status == 'ACTIVE'
+        )
+    )
     hosts = [service.host for service in ask(services.ServiceListRequest())]
     assert sorted(hosts) == ['one', 'two']
     with pytest.raises(errors.ResourceNotFound):

@@ -8,7 +8,6 @@ a request. If you add one, justify it in the commit that changes a number here.
 from __future__ import annotations
 
 import contextlib
-import time
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 import sqlalchemy
 
 from engine.db import models
+from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering.requests import clusters, profiles
 from vobjects.rpc import server
@@ -136,10 +136,8 @@ def test_new_action_of_own_request_is_run_without_query(
 
 
 def _wait_for_end(harness: engine_harness.Harness, count: int) -> None:
-    deadline = time.monotonic() + 240
-    while harness.statuses('CLUSTER_CREATE') != ['SUCCEEDED'] * count:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    expected = ['SUCCEEDED'] * count
+    waiting.eventually(lambda: harness.statuses('CLUSTER_CREATE') == expected)
 
 
 def test_step_is_invisible_until_its_end(

@@ -5,7 +5,6 @@ import contextlib
 import datetime
 import random
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -15,8 +14,9 @@ from engine.actions import cancellation
 from engine.db import models
 from engine.providers import base
 from engine.providers.simulated import servers
+from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
-from tests.unit.engine.test_scheduler import at_rest, wait_until
+from tests.unit.engine.test_scheduler import at_rest
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, nodes
 
@@ -300,6 +300,13 @@ def test_deletion_cancelled_at_any_moment_keeps_sizes_consistent(
 ) -> None:
     dice = random.Random(7)
     any_harness.conf.set_override('latency', 0.005, 'simulated')
+    calls = any_harness.cloud.servers.calls
+
+    def wait_for_calls(count: int) -> None:
+        """Wait until the cloud got some more calls, or all is done."""
+        end = len(calls) + count
+        waiting.eventually(lambda: len(calls) >= end or at_rest(any_harness))
+
     engines = [any_harness.engine(name=name) for name in ('one', 'two')]
     for engine in engines:
         engine.scheduler.start()
@@ -309,20 +316,20 @@ def test_deletion_cancelled_at_any_moment_keeps_sizes_consistent(
         cluster = request_helpers.create_cluster(
             engine, 3, run=False, name=f'c{turn}', profile_id=profile
         )
-        wait_until(lambda: at_rest(any_harness))
+        waiting.eventually(lambda: at_rest(any_harness))
         request = clusters.ClusterScaleInRequest(identity=cluster, count=3)
         begun = [engine.call(request).action]
-        time.sleep(dice.uniform(0, 0.03))
+        wait_for_calls(dice.randrange(4))
         with contextlib.suppress(errors.ResourceNotFound):
             forced = clusters.ClusterDeleteRequest(
                 identity=cluster, force=True
             )
             begun.append(other.call(forced).action)
-        time.sleep(dice.uniform(0, 0.05))
+        wait_for_calls(dice.randrange(4))
         for action in reversed(begun):
             with contextlib.suppress(errors.ActionImmutable):
                 cancel(other, action)
-        wait_until(lambda: at_rest(any_harness))
+        waiting.eventually(lambda: at_rest(any_harness))
         assert_sizes_agree(any_harness)
     for engine in engines:
         engine.scheduler.stop(60)

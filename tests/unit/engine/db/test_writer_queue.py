@@ -13,6 +13,7 @@ from oslo_db import exception as oslo_db_exception
 
 from engine.db import database, models, writer_queue
 from tests.unit.engine.conftest import configuration
+from tests.waiting import eventually
 
 #: Seconds: long enough for anything that should happen.
 PATIENCE = 60
@@ -41,8 +42,7 @@ class Queue:
         thread = threading.Thread(target=run)
         self._threads.append(thread)
         thread.start()
-        while len(self.writers._waiting) == waiting:
-            time.sleep(0.001)
+        eventually(lambda: len(self.writers._waiting) > waiting)
 
     def join(self) -> None:
         for thread in self._threads:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,11 +20,12 @@ class Node(http_server.Handler):
     """The responses of a node, by path."""
 
     requested_paths: list[str]
+    proceed: threading.Event
 
     def do_GET(self) -> None:  # noqa: N802
         self.requested_paths.append(self.path)
         if self.path == '/slow':
-            time.sleep(3)
+            assert self.proceed.wait(120)
         self.send_response(302 if self.path == '/moved' else 200)
         if self.path == '/moved':
             self.send_header('Location', '/well')
@@ -47,8 +47,10 @@ class Node(http_server.Handler):
 @pytest.fixture
 def served() -> Iterator[str]:
     Node.requested_paths = []
+    Node.proceed = threading.Event()
     with http_server.serving(Node) as port:
         yield f'http://127.0.0.1:{port}'
+        Node.proceed.set()
 
 
 @pytest.fixture
@@ -117,7 +119,7 @@ def test_unsupported_stored_pattern_means_unknown_health(
 def test_unreachable_url_is_failure_if_configured(
     conf: cfg.ConfigOpts, served: str
 ) -> None:
-    conf.set_override('poll_url_timeout', 0.3, 'health_manager')
+    conf.set_override('poll_url_timeout', 0.1, 'health_manager')
     for url in ('http://127.0.0.1:1/', f'{served}/slow'):
         assert 'did not answer' in ask(conf, url)
         well = ask(conf, url, poll_url_conn_error_as_unhealthy=False)

@@ -7,7 +7,6 @@ import logging
 import pathlib
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,7 +15,7 @@ import pytest
 from oslo_config import cfg
 
 import vobjects
-from tests.unit.vobjects.rpc.drivers.conftest import eventually
+from tests.waiting import eventually
 from vobjects import Service, exceptions, fields, objects
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest, local
@@ -152,7 +151,8 @@ def configuration(directory: pathlib.Path, url: str) -> cfg.ConfigOpts:
     """Return the configuration of a process, as a program reads it."""
     file = directory / 'shelf.conf'
     file.write_text(
-        f'[DEFAULT]\ntransport_url = {url}\n[fleet]\nheartbeat_interval = 1\n'
+        f'[DEFAULT]\ntransport_url = {url}\n'
+        '[fleet]\nheartbeat_interval = 0.2\n'
     )
     conf = cfg.ConfigOpts()
     conf(['--config-file', str(file)])
@@ -318,25 +318,41 @@ def test_process_in_a_with_statement_leaves_the_fleet_at_its_end(
     assert client_members(fleet) == []
 
 
+def stop_when(
+    proceed: threading.Event, client: ClientProcess, events: list[str]
+) -> None:
+    """Stop a client, and set the event when that waits for a thread."""
+
+    def stop() -> None:
+        client.stop()
+        events.append('stopped')
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    thread.join(0.05)
+    assert not events
+    proceed.set()
+    thread.join()
+
+
 def test_stop_waits_for_a_wakeup(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = fleet.serve()
     client = ClientProcess(fleet.conf(), SERVICE)
     events: list[str] = []
-    has_begun = threading.Event()
+    has_begun, proceed = threading.Event(), threading.Event()
 
     def wake() -> None:
         has_begun.set()
-        time.sleep(0.3)
+        assert proceed.wait(120)
         events.append('woken')
 
     monkeypatch.setattr(client.membership, 'wake', wake)
     client.start()
     engine.announce_fleet()
-    assert has_begun.wait(10)
-    client.stop()
-    events.append('stopped')
+    assert has_begun.wait(120)
+    stop_when(proceed, client, events)
     assert events == ['woken', 'stopped']
 
 
@@ -344,9 +360,10 @@ def test_stop_waits_for_the_broker_to_respond(
     without_broker: cfg.ConfigOpts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events: list[str] = []
+    proceed = threading.Event()
 
     def build_server(*_: Any) -> Any:
-        time.sleep(0.3)
+        assert proceed.wait(120)
         events.append('responded')
         raise oslo_messaging.MessageDeliveryFailure('no such user')
 
@@ -356,8 +373,7 @@ def test_stop_waits_for_the_broker_to_respond(
     monkeypatch.setattr(client.membership, 'start', lambda: None)
     monkeypatch.setattr(client.membership, 'stop', lambda: None)
     client.start()
-    client.stop()
-    events.append('stopped')
+    stop_when(proceed, client, events)
     assert events == ['responded', 'stopped']
 
 
@@ -419,6 +435,6 @@ def test_connect_to_ledger_without_a_broker_raises(
 def test_ledger_of_a_command_waits_for_a_lease(tmp_path: pathlib.Path) -> None:
     conf = configuration(tmp_path, f'embedded://{tmp_path}/bus')
     ledger, close = connect_to_ledger(conf, SERVICE)
-    with pytest.raises(exceptions.NoLivePeer, match=r'waited 1\.'):
+    with pytest.raises(exceptions.NoLivePeer, match=r'waited 0\.'):
         ledger.get()
     close()

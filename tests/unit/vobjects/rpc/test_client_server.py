@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
-import time
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -569,7 +569,7 @@ class SlowClock:
 
     @server.handles(fleet_types.FleetClock)
     def clock(self, context: Any, request: Any) -> Any:
-        time.sleep(0.5)
+        threading.Event().wait(0.15)
         return fleet_types.FleetTime(now=7.0)
 
 
@@ -578,11 +578,11 @@ def test_call_ledger_has_its_own_timeout_and_tells_versions(bus: Bus) -> None:
     bus.serve_handlers(
         'slow', SlowClock(), Manifest({**local(), 'Added': '1.0'})
     )
-    client = bus.client_with_timeout(0.1)
+    client = bus.client_with_timeout(0.05)
     response = client.call_ledger(fleet_types.FleetClock(), timeout=60)
     assert response.now == 7.0
     with pytest.raises(oslo_messaging.MessagingTimeout):
-        client.call_ledger(fleet_types.FleetClock(), timeout=0.2)
+        client.call_ledger(fleet_types.FleetClock(), timeout=0.05)
 
 
 def test_emulated_manifest_when_newer_than_the_build_is_rejected() -> None:
@@ -679,12 +679,12 @@ def test_call_sent_again_ends_within_the_timeout_of_the_first(
     class SlowLosingWorker(LosingWorker):
         @server.handles(WorkRequest)
         def work(self, context: Any, request: Any) -> Any:
-            time.sleep(0.4)
+            threading.Event().wait(0.2)
             return super().work(context, request)
 
     bus.serve_handlers('one', SlowLosingWorker(1))
     bus.members = (bus.member('one', local()),)
-    client = bus.client_with_timeout(0.6)
+    client = bus.client_with_timeout(0.3)
     with pytest.raises(oslo_messaging.MessagingTimeout):
         client.call({}, WorkRequest(name='a', force=False))
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pathlib
-import time
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -64,14 +64,20 @@ class Defect(Exception):
 
 
 class Parcels:
-    """Respond as the name in the request says."""
+    """Respond as the name in the request says.
+
+    :ivar proceed: set when a late response may leave
+    """
+
+    def __init__(self) -> None:
+        self.proceed = threading.Event()
 
     @handles(ParcelGetRequest)
     def get(self, context: dict[str, Any], request: Any) -> Any:
         if request.name == 'nothing':
             return None
         if request.name == 'late':
-            time.sleep(2 * TIMEOUT)
+            assert self.proceed.wait(120)
         if request.name == 'defect':
             raise Defect('a defect')
         if request.get('reason'):
@@ -93,12 +99,14 @@ def client(tmp_path: pathlib.Path) -> Iterator[ClientProcess]:
     service = Service(
         name='parcels', types=(), history={'1.0': [], '1.1': ['Weight.']}
     )
+    parcels = Parcels()
     server = ServerProcess(
-        conf, service, ledger=MemoryLedger(), handlers=[Parcels()]
+        conf, service, ledger=MemoryLedger(), handlers=[parcels]
     )
     server.start()
     with ClientProcess(conf, service) as process:
         yield process
+    parcels.proceed.set()
     server.stop_consuming()
     server.stop()
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.waiting import eventually, is_waiting
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import (
@@ -83,6 +84,7 @@ class Fleet:
         manifest: Manifest,
         topic: str = 'workers',
         period: float = PERIOD,
+        clock: Callable[[], float] = time.monotonic,
     ) -> Membership:
         member = Member(
             id=f'{topic}-{next(self.numbers)}',
@@ -93,7 +95,11 @@ class Fleet:
             manifest=manifest,
         )
         membership = Membership(
-            member, self.ledger, period=period, announce=self.announce
+            member,
+            self.ledger,
+            period=period,
+            announce=self.announce,
+            clock=clock,
         )
         self.memberships.append(membership)
         return membership
@@ -135,13 +141,14 @@ def test_report_names_the_known_view(fleet: Fleet, ledger: TestLedger) -> None:
 def test_current_after_the_lease_renews_or_raises(
     fleet: Fleet, ledger: TestLedger
 ) -> None:
-    sender = fleet.add(NEW)
+    clock = Clock()
+    sender = fleet.add(NEW, clock=clock)
     sender.current()
-    time.sleep(PERIOD * 2)
+    clock.now += PERIOD * LEASE_PERIODS + 0.01
     sender.current()
     assert ledger.reports == 2
     ledger.broken = True
-    time.sleep(PERIOD * 2)
+    clock.now += PERIOD * LEASE_PERIODS + 0.01
     with pytest.raises(exceptions.NoLivePeer):
         sender.current()
     ledger.broken = False
@@ -171,7 +178,16 @@ def test_lease_of_a_dead_member_has_expired() -> None:
 def test_current_when_the_ledger_fails_shares_the_failure(
     fleet: Fleet, ledger: TestLedger
 ) -> None:
-    sender = fleet.add(NEW)
+    readings = itertools.count(1)
+    read = 0
+
+    def clock() -> float:
+        nonlocal read
+        now = time.monotonic()
+        read = next(readings)
+        return now
+
+    sender = fleet.add(NEW, clock=clock)
     ledger.broken = True
     ledger.lock.acquire()
     failures: list[str] = []
@@ -188,7 +204,8 @@ def test_current_when_the_ledger_fails_shares_the_failure(
     for thread in threads:
         thread.start()
     barrier.wait()
-    time.sleep(0.5)  # all threads have called by now
+    # Each thread reads the clock twice before it waits, and one reports.
+    eventually(lambda: read > 2 * len(threads))
     ledger.lock.release()
     for thread in threads:
         thread.join()
@@ -630,7 +647,7 @@ def test_heartbeat_when_the_ledger_fails_continues(
     membership = fleet.add(NEW)
     membership.start()
     ledger.broken = True
-    time.sleep(PERIOD * 2)
+    wait_for_reports(ledger, ledger.reports + 2)
     ledger.broken = False
     wait_for_reports(ledger, ledger.reports + 2)
 
@@ -673,7 +690,7 @@ def test_wakeup_sends_one_heartbeat(fleet: Fleet, ledger: TestLedger) -> None:
     wait_for_reports(ledger, 2)
     membership.wake()
     wait_for_reports(ledger, 3)
-    time.sleep(0.1)
+    eventually(lambda: is_waiting(membership._thread))
     assert ledger.reports == 3
 
 
@@ -699,23 +716,23 @@ def test_heartbeat_after_a_wakeup_is_delayed_until_a_stop(
 ) -> None:
     class Delayed(Membership):
         def wakeup_delay(self) -> float:
+            delayed.set()
             return LONG
 
+    delayed = threading.Event()
     me = Member('a', 'worker', 'host', 'workers', '0.1.0', NEW)
     membership = Delayed(me, ledger, period=LONG)
     membership.start()
     membership.wake()
     wait_for_reports(ledger, 1)
-    time.sleep(0.1)
+    assert delayed.wait(120)
+    eventually(lambda: is_waiting(membership._thread))
     assert ledger.reports == 1
     membership.stop()
 
 
 def wait_for_reports(ledger: TestLedger, count: int) -> None:
-    deadline = time.monotonic() + 120
-    while ledger.reports < count and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert ledger.reports >= count
+    eventually(lambda: ledger.reports >= count)
 
 
 def test_on_view_is_called_once_per_generation(ledger: TestLedger) -> None:
@@ -785,8 +802,7 @@ def test_current_while_the_heartbeat_fails_sends_no_report(
     ledger.broken = True
     membership.start()
     try:
-        while ledger.reports < 2:  # then the first has failed
-            time.sleep(0.01)
+        wait_for_reports(ledger, 2)  # then the first has failed
         ledger.reporters.clear()
         with pytest.raises(exceptions.NoLivePeer, match='is broken'):
             membership.current()

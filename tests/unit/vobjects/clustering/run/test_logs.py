@@ -3,16 +3,8 @@
 
 from __future__ import annotations
 
-import time
-
+from tests import waiting
 from vobjects.clustering.run import logs
-
-
-def wait_until(condition, seconds=120):
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.005)
 
 
 def test_last_lines_when_log_is_missing_then_none(tmp_path):
@@ -54,11 +46,11 @@ def test_follower_when_logs_grow_then_whole_lines_with_names(tmp_path):
     with first.open('a') as log:
         log.write('half')
         log.flush()
-        time.sleep(0.05)
-        assert followed == []
+        second.write_text('appeared later\n')
+        waiting.eventually(lambda: followed)
+        assert followed == [('second', 'appeared later')]
         log.write(' and half\n')
-    second.write_text('appeared later\n')
-    wait_until(lambda: len(followed) == 2)
+    waiting.eventually(lambda: len(followed) == 2)
     with first.open('a') as log:
         log.write('last\n')
     follower.stop()

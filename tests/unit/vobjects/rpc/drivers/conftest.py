@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import threading
-import time
 from collections.abc import Callable, Iterator
-from concurrent import futures
 from typing import Any
 
 import oslo_messaging
@@ -89,8 +87,6 @@ class Bus:
         server = oslo_messaging.get_rpc_server(
             self.transport(**options), target, [worker]
         )
-        # The default executor, of futurist, takes a second to stop.
-        server._executor_cls = futures.ThreadPoolExecutor
         server.start(override_pool_size=threads)
         self._closing.append(lambda: stop(server, worker))
         return server, worker
@@ -122,17 +118,6 @@ def stop(server: Any, worker: Worker) -> None:
     worker.proceed.set()
     server.stop()
     server.wait()
-
-
-def eventually(condition: Callable[[], Any], timeout: float = 120) -> None:
-    """Wait until a condition is true.
-
-    :raises AssertionError: the timeout expired
-    """
-    end = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.002)
 
 
 @pytest.fixture

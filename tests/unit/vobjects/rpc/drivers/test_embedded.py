@@ -18,8 +18,8 @@ from tests.unit.vobjects.rpc.drivers.conftest import (
     TOPIC,
     BadThing,
     Bus,
-    eventually,
 )
+from tests.waiting import eventually
 from vobjects.rpc.drivers import embedded, errors
 
 

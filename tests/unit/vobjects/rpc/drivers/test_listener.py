@@ -6,7 +6,6 @@ from __future__ import annotations
 import pathlib
 import socket
 import threading
-import time
 from collections.abc import Callable
 from concurrent import futures
 from typing import Any
@@ -14,7 +13,8 @@ from typing import Any
 import oslo_messaging
 import pytest
 
-from tests.unit.vobjects.rpc.drivers.conftest import Bus, eventually
+from tests.unit.vobjects.rpc.drivers.conftest import Bus
+from tests.waiting import eventually
 from vobjects.rpc.drivers import directory, errors, framing, listener
 from vobjects.rpc.drivers.framing import FrameKind
 
@@ -123,8 +123,7 @@ def test_listener_when_queue_is_full_stops_reading_until_it_is_not(
     ):
         client.cast({}, 'wait', value='rejected')
     pool, calls = in_threads(4, lambda number: client.call({}, 'get_name'))
-    time.sleep(0.05)
-    assert not any(call.done() for call in calls)
+    assert not futures.wait(calls, 0.05).done
     worker.proceed.set()
     assert [call.result() for call in calls] == ['one'] * 4
     pool.shutdown()
@@ -237,8 +236,7 @@ def test_stop_when_a_message_is_half_sent_sends_it_to_another(
     pool, [call] = in_threads(
         1, lambda _: client.call({}, 'echo', value=value)
     )
-    time.sleep(0.1)
-    assert not call.done()
+    assert not futures.wait([call], 0.1).done
     old.stop()
     bus.server('new')
     assert call.result() == [{}, value]

@@ -19,10 +19,8 @@ from tests.unit.vobjects.rpc.simulation.schedules import (
     Simulator,
 )
 
-SCHEDULES = int(
-    os.environ.get('VOBJECTS_SIMULATION_SCHEDULES')
-    or ('2000' if 'CI' in os.environ else '300')
-)
+#: `make test-long` runs 100,000.
+SCHEDULES = int(os.environ.get('VOBJECTS_SIMULATION_SCHEDULES') or '100')
 
 SEED = os.environ.get('VOBJECTS_SIMULATION_SEED')
 

@@ -348,21 +348,22 @@ def test_change_waits_for_an_earlier_one_of_the_same_group(
     ledger = SqlLedger(engine)
     transactions = EngineTransactions(engine)
     first, second, *_ = add(ledger, fleet.EXACT_COUNT + 1)
-    has_removed = threading.Event()
+    has_removed, has_left = threading.Event(), threading.Event()
 
     def remove_first(transaction: Any) -> bool:
         changed = LedgerStatements(LedgerTables()).remove(
             transaction, [first.id]
         )
         has_removed.set()
-        # The second member leaves meanwhile.
-        time.sleep(0.3)
+        # The second member tries to leave meanwhile.
+        assert not has_left.wait(0.1)
         return changed
 
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         removal = pool.submit(transactions.write, remove_first)
         assert has_removed.wait(SILENCE)
         assert ledger.leave(second.id)
+        has_left.set()
     assert not removal.result()
 
 
