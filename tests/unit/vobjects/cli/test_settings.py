@@ -7,10 +7,18 @@ import argparse
 import pathlib
 
 import pytest
+from oslo_config import cfg
 
-from tests.unit.vobjects.clustering.run.test_config_check import configured
 from vobjects import exceptions
 from vobjects.cli import settings
+from vobjects.rpc import conf as rpc_conf
+
+
+def configured(*files):
+    conf = cfg.ConfigOpts()
+    rpc_conf.register(conf)
+    conf([], default_config_files=list(files), default_config_dirs=[])
+    return conf
 
 
 def _write(folder, text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Error bodies conform, and clients print their details."""
+"""Bodies of errors."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ import dataclasses
 import json
 
 import pytest
-import requests
-from keystoneauth1.exceptions import http as keystone_http
-from openstack import exceptions as sdk_exceptions
-from senlinclient.common import exc as senlin_exceptions
 
 from vobjects import exceptions
 from vobjects.microversions import errors, presets
@@ -146,39 +142,3 @@ def test_missing_method_at_400_has_the_text_of_senlin():
         'message': "API version '1.1' is not supported on this method.",
         'type': 'MethodVersionNotFound',
     }
-
-
-@pytest.mark.parametrize('error', EVERY_ERROR, ids=lambda e: type(e).__name__)
-def test_openstacksdk_prints_the_detail(error):
-    with pytest.raises(sdk_exceptions.HttpException) as caught:
-        sdk_exceptions.raise_from_response(response_of(error))
-
-    assert caught.value.details == error.detail
-    assert error.detail in str(caught.value)
-
-
-@pytest.mark.parametrize('error', EVERY_ERROR, ids=lambda e: type(e).__name__)
-def test_senlinclient_prints_the_detail(error):
-    with pytest.raises(senlin_exceptions.HTTPException) as caught:
-        senlin_exceptions.parse_exception(response_of(error).text)
-
-    assert str(caught.value) == f'ERROR({error.status}): {error.detail}'
-
-
-@pytest.mark.parametrize('error', EVERY_ERROR, ids=lambda e: type(e).__name__)
-def test_keystoneauth_prints_the_detail(error):
-    exception = keystone_http.from_response(response_of(error), 'GET', '/')
-
-    assert exception.http_status == error.status
-    assert error.detail in str(exception)
-
-
-def response_of(error):
-    """Return a response as requests would have read it."""
-    response = requests.Response()
-    response.status_code = error.status_for(presets.SENLIN)
-    response.headers['Content-Type'] = 'application/json'
-    response.url = 'http://localhost/v1/clusters'
-    response.request = requests.Request('GET', response.url).prepare()
-    response._content = json.dumps(error.document(presets.SENLIN)).encode()
-    return response

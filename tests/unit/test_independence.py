@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the library run where only the library is installed."""
+
+from __future__ import annotations
+
+import grimp
+import pytest
+
+LIBRARY = 'tests.unit.vobjects'
+
+#: The service, its tests, and packages that only its distribution installs.
+OF_SERVICE = (
+    'api',
+    'engine',
+    'granian',
+    'keystonemiddleware',
+    'openstackclient',
+    'osc_lib',
+    'senlinclient',
+    'tests.unit.api',
+    'tests.unit.engine',
+    'tests.unit.vobjects.clustering',
+    'vobjects.clustering',
+)
+
+
+@pytest.fixture(scope='module')
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph(
+        'tests',
+        'vobjects',
+        'api',
+        'engine',
+        include_external_packages=True,
+        cache_dir=None,
+    )
+
+
+def is_in(module: str, package: str) -> bool:
+    return f'{module}.'.startswith(f'{package}.')
+
+
+def test_tests_of_the_library_import_nothing_of_the_service(
+    graph: grimp.ImportGraph,
+) -> None:
+    modules = [
+        module
+        for module in graph.modules
+        if is_in(module, LIBRARY)
+        and not is_in(module, f'{LIBRARY}.clustering')
+    ]
+    files = pathlib.Path(__file__).parent.glob('vobjects/**/test_*.py')
+    assert len(modules) > len(
+        [f for f in files if 'clustering' not in f.parts]
+    )
+
+    found = {
+        (module, imported)
+        for module in modules
+        for imported in graph.find_modules_directly_imported_by(module)
+        if any(is_in(imported, package) for package in OF_SERVICE)
+    }
+
+    assert not found
