@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The last lines of ``make test`` tell what failed and how to repeat it."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+#: What a program in place of make does for each part.
+MAKE = """#!/bin/sh
+for part; do :; done
+case $part in
+slow) while [ ! -e "$MARKS/quick" ]; do :; done; echo slowly ;;
+quick) touch "$MARKS/quick"; echo quickly ;;
+green) echo '3 passed, 1 skipped in 0.10s' ;;
+red)
+    echo 'FAILED tests/unit/test_a.py::test_b[x y] - assert 1 == 2'
+    echo '== 1 failed, 2 passed, 1 error in 0.20s (0:00:00) =='
+    exit 2 ;;
+broken) echo 'no compiler'; exit 3 ;;
+esac
+"""
+
+
+@pytest.fixture
+def run(tmp_path: pathlib.Path) -> object:
+    script = tmp_path / 'tools/run-parts'
+    script.parent.mkdir()
+    script.write_text((ROOT / 'tools/run-parts').read_text())
+    (tmp_path / 'tests').symlink_to(ROOT / 'tests')
+    make = tmp_path / 'make'
+    make.write_text(MAKE)
+    make.chmod(0o755)
+
+    def run_parts(*stages: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, str(script), *stages],
+            env={
+                **os.environ,
+                'MARKS': str(tmp_path),
+                'PATH': f'{tmp_path}:{os.environ["PATH"]}',
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+    return run_parts
+
+
+def test_parts_of_a_stage_run_at_once_and_print_one_after_the_other(run):
+    code, output = run('slow+quick', 'green')
+
+    assert code == 0
+    assert '== slow\nslowly\n== quick\nquickly\n== green\n' in output
+    assert output.splitlines()[-1].startswith('3 passed, 0 failed, 1 skipped')
+
+
+def test_failure_names_the_test_its_command_and_its_log(run):
+    code, output = run('red', 'broken', '/', 'green')
+
+    assert code == 1
+    end = output[output.index('\nFAILED: red') :]
+    assert 'see .test-logs/red.log' in end
+    assert "  .venv/bin/pytest 'tests/unit/test_a.py::test_b[x y]'" in end
+    assert '  | no compiler\n  make broken\n' in end
+    assert end.splitlines()[-1].startswith('2 passed, 2 failed in ')
+    assert output.count('did not run') == 1
+    assert '== green' not in output
+
+
+def test_without_stages_is_an_error(run):
+    assert run() == (2, '')
