@@ -276,7 +276,7 @@ clean: ## Remove all generated files and the state of the service
 		doc/build build dist mutants *.egg-info \
 		distributions/*/*.egg-info distributions/*/build \
 		.mypy_cache .pytest_cache .ruff_cache .hypothesis \
-		.import_linter_cache
+		.import_linter_cache .grimp_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The virtual environment. Stamp files record the installed extras and are
