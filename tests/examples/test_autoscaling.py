@@ -28,7 +28,8 @@ def readme_blocks() -> Iterator[walkthrough.Block]:
     [
         pytest.param('start', 15, id='start'),
         pytest.param('autoscaling', 16, id='tutorial'),
-        pytest.param('README', 16, id='readme'),
+        # The pages have its commands, too.
+        pytest.param('README', 16, id='readme', marks=pytest.mark.long),
     ],
 )
 def test_page_when_followed_then_prints_what_it_shows(

@@ -228,10 +228,11 @@ class Deployment:
         return file
 
 
-TRANSPORTS = [
-    'embedded',
-    pytest.param('rabbit', marks=pytest.mark.rabbit),
-]
+EMBEDDED = pytest.param('embedded', marks=pytest.mark.long)
+RABBIT = pytest.param('rabbit', marks=pytest.mark.rabbit)
+LONG_RABBIT = pytest.param(
+    'rabbit', marks=[pytest.mark.long, pytest.mark.rabbit]
+)
 
 
 @contextlib.contextmanager
@@ -264,7 +265,7 @@ class Upgraded:
         self.new.wait_for_maximum('1.3')
 
 
-@pytest.fixture(scope='module', params=TRANSPORTS)
+@pytest.fixture(scope='module', params=[EMBEDDED, RABBIT])
 def upgraded(
     request: pytest.FixtureRequest,
     installed: dict[str, releases.Installation],
@@ -275,7 +276,7 @@ def upgraded(
         yield Upgraded(deployment)
 
 
-@pytest.fixture(params=TRANSPORTS)
+@pytest.fixture(params=['embedded', LONG_RABBIT])
 def deployment(
     request: pytest.FixtureRequest,
     installed: dict[str, releases.Installation],
@@ -662,7 +663,7 @@ class Fleet(upgrade.Fleet):
         return processes.wait_for(f'{method} succeeds', attempt)
 
 
-@pytest.mark.parametrize('transport', TRANSPORTS)
+@pytest.mark.parametrize('transport', [EMBEDDED, RABBIT])
 def test_upgrade_plan(
     transport: str,
     vobjects_upgrade: Any,

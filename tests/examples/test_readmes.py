@@ -18,7 +18,11 @@ from tests.functional.processes import free_port
         # The extras are those of the example's other tests, with which these
         # share the installed wheels.
         ('cluster_infra', [], '9511', '/tmp/cluster-infra'),
-        ('secret_store', ['postgresql'], '9311', '/tmp/secret-store'),
+        # The tutorial has its commands, too.
+        pytest.param(
+            *('secret_store', ['postgresql'], '9311', '/tmp/secret-store'),
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_readme_when_followed_then_prints_what_it_shows(

@@ -150,7 +150,10 @@ class Deployment:
 
 
 @pytest.fixture(
-    params=['embedded', pytest.param('rabbit', marks=pytest.mark.rabbit)]
+    params=[
+        'embedded',
+        pytest.param('rabbit', marks=[pytest.mark.long, pytest.mark.rabbit]),
+    ]
 )
 def deployment(
     request: pytest.FixtureRequest,

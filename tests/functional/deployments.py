@@ -72,12 +72,15 @@ class Platform:
     transport: str
     database: str
 
-    def parameter(self) -> Any:
-        """Return a ``pytest.param`` with the marks of the required servers."""
+    def parameter(self, prefix: str = '') -> Any:
+        """Return a ``pytest.param`` with the marks of the required servers.
+
+        :param prefix: of the ID
+        """
         servers = {'rabbit', 'postgresql', 'mysql'}
         return pytest.param(
             self,
-            id=f'{self.transport}-{self.database}',
+            id=f'{prefix}{self.transport}-{self.database}',
             marks=[
                 getattr(pytest.mark, name)
                 for name in (self.transport, self.database)
@@ -87,11 +90,15 @@ class Platform:
 
 
 #: Every transport and every database at least once.
-PLATFORMS = [
-    Platform('embedded', 'sqlite').parameter(),
-    Platform('rabbit', 'postgresql').parameter(),
-    Platform('embedded', 'mysql').parameter(),
+_PLATFORMS = [
+    Platform('embedded', 'sqlite'),
+    Platform('rabbit', 'postgresql'),
+    Platform('embedded', 'mysql'),
 ]
+PLATFORMS = [platform.parameter() for platform in _PLATFORMS]
+
+#: Those of the service that tests share.
+SHARED = [platform.parameter('shared-') for platform in _PLATFORMS]
 
 #: Those with a database server, for long tests about its transactions.
 DATABASE_SERVERS = PLATFORMS[1:]
@@ -102,7 +109,7 @@ TRANSPORTS = PLATFORMS[:2]
 #: Mark of tests of behaviour that does not depend on transport or database,
 #: such as request validation in the API: they run on one platform only.
 embedded_sqlite_only = pytest.mark.parametrize(
-    'service', PLATFORMS[:1], indirect=True, scope='session'
+    'service', SHARED[:1], indirect=True, scope='session'
 )
 
 #: All other combinations of transport and database.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pathlib
 import re
+import zlib
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -14,21 +15,65 @@ from xdist import scheduler
 from tests.functional import deployments
 from tests.functional.rest import RestClient
 
-#: In the IDs of tests.
-_PLATFORM = re.compile('(embedded|rabbit)-(sqlite|postgresql|mysql)')
+#: In the IDs of tests; the prefix is that of the shared service.
+_PLATFORM = re.compile('(shared-)?(embedded|rabbit)-(sqlite|postgresql|mysql)')
 
 
 class PlatformScheduling(scheduler.LoadScopeScheduling):
-    """Run all tests of a platform, or else of a file, on one worker.
+    """Run tests that share processes on one worker.
 
-    A worker that runs tests of one platform only starts the shared service
-    once. pytest-xdist's own ``loadgroup`` has no effect with pytest 9.2.
+    These are the tests of a platform with the shared service, or those of a
+    file, and of a platform if it has several. pytest-xdist's own ``loadgroup``
+    has no effect with pytest 9.2.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         path, _, rest = nodeid.partition('::')
         match = _PLATFORM.search(rest.partition('[')[2])
-        return match[0] if match else path
+        if match is None:
+            return path
+        return match[0] if match[1] else f'{path}[{match[0]}]'
+
+
+#: Marks of tests for which the hook below decides nothing.
+_DECIDED = ('every_platform', 'long')
+
+
+def _platform_of(item: pytest.Item) -> deployments.Platform | None:
+    callspec = getattr(item, 'callspec', None)
+    values = callspec.params.values() if callspec else ()
+    return next(
+        (v for v in values if isinstance(v, deployments.Platform)), None
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave tests of all but one of their platforms to `make test-long`.
+
+    The name of a test or of its class selects the platform, so that each
+    platform has many tests. ``every_platform`` marks tests about platforms.
+    """
+    tests: dict[str, dict[deployments.Platform, list[pytest.Item]]] = {}
+    for item in items:
+        platform = _platform_of(item)
+        if platform and not any(map(item.get_closest_marker, _DECIDED)):
+            name = '::'.join(item.nodeid.partition('[')[0].split('::')[:2])
+            tests.setdefault(name, {}).setdefault(platform, []).append(item)
+    for name, platforms in tests.items():
+        ordered = sorted(platforms, key=str)
+        kept = ordered[zlib.crc32(name.encode()) % len(ordered)]
+        for platform, duplicates in platforms.items():
+            if platform != kept:
+                for item in duplicates:
+                    item.add_marker('long')
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the mark of tests about platforms."""
+    config.addinivalue_line(
+        'markers', 'every_platform: runs on every platform in `make test`, too'
+    )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,7 +114,7 @@ def pytest_runtest_makereport(
     return report
 
 
-@pytest.fixture(scope='session', params=deployments.PLATFORMS)
+@pytest.fixture(scope='session', params=deployments.SHARED)
 def service(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[deployments.Deployment]:

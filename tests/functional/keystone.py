@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real Keystone on SQLite.
 
-``tools/keystone`` installs it once. Each run creates a new database and new
-keys, which takes a few seconds::
+``tools/keystone`` installs it once. The first run creates a database and keys,
+of which each run uses a copy::
 
     with running(directory) as keystone:
         keystone.add_user('alice', 'web', 'member')
@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import getpass
 import grp
 import os
 import pathlib
+import shutil
+import sqlite3
 import subprocess
 from collections.abc import Iterator
 from typing import Any
@@ -44,11 +47,13 @@ REGION = 'RegionOne'
 #: [receivers] encryption_keys of the service.
 KEY = base64.urlsafe_b64encode(b'k' * 32).decode()
 
+_DATABASE = 'keystone.sqlite'
+
 _CONFIGURATION = """\
 [DEFAULT]
 use_stderr = true
 [database]
-connection = sqlite:///{home}/keystone.sqlite
+connection = sqlite:///{home}/{database}
 [fernet_tokens]
 key_repository = {home}/fernet
 [fernet_receipts]
@@ -224,28 +229,41 @@ class Keystone:
             client.close()
 
 
-@contextlib.contextmanager
-def running(
-    directory: pathlib.Path, expiration: int = 36_000
-) -> Iterator[Keystone]:
-    """Run Keystone with an admin and a service user.
-
-    :param directory: for its database, keys and logs
-    :param expiration: lifetime of tokens in seconds
-    """
-    bin_ = require()
-    home = directory / 'keystone'
-    home.mkdir()
+def _configure(home: pathlib.Path, expiration: int) -> pathlib.Path:
+    """Write the configuration of a Keystone, and return its path."""
     config = home / 'keystone.conf'
-    config.write_text(_CONFIGURATION.format(home=home, expiration=expiration))
-    port = free_port()
-    url = f'http://127.0.0.1:{port}/v3'
-    group = ProcessGroup(home, str(config))
+    config.write_text(
+        _CONFIGURATION.format(
+            home=home, expiration=expiration, database=_DATABASE
+        )
+    )
+    return config
+
+
+def _initialized(bin_: pathlib.Path) -> pathlib.Path:
+    """Return a directory with a database with an admin, and with keys.
+
+    The first call creates them beside Keystone's programs; the URL of the
+    endpoint is still wrong.
+    """
+    home = bin_.parent / f'initialized-by-{getpass.getuser()}'
+    with home.with_suffix('.lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not home.exists():
+            temporary = home.with_suffix('.new')
+            shutil.rmtree(temporary, ignore_errors=True)
+            temporary.mkdir()
+            _initialize(bin_, temporary)
+            temporary.rename(home)
+    return home
+
+
+def _initialize(bin_: pathlib.Path, home: pathlib.Path) -> None:
+    config = _configure(home, expiration=1)
 
     def manage(*words: str) -> None:
         completed = subprocess.run(
             (bin_ / 'keystone-manage', f'--config-file={config}', *words),
-            env=group.environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -263,6 +281,7 @@ def running(
         f'--keystone-group={grp.getgrgid(os.getgid()).gr_name}',
     )
     manage('fernet_setup', *owner)
+    url = 'http://127.0.0.1/v3'
     manage(
         'bootstrap',
         f'--bootstrap-password={ADMIN}',
@@ -274,6 +293,27 @@ def running(
         f'--bootstrap-public-url={url}',
         f'--bootstrap-internal-url={url}',
     )
+
+
+@contextlib.contextmanager
+def running(
+    directory: pathlib.Path, expiration: int = 36_000
+) -> Iterator[Keystone]:
+    """Run Keystone with an admin and a service user.
+
+    :param directory: for its database, keys and logs
+    :param expiration: lifetime of tokens in seconds
+    """
+    bin_ = require()
+    home = directory / 'keystone'
+    shutil.copytree(_initialized(bin_), home)
+    config = _configure(home, expiration)
+    port = free_port()
+    url = f'http://127.0.0.1:{port}/v3'
+    with contextlib.closing(sqlite3.connect(home / _DATABASE)) as database:
+        database.execute('UPDATE endpoint SET url = ?', (url,))
+        database.commit()
+    group = ProcessGroup(home, str(config))
     process = group.start(
         'keystone',
         str(bin_ / 'python'),

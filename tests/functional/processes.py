@@ -27,10 +27,12 @@ from typing import TypeVar
 
 import psutil
 
+from tests import machine_speed
+
 GROUP_VARIABLE = 'VOBJECTS_TEST_GROUP'
 
-#: Default timeout in seconds. It is long because the machine may be slow and
-#: busy; tests that pass do not wait for it.
+#: Default timeout in seconds on the reference machine. It is long because the
+#: machine may be busy; tests that pass do not wait for it.
 TIMEOUT = 240
 
 #: Log lines that a failed test shows: warnings and errors, and the last ones.
@@ -67,10 +69,12 @@ def wait_for(
     """Poll a condition until it is true, and return its value.
 
     :param description: the expected state, for the error message
-    :param timeout: in seconds; the condition is polled once more after it
+    :param timeout: in seconds, times the factor of this machine; the condition
+        is polled once more after it
     :param interval: seconds between two polls
     :raises AssertionError: the condition did not become true
     """
+    timeout *= machine_speed.scale()
     deadline = time.monotonic() + timeout
     while True:
         is_late = time.monotonic() > deadline
@@ -168,8 +172,10 @@ class Process:
     def wait(self, timeout: float = TIMEOUT) -> int:
         """Wait for the end of the process and return its exit code.
 
+        :param timeout: in seconds, times the factor of this machine
         :raises AssertionError: it is still running after the timeout
         """
+        timeout *= machine_speed.scale()
         try:
             return self._popen.wait(timeout)
         except subprocess.TimeoutExpired:

@@ -30,6 +30,7 @@ ALLOWED_ERRORS = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.rabbit
 @pytest.mark.postgresql
 @pytest.mark.skipif(

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pytest
+
 from tests.functional.deployments import Deployment
 from tests.functional.processes import wait_for
 from tests.functional.rest import RestClient, action_id_of, unique
@@ -50,6 +52,7 @@ def assert_tidy(service: Deployment, clusters: Iterable[str]) -> None:
     assert left.isdisjoint(clusters)
 
 
+@pytest.mark.every_platform
 def test_clients_change_different_clusters(
     service: Deployment, profile: str
 ) -> None:

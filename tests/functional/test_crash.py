@@ -122,6 +122,7 @@ def wait_until_death_is_detected(fleet: Deployment, engine: Engine) -> None:
     )
 
 
+@pytest.mark.every_platform
 def test_killed_engines_work_is_finished_by_another(
     fleet: Deployment, engines: Engines, rest: RestClient
 ) -> None:

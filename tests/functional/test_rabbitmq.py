@@ -121,7 +121,9 @@ def get(deployment: Deployment, path: str) -> int:
     return response.status_code
 
 
-@pytest.mark.parametrize('fault', ['cut', 'freeze'])
+@pytest.mark.parametrize(
+    'fault', [pytest.param('cut', marks=pytest.mark.long), 'freeze']
+)
 def test_requests_without_a_broker_fail_and_have_no_late_effect(
     bus: tuple[str, tcp_proxy.TcpProxy], tmp_path: pathlib.Path, fault: str
 ) -> None:

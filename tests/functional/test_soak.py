@@ -91,6 +91,7 @@ def running_broker(directory: pathlib.Path) -> Iterator[Broker]:
         yield OwnBroker(cluster)
 
 
+@pytest.mark.long
 @pytest.mark.rabbit
 @pytest.mark.postgresql
 @pytest.mark.timeout(SECONDS + 2400)

@@ -282,7 +282,12 @@ def test_fleet_commands_when_service_runs_then_describe_it(
 
 
 @pytest.mark.parametrize(
-    'number', [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
+    'number',
+    [
+        signal.SIGTERM,
+        signal.SIGINT,
+        pytest.param(signal.SIGHUP, marks=pytest.mark.long),
+    ],
 )
 def test_up_when_signalled_then_ends_with_0_and_leaves_no_process(
     start: Start, directory: pathlib.Path, number: int
@@ -354,19 +359,25 @@ SETTINGS = {
             *(1, 'Connection refused'),
         ),
         ('--database', 'nonsense', 2, 'Could not parse SQLAlchemy URL'),
-        (
+        pytest.param(
             *('--database', 'mysql+pymysql://x:secret@127.0.0.1:1/x'),
             *(1, 'x:***@127.0.0.1:1/x'),
+            marks=pytest.mark.long,
         ),
         (
             *('--transport-url', 'rubbish'),
             *(2, 'rubbish is not usable: No scheme specified'),
         ),
-        (
+        pytest.param(
             *('--transport-url', 'rabbit://u:secret@127.0.0.1:x/'),
             *(2, 'u:***@127.0.0.1:x/'),
+            marks=pytest.mark.long,
         ),
-        ('--transport-url', 'nosuch://h/', 2, 'nosuch://h/ is not usable'),
+        pytest.param(
+            *('--transport-url', 'nosuch://h/'),
+            *(2, 'nosuch://h/ is not usable'),
+            marks=pytest.mark.long,
+        ),
         (
             *('--transport-url', 'rabbit://u:secret@127.0.0.1:1/'),
             *(1, 'Connection refused; start it'),

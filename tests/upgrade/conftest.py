@@ -6,6 +6,8 @@ from __future__ import annotations
 from tests.functional.fixtures import (
     profile,
     profiles,
+    pytest_collection_modifyitems,
+    pytest_configure,
     pytest_runtest_makereport,
     pytest_xdist_make_scheduler,
     rest,
@@ -15,6 +17,8 @@ from tests.functional.fixtures import (
 __all__ = [
     'profile',
     'profiles',
+    'pytest_collection_modifyitems',
+    'pytest_configure',
     'pytest_runtest_makereport',
     'pytest_xdist_make_scheduler',
     'rest',

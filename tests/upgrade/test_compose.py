@@ -23,7 +23,11 @@ from tests.upgrade import compose, load_balancer, mixed_fleet
 from tests.upgrade.workload import Workload
 from vobjects.objects import manifest as manifests
 
-pytestmark = [pytest.mark.docker, pytest.mark.chromium]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.docker,
+    pytest.mark.chromium,
+]
 
 
 @pytest.fixture(scope='module')

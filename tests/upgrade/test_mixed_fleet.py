@@ -275,6 +275,7 @@ def test_held_maximum_stays_until_finalized(
     mixed_fleet.wait_for_maximum(rest, NEWEST)
 
 
+@pytest.mark.every_platform
 @pytest.mark.parametrize('platform', PLATFORMS)
 def test_fleet_is_upgraded_engine_by_engine(
     platform: Platform, tmp_path: pathlib.Path

@@ -44,7 +44,11 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> revisions.Environment:
 @pytest.mark.parametrize(
     'platform',
     [
-        Platform('embedded', 'sqlite').parameter(),
+        pytest.param(
+            Platform('embedded', 'sqlite'),
+            id='embedded-sqlite',
+            marks=pytest.mark.long,
+        ),
         # The old code uses the RabbitMQ driver of oslo.messaging.
         Platform('rabbit', 'postgresql').parameter(),
     ],

@@ -427,8 +427,14 @@ def slow_request(
     ('headers', 'part'),
     [
         (b'Content-Length: 99999\r\n', b'{'),
-        (b'Content-Length: 99999\r\n', b' ' * 70_000),
-        (b'Transfer-Encoding: chunked\r\n', b'1\r\n{\r\n'),
+        pytest.param(
+            *(b'Content-Length: 99999\r\n', b' ' * 70_000),
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            *(b'Transfer-Encoding: chunked\r\n', b'1\r\n{\r\n'),
+            marks=pytest.mark.long,
+        ),
         (b'Transfer-Encoding: chunked\r\n', b'11170\r\n' + b' ' * 70_000),
     ],
 )

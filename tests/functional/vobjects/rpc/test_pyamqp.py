@@ -451,6 +451,7 @@ def test_message_that_cannot_be_read_is_dropped(
     assert 'connecting again' not in caplog.text
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_suite_of_oslo_messaging_passes(url: str) -> None:
     with futures.ThreadPoolExecutor(SUITE_PARTS) as pool:

@@ -11,7 +11,7 @@ from tests.functional import brokers
 from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.vobjects.rpc.servers import Processes, kill
 
-pytestmark = pytest.mark.rabbit
+pytestmark = [pytest.mark.long, pytest.mark.rabbit]
 
 RESTARTS = 20
 
