@@ -22,6 +22,7 @@ from vobjects.rpc.fleet import (
 )
 from vobjects.rpc.ledger import LedgerStore
 from vobjects.rpc.membership import Membership
+from vobjects.rpc.step_detector import StepDetector
 from vobjects.rpc.suspend_detector import SuspendDetector
 
 LOG = logging.getLogger(__name__)
@@ -60,6 +61,8 @@ class Expiry:
         self._dead_after = period * DEAD_AFTER_PERIODS
         self._sweep_interval = period * SWEEP_PERIODS
         self._interval = period / BEATS_PER_PERIOD
+        self._clock = clock
+        self._step_detector = StepDetector()
         self._suspend_detector = SuspendDetector(
             longest_pause=period, memory=period, clock=clock
         )
@@ -83,8 +86,12 @@ class Expiry:
     def note_report(self, report: Report) -> None:
         """Start a sweep if the last one was too long ago.
 
-        :param report: the result of a heartbeat of this process
+        :param report: the result of the last heartbeat of this process
         """
+        if report.now is not None:
+            end = self._clock()
+            start = end - self._membership.age
+            self._step_detector.note(report.now, start, end)
         elapsed = report.since_sweep
         # Negative: the ledger's clock was set back.
         if elapsed is None or not 0 <= elapsed < self._sweep_interval:
@@ -92,6 +99,9 @@ class Expiry:
 
     def sweep(self) -> list[Member]:
         """Remove the dead members once.
+
+        A process that has just started, or has just seen the ledger's clock
+        step forward, leaves this to others.
 
         :returns: the members that this call removed
         :raises vobjects.exceptions.Unreachable: the ledger does not respond
@@ -102,9 +112,14 @@ class Expiry:
         allowed = self._dead_after + self._suspend_detector.allowed_silence(
             self._membership.age
         )
-        if not is_due:
+        steady = self._step_detector.steady_seconds(self._clock())
+        if not is_due or steady < self._dead_after:
             return []
-        dead = self._ledger.expire(allowed, self._sweep_interval)
+        dead = self._ledger.expire(
+            allowed,
+            self._sweep_interval,
+            lambda now: self._step_detector.has_jumped(now, self._clock()),
+        )
         for member in dead:
             LOG.warning('%s died: no heartbeat', member.label)
         if dead:

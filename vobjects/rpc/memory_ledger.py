@@ -116,13 +116,24 @@ class MemoryLedger:
         with self._lock:
             return self._remove([member_id])
 
-    def expire(self, older_than: float, interval: float = 0.0) -> list[Member]:
+    def expire(
+        self,
+        older_than: float,
+        interval: float = 0.0,
+        has_jumped: Callable[[float], bool] = lambda now: False,
+    ) -> list[Member]:
         """Remove the members that have not reported for too long."""
         with self._lock:
             now = self._clock()
             if self._swept is not None and 0 <= now - self._swept < interval:
                 return []
             self._swept = now
+            if has_jumped(now):
+                return []
+            self._heartbeats = {
+                id_: min(heartbeat, now)
+                for id_, heartbeat in self._heartbeats.items()
+            }
             dead = [m for m in self._aged_members() if m.age > older_than]
             self._remove([member.id for member in dead])
             return dead

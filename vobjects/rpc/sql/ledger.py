@@ -108,12 +108,19 @@ class SqlLedger:
             lambda t: self._statements.remove(t, [member_id])
         )
 
-    def expire(self, older_than: float, interval: float = 0.0) -> list[Member]:
+    def expire(
+        self,
+        older_than: float,
+        interval: float = 0.0,
+        has_jumped: Callable[[float], bool] = lambda now: False,
+    ) -> list[Member]:
         """Remove the members that have not reported for too long.
 
         :param older_than: seconds
         :param interval: do nothing if another call did it less than this
             number of seconds ago
+        :param has_jumped: called with the database's time; returns whether
+            its clock has just been set forward. If so, do nothing
         :returns: the members that this call removed
         """
 
@@ -122,7 +129,11 @@ class SqlLedger:
 
         if not self._transactions.write(claim):
             return []
-        silent = self._read(lambda t: self._statements.silent(t, older_than))
+        silent = self._read(
+            lambda t: self._statements.silent(
+                t, older_than, interval, has_jumped
+            )
+        )
         if not silent:
             return []
         # This keeps members that become silent while the transaction waits to

@@ -16,7 +16,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import uuid
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import sqlalchemy as sa
@@ -229,25 +229,41 @@ class LedgerStatements:
         return claimed > 0
 
     def silent(
-        self, transaction: Transaction, older_than: float
+        self,
+        transaction: Transaction,
+        older_than: float,
+        ahead: float,
+        has_jumped: Callable[[float], bool],
     ) -> list[SilentMember]:
         """Return the members that have not reported for too long.
 
+        The result includes members that reported before the database's clock
+        was set back, with their last heartbeat in the future.
+
         :param older_than: seconds
+        :param ahead: seconds by which such a heartbeat is in the future
+        :param has_jumped: called with the database's time; returns whether
+            its clock has just been set forward, so that ages are unknown
         """
         now = transaction.scalar(sa.select(utcnow()))
         assert now is not None
+        if has_jumped(now.timestamp()):
+            return []
         members = self._members.c
         rows = transaction.execute(
             sa.select(*self._columns)
             .where(
-                members.heartbeat
-                < now - datetime.timedelta(seconds=older_than)
+                sa.or_(
+                    members.heartbeat
+                    < now - datetime.timedelta(seconds=older_than),
+                    members.heartbeat
+                    > now + datetime.timedelta(seconds=ahead),
+                )
             )
             .order_by(members.id)
         ).all()
         return [
-            SilentMember(member, row.heartbeat)
+            SilentMember(member, row.heartbeat, row.heartbeat > now)
             for member, row in self._to_members(transaction, rows)
         ]
 
@@ -256,24 +272,34 @@ class LedgerStatements:
     ) -> list[Member]:
         """Remove those members that have not reported meanwhile.
 
+        A heartbeat in the future is set to the present time instead: if the
+        member is dead, a later sweep removes it.
+
         :param silent: sorted by ``id``, so that transactions lock the rows in
             the same order
         :returns: the members that this call removed
         """
         members = self._members.c
-        removed = [
-            each.member
-            for each in silent
+        removed = []
+        for each in silent:
+            statement = (
+                sa.update(self._members).values(heartbeat=utcnow())
+                if each.is_ahead
+                else sa.delete(self._members)
+            )
             # It may have reported since, or report while this statement waits
             # for its row.
-            if _change(
-                transaction,
-                sa.delete(self._members).where(
-                    members.id == each.member.id,
-                    members.heartbeat == each.heartbeat,
-                ),
-            )
-        ]
+            if (
+                _change(
+                    transaction,
+                    statement.where(
+                        members.id == each.member.id,
+                        members.heartbeat == each.heartbeat,
+                    ),
+                )
+                and not each.is_ahead
+            ):
+                removed.append(each.member)
         if removed:
             self._note_changes(
                 transaction, {(m.topic, m.manifest.digest) for m in removed}
@@ -582,10 +608,12 @@ class SilentMember:
     """A member that has not reported for too long.
 
     :ivar heartbeat: the time of its last heartbeat, which identifies it
+    :ivar is_ahead: whether that time is in the future
     """
 
     member: Member
     heartbeat: datetime.datetime
+    is_ahead: bool
 
 
 def _change(

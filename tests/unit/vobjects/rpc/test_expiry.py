@@ -7,6 +7,7 @@ import dataclasses
 import queue
 import threading
 import types
+from typing import Any
 
 import pytest
 
@@ -34,12 +35,19 @@ QUIET = Member(
 
 
 class Clock:
-    """A clock that a test sets."""
+    """A clock that a test sets, and the ledger's clock that differs by steps.
+
+    :ivar steps: seconds by which the ledger's clock was set forward
+    """
 
     now = 0.0
+    steps = 0.0
 
     def __call__(self) -> float:
         return self.now
+
+    def ledger_time(self) -> float:
+        return self.now + self.steps
 
 
 class SlowMembership(Membership):
@@ -57,9 +65,9 @@ class CountingLedger(MemoryLedger):
 
     expiries = 0
 
-    def expire(self, older_than: float, interval: float = 0.0) -> list[Member]:
+    def expire(self, *args: Any) -> list[Member]:
         self.expiries += 1
-        return super().expire(older_than, interval)
+        return super().expire(*args)
 
 
 class Sweeper:
@@ -67,7 +75,9 @@ class Sweeper:
 
     def __init__(self, peer: Sweeper | None = None) -> None:
         self.clock = peer.clock if peer else Clock()
-        self.ledger = peer.ledger if peer else CountingLedger(self.clock)
+        self.ledger = (
+            peer.ledger if peer else CountingLedger(self.clock.ledger_time)
+        )
         self.membership = SlowMembership(
             dataclasses.replace(QUIET, id=f'sweeper of {peer}'),
             self.ledger,
@@ -82,6 +92,9 @@ class Sweeper:
             on_expired=lambda dead: self.events.append([m.id for m in dead]),
             clock=self.clock,
         )
+        # Too early to judge others.
+        self.membership.refresh()
+        assert self.expiry.sweep() == []
         self.ledger.report(QUIET)
 
     def sweep_after(self, seconds: float) -> list[str]:
@@ -105,13 +118,15 @@ def test_member_expires_after_periods_without_heartbeat(
     periods: float, dies: bool
 ) -> None:
     sweeper = Sweeper()
-    assert sweeper.sweep_after(periods * PERIOD) == [QUIET.id] * dies
+    assert sweeper.sweep_after(periods / 2 * PERIOD) == []
+    assert sweeper.sweep_after(periods / 2 * PERIOD) == [QUIET.id] * dies
     assert sweeper.events == (['announced', [QUIET.id]] if dies else [])
 
 
 def test_sweeps_of_a_fleet_happen_once_per_interval() -> None:
     sweeper = Sweeper()
     other = Sweeper(sweeper)
+    sweeper.clock.now += 2 * PERIOD
     for _ in range(8):
         other.sweep_after(0.0)
         sweeper.sweep_after(PERIOD * SWEEP_PERIODS / 4)
@@ -126,11 +141,55 @@ def test_sweep_without_a_heartbeat_does_nothing() -> None:
     assert sweeper.ledger.expiries == 0
 
 
-def test_sweep_is_due_when_the_clock_of_the_ledger_was_set_back() -> None:
+@pytest.mark.parametrize(
+    'seconds', [-86400.0, -60.0, -1.0, 1.0, 60.0, 86400.0]
+)
+def test_step_of_the_ledger_clock_neither_kills_nor_keeps_members(
+    seconds: float,
+) -> None:
     sweeper = Sweeper()
-    sweeper.sweep_after(5 * PERIOD)
-    sweeper.sweep_after(-3 * PERIOD)
-    assert sweeper.ledger.expiries == 2
+    alive = dataclasses.replace(QUIET, id='alive')
+    sweeper.ledger.report(alive)
+    sweeper.sweep_after(1.4 * PERIOD)
+    sweeper.ledger.report(alive)
+    sweeper.clock.steps = seconds * PERIOD
+    removed = []
+    # Other members report twice per period.
+    for _ in range(9):
+        removed += sweeper.sweep_after(0.49 * PERIOD)
+        sweeper.ledger.report(alive)
+    assert removed == [QUIET.id]
+
+
+def test_process_does_not_sweep_before_live_members_have_reported() -> None:
+    sweeper = Sweeper()
+    sweeper.clock.now += 10 * PERIOD
+    # Perhaps the clock was set forward just before this process started.
+    other = Sweeper(sweeper)
+    sweeper.ledger.report(QUIET)
+    sweeper.clock.steps = 10 * PERIOD
+    assert other.sweep_after(1.4 * PERIOD) == []
+    assert sweeper.ledger.expiries == 0
+
+
+def test_step_between_a_report_and_the_sweep_kills_no_member() -> None:
+    sweeper = Sweeper()
+    sweeper.clock.now += 2 * PERIOD
+    sweeper.ledger.report(QUIET)
+    sweeper.membership.refresh()
+    sweeper.clock.steps = 60 * PERIOD
+    assert sweeper.expiry.sweep() == []
+    assert sweeper.ledger.expiries == 1
+
+
+def test_heartbeat_in_the_future_counts_from_the_next_sweep() -> None:
+    sweeper = Sweeper()
+    sweeper.sweep_after(2 * PERIOD)
+    sweeper.clock.steps = 86400 * PERIOD
+    sweeper.ledger.report(QUIET)
+    sweeper.clock.steps = 0
+    removed = [sweeper.sweep_after(0.45 * PERIOD) for _ in range(5)]
+    assert removed == [[], [], [], [], [QUIET.id]]
 
 
 def test_suspended_process_tolerates_silence_of_others() -> None:
@@ -160,7 +219,9 @@ def test_thread_sweeps_after_a_due_report_until_it_is_stopped() -> None:
         sweeper.ledger,
         sweeper.membership,
         on_expired=lambda dead: has_expired.set(),
+        clock=sweeper.clock,
     )
+    expiry.note_report(sweeper.ledger.report(sweeper.membership.member))
     sweeper.clock.now += 2 * PERIOD
     before = set(threading.enumerate())
     expiry.start()

@@ -185,6 +185,7 @@ class MemoryAccess(LedgerAccess):
             self.travel()
             result = getattr(self._fleet.memory, name)(*args)
             if isinstance(result, Report):
+                self._fleet.invariants.note_report(self._name)
                 if result.has_changed:
                     self._fleet.observe()
             elif name in {'leave', 'expire', 'hold', 'finalize'}:
@@ -215,6 +216,8 @@ class SqlAccess(LedgerAccess):
         self.travel()
         with self._fleet.database.engine.begin() as connection:
             result = work(connection)
+        if isinstance(result, Report):
+            self._fleet.invariants.note_report(self._name)
         if not isinstance(result, Report) or result.has_changed:
             self._fleet.observe()
         self.travel()
@@ -527,13 +530,14 @@ class Fleet:
         self.kernel = kernel
         random = kernel.random
         self.drift = random.choice([0.0, DRIFT])
-        rate = self.clock_rate()
-        self.memory = MemoryLedger(lambda: EPOCH + kernel.now * rate)
+        #: Rate of the ledger's clock, and the sum of its steps in seconds.
+        self._rate, self._steps = self.clock_rate(), 0.0
+        self.memory = MemoryLedger(self._ledger_time)
         self._is_sql = database is not None
         if database is not None:
             self.database = database
             database.restore()
-            database.clock = lambda: EPOCH + kernel.now * rate
+            database.clock = self._ledger_time
             self._statements = LedgerStatements(database.tables)
         self.loss = random.choice([0.0, 0.0, 0.02, 0.2])
         self.slow_network = random.choice([0.0, 0.02, 0.1])
@@ -650,6 +654,9 @@ class Fleet:
         memory = MemoryAccess(self, name)
         return memory, memory
 
+    def _ledger_time(self) -> float:
+        return EPOCH + self.kernel.now * self._rate + self._steps
+
     def observe(self) -> None:
         """Tell the invariants about the content of the ledger."""
         if self._is_sql:
@@ -673,6 +680,7 @@ class Fleet:
             self._pause,
             self._pause,
             self._fail_ledger,
+            self._step_clock,
             self._cut_off_server,
             self._cut_off_sender,
             self._cut_off_sender,
@@ -713,6 +721,12 @@ class Fleet:
         seconds = self.kernel.random.uniform(0.1, 4.0)
         self.kernel.log(f'the ledger is down for {seconds:.1f} s')
         self.ledger_down_until = self.kernel.now + seconds
+
+    def _step_clock(self) -> None:
+        """Set the clock of the ledger."""
+        seconds = self.kernel.random.choice([-86400, -60, -5, -1, 1, 5, 60])
+        self.kernel.log(f'the clock of the ledger steps by {seconds} s')
+        self._steps += seconds
 
     def _cut_off_server(self) -> None:
         picked = self._pick(self.servers)

@@ -17,6 +17,9 @@ LEASE = 1.5
 #: The lease in virtual time, if the clock of the sender is slow.
 LEASE_BOUND = LEASE / 0.99 + 0.001
 
+#: Silence for which the ledger keeps a member, in seconds of virtual time.
+KEPT = 1.5 * 0.98
+
 #: The longest join barrier without failures, in seconds of virtual time: the
 #: longest lease, a few responses of the ledger, and requests in between.
 BARRIER_BOUND = LONGEST_LEASE_PERIODS / 0.99 + 1.0
@@ -48,6 +51,8 @@ class Invariants:
         self._exempt: dict[str, float] = {}
         self._held: tuple[int | None, float] = None, 0.0
         self._failover = float('-inf')
+        #: Id of a server -> time of its last report.
+        self._reported: dict[str, float] = {}
         #: Lowest version that a listed server supports, or that is held.
         self._lowest = 99
         self.executed = 0
@@ -107,6 +112,10 @@ class Invariants:
         ):
             self._exempt[server.name] = now
 
+    def note_report(self, name: str) -> None:
+        """Note that the ledger has recorded a heartbeat."""
+        self._reported[name] = self._kernel.now
+
     def note_failover(self) -> None:
         """Note that the ledger has lost its last commits."""
         self._failover = self._kernel.now
@@ -126,6 +135,7 @@ class Invariants:
         for name in self._listed.keys() - servers.keys():
             del self._listed[name]
             self._kernel.log(f'the ledger lists {name} no longer')
+            self._check_removal(name)
         for name in sorted(servers.keys() - self._listed.keys()):
             self._listed[name] = self._kernel.now
             self._kernel.log(f'the ledger lists {name}')
@@ -182,6 +192,16 @@ class Invariants:
                 self._fail(
                     f'{sender.name} has cap {cap} instead of {min(limits)}'
                 )
+
+    def _check_removal(self, name: str) -> None:
+        """Check that a server has left, or was silent for too long."""
+        now = self._kernel.now
+        if (
+            self._fleet.servers[name].is_consuming
+            and now - self._reported[name] < KEPT
+            and now - self._failover > 2 * LEASE_BOUND
+        ):
+            self._fail(f'the ledger removes {name}')
 
     def _check_version(self, sender: Sender, minor: int, verb: str) -> None:
         now = self._kernel.now

@@ -76,6 +76,9 @@ MUTANTS = {
     'dead after one period': Mutant(
         expiry.Expiry, 'sweep', 'self._dead_after', '0.7'
     ),
+    'steps of the clock ignored': Mutant(
+        expiry.Expiry, 'sweep', 'steady < self._dead_after', 'False'
+    ),
     'repeated call has a new id': Mutant(
         client.Client,
         '_call',

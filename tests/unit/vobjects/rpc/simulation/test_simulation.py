@@ -28,7 +28,7 @@ SEED = os.environ.get('VOBJECTS_SIMULATION_SEED')
 PARTS = 4
 
 #: Schedules within which the simulation must detect each mutant.
-MUTANT_SCHEDULES = 300
+MUTANT_SCHEDULES = 500
 
 
 @pytest.fixture

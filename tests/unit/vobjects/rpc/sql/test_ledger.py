@@ -587,6 +587,17 @@ def test_age_after_the_clock_was_set_back_is_zero(store: Store) -> None:
     assert member.age == 0
 
 
+def test_expire_sets_a_heartbeat_in_the_future_to_the_present(
+    store: Store,
+) -> None:
+    day = datetime.timedelta(days=1).total_seconds()
+    store.ledger.report(MEMBER)
+    store.silence(MEMBER.id, -day)
+    assert store.ledger.expire(SILENCE) == []
+    # A second after the present time, only such a heartbeat is in the past.
+    assert [m.id for m in store.ledger.expire(-1.0)] == [MEMBER.id]
+
+
 def test_expire_twice_within_the_interval_looks_once(store: Store) -> None:
     for member in (MEMBER, OTHER):
         store.ledger.report(member)
