@@ -28,6 +28,7 @@ _PHASE_MESSAGES = {
     ' before; run "vobjects db contract" when no older engine is left',
     schema_phase.Phase.TOO_NEW: 'a newer release has contracted the database;'
     ' engines of this release cannot use it',
+    schema_phase.Phase.UNKNOWN: 'no release has made the database',
 }
 
 
@@ -139,6 +140,12 @@ def _check(
     options: argparse.Namespace,
 ) -> int:
     phase = schema_phase.phase_of(target)
+    message = _PHASE_MESSAGES[phase]
+    if phase is schema_phase.Phase.UNKNOWN:
+        try:
+            schema_phase.require_known(target)
+        except migrations.UnknownRevisionError as error:
+            message = str(error)
     older = (
         schema_phase.older_engines(target, conf)
         if phase is schema_phase.Phase.CONTRACT
@@ -148,7 +155,7 @@ def _check(
         options,
         {
             'phase': phase.name.lower(),
-            'message': _PHASE_MESSAGES[phase],
+            'message': message,
             'older_engines': [
                 {
                     'id': member.id,
@@ -159,7 +166,7 @@ def _check(
             ],
         },
         [
-            _PHASE_MESSAGES[phase],
+            message,
             *(
                 f'older: {member.label} (release {member.release})'
                 for member in older
@@ -366,6 +373,7 @@ _COMMANDS = {
           4  must be contracted, when no older engine is alive
           5  contracted by a newer release: engines of this release do not
              start
+          6  made by no release: engines of this release do not start
           1, 2  the database cannot be reached; invalid configuration
         """,
         ('vobjects db check -o json',),

@@ -226,7 +226,10 @@ def check_schema(target: database.Database) -> None:
     A database that a newer release has only expanded is accepted.
 
     :raises SchemaError: explains the mismatch
+    :raises engine.db.migrations.UnknownRevisionError: no release has made the
+        database
     """
+    schema_phase.require_known(target)
     phase = schema_phase.phase_of(target)
     if phase is schema_phase.Phase.EXPAND:
         revision = migrations.current(target) or 'empty'

@@ -39,6 +39,7 @@ class Phase(enum.Enum):
     EXPAND = 3
     CONTRACT = 4
     TOO_NEW = 5
+    UNKNOWN = 6
 
 
 class OlderEnginesError(exceptions.FleetError):
@@ -82,21 +83,37 @@ CHAINS = Chains()
 
 def phase_of(target: database.Database, phases: Chains = CHAINS) -> Phase:
     """Return the next step for a database."""
+    try:
+        require_known(target, phases)
+    except migrations.UnknownRevisionError:
+        return Phase.UNKNOWN
     if migrations.is_behind(target, phases.expand):
         return Phase.EXPAND
-    if not phases.contract.knows(migrations.current(target, phases.contract)):
+    if phases.contract.is_newer(migrations.current(target, phases.contract)):
         return Phase.TOO_NEW
     if migrations.is_behind(target, phases.contract):
         return Phase.CONTRACT
     return Phase.UP_TO_DATE
 
 
+def require_known(target: database.Database, phases: Chains = CHAINS) -> None:
+    """Raise unless this release or a newer one has made the database.
+
+    :raises engine.db.migrations.UnknownRevisionError: neither has
+    """
+    for chain in (phases.expand, phases.contract):
+        chain.check(migrations.current(target, chain))
+
+
 def require_expanded(target: database.Database) -> None:
     """Raise unless a database has all that this release reads.
 
     :raises NotExpandedError: ``expand`` has not run yet
+    :raises engine.db.migrations.UnknownRevisionError: no release has made the
+        database
     """
-    if phase_of(target) is Phase.EXPAND:
+    require_known(target)
+    if migrations.is_behind(target):
         raise NotExpandedError
 
 
@@ -113,6 +130,8 @@ def contract(
     :param report: called with each revision, after it has run
     :raises OlderEnginesError: older engines are alive
     :raises NotExpandedError: ``expand`` has not run yet
+    :raises engine.db.migrations.UnknownRevisionError: no release has made the
+        database
     :raises RuntimeError: another process held the lock for too long
     """
     with migrations.locked(target) as connection:

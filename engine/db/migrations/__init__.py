@@ -11,6 +11,10 @@ revision of the database::
                            used, after the last of them has stopped
                            (engine.db.schema_phase)
 
+The number of a revision is its position in its chain, and increases from
+release to release. A release therefore recognizes the revisions of newer
+releases, and rejects a database with any other revision that it does not have.
+
 ::
 
     columns   column helpers for migrations
@@ -25,6 +29,7 @@ import contextlib
 import dataclasses
 import functools
 import pathlib
+import re
 import threading
 from collections.abc import Callable, Iterator
 
@@ -33,6 +38,7 @@ from alembic import command, config, script
 from alembic.runtime import migration
 
 from engine.db import database
+from vobjects import exceptions
 
 #: Identifies the lock that allows one process at a time to migrate.
 LOCK_NAME = 'vobjects_migrations'
@@ -70,6 +76,42 @@ class Chain:
         """Tell whether this release has a revision; None is the beginning."""
         return revision is None or revision in self.revisions
 
+    def is_newer(self, revision: str | None) -> bool:
+        """Tell whether a revision belongs to a newer release."""
+        if self.knows(revision):
+            return False
+        number = _number(revision)
+        return number is not None and number > (
+            _number(next(iter(self.revisions), None)) or 0
+        )
+
+    def check(self, revision: str | None) -> None:
+        """Check that a revision belongs to this release or a newer one.
+
+        :raises UnknownRevisionError: it does not
+        """
+        if not self.knows(revision) and not self.is_newer(revision):
+            raise UnknownRevisionError(revision or '')
+
+
+class UnknownRevisionError(exceptions.FleetError):
+    """Raised if neither this nor a newer release has made a database."""
+
+    def __init__(self, revision: str) -> None:
+        super().__init__(
+            f'the database has revision {exceptions.cut(revision)}, which is'
+            ' neither of this release nor of a newer one: a build from before'
+            ' the first release or another program has made it. Restore a'
+            ' backup from a release, or set [database] connection to a new,'
+            ' empty database and run "vobjects db expand"'
+        )
+
+
+def _number(revision: str | None) -> int | None:
+    """Return the number of a revision, such as 12 for ``e012``."""
+    match = re.fullmatch(r'[ec]([0-9]{3})', revision or '')
+    return int(match[1]) if match else None
+
 
 @functools.cache
 def _revisions(directory: pathlib.Path) -> tuple[str, ...]:
@@ -97,8 +139,10 @@ def expand(target: database.Database, report: Report = _ignore) -> None:
 
     :param report: called with each revision, after it has run
     :raises RuntimeError: another process held the lock for too long
+    :raises UnknownRevisionError: no release has made the database
     """
     with locked(target) as connection:
+        CONTRACT.check(revision_on(connection, CONTRACT))
         upgrade(connection, EXPAND, report=report)
 
 
@@ -106,6 +150,7 @@ def sync(target: database.Database) -> None:
     """Expand and contract a database that no older engine uses.
 
     :raises RuntimeError: another process held the lock for too long
+    :raises UnknownRevisionError: no release has made the database
     """
     with locked(target) as connection:
         upgrade(connection, EXPAND)
@@ -119,12 +164,15 @@ def upgrade(
     *,
     report: Report = _ignore,
 ) -> None:
-    """Upgrade to a revision, unless the current revision is unknown.
+    """Upgrade to a revision, unless a newer release has upgraded further.
 
     :param connection: the connection opened by :func:`locked`
     :param report: called with each revision, after it has run
+    :raises UnknownRevisionError: no release has made the database
     """
-    if not chain.revisions or not chain.knows(revision_on(connection, chain)):
+    before = revision_on(connection, chain)
+    chain.check(before)
+    if not chain.revisions or chain.is_newer(before):
         return
     options = config.Config()
     for name, value in (
@@ -140,11 +188,14 @@ def upgrade(
 
 
 def revision_on(connection: sqlalchemy.Connection, chain: Chain) -> str | None:
-    """Return the current revision of a chain, using a connection."""
+    """Return the current revision of a chain, using a connection.
+
+    Several of them, which no release writes, are joined by commas.
+    """
     context = migration.MigrationContext.configure(
         connection, opts={'version_table': chain.table}
     )
-    return context.get_current_revision()
+    return ','.join(context.get_current_heads()) or None
 
 
 def current(target: database.Database, chain: Chain = EXPAND) -> str | None:
@@ -175,14 +226,16 @@ def missing(
 def lacks_revisions(connection: sqlalchemy.Connection, chain: Chain) -> bool:
     """Do the same as :func:`is_behind`, using a connection."""
     revision = revision_on(connection, chain)
+    chain.check(revision)
     return revision != head(chain) and chain.knows(revision)
 
 
 def is_behind(target: database.Database, chain: Chain = EXPAND) -> bool:
     """Tell whether the database lacks revisions of this release.
 
-    A revision that this release does not know comes from a newer release, and
-    includes all of this release's revisions.
+    A revision of a newer release includes all of this release's revisions.
+
+    :raises UnknownRevisionError: no release has made the database
     """
     with target.engine.connect() as connection:
         return lacks_revisions(connection, chain)

@@ -161,6 +161,35 @@ def test_db_check_expand_and_contract(
     ]
 
 
+@pytest.mark.parametrize('table', ['alembic_version', 'contract_version'])
+def test_database_that_no_release_made_is_rejected_by_each_command(
+    config: str, capsys: pytest.CaptureFixture[str], table: str
+) -> None:
+    argument = f'--config-file={config}'
+    cli.db(['sync', argument])
+    target = database.Database(cli.configuration([config]))
+    with target.engine.begin() as connection:
+        connection.exec_driver_sql(f'DELETE FROM {table}')
+        connection.exec_driver_sql(f"INSERT INTO {table} VALUES ('014')")
+    target.close()
+    capsys.readouterr()
+    assert cli.db(['check', argument]) == schema_phase.Phase.UNKNOWN.value
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("the database has revision '014', which is neither")
+    assert 'set [database] connection to a new, empty database' in line
+    for command in (
+        ['expand'],
+        ['sync'],
+        ['contract'],
+        ['purge', '--older-than=1d'],
+        ['import-senlin', '--from=sqlite://'],
+    ):
+        with pytest.raises(migrations.UnknownRevisionError, match='014'):
+            cli.db([*command, argument])
+    with pytest.raises(migrations.UnknownRevisionError, match='014'):
+        cli.main([argument])
+
+
 def test_db_purge(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     purge = ['purge', f'--config-file={config}', '--older-than=1d']
     with pytest.raises(

@@ -24,6 +24,7 @@ import sqlalchemy as sa
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 
+from vobjects import exceptions
 from vobjects.rpc.sql.columns import TABLE_OPTIONS, Json, UtcDateTime
 from vobjects.rpc.sql.tables import (
     MEMBERS,
@@ -120,6 +121,7 @@ def create_tables(engine: sa.Engine) -> None:
 
     :raises sqlalchemy.exc.SQLAlchemyError: the database does not answer, or
         does not allow it
+    :raises vobjects.exceptions.FleetError: no release has made the tables
     """
     metadata = LedgerTables().metadata
     # Another process may create a table or a column between the check and the
@@ -127,13 +129,29 @@ def create_tables(engine: sa.Engine) -> None:
     for _ in range(1 + len(metadata.tables)):
         with contextlib.suppress(sa.exc.DBAPIError):
             _create_or_expand(engine, metadata)
-            return
-    _create_or_expand(engine, metadata)
+            break
+    else:
+        _create_or_expand(engine, metadata)
+    missing = [
+        f'{table.name}.{column.name}'
+        for table in metadata.sorted_tables
+        for column in table.columns
+        if column.name not in _columns(engine, table.name)
+    ]
+    if missing:
+        raise exceptions.FleetError(
+            f'the tables of the ledger lack {", ".join(missing)}: another'
+            ' program, or a build from before the first release, has made'
+            f' them; drop {MEMBERS} and {STATE}, and try again'
+        )
 
 
 def _create_or_expand(engine: sa.Engine, metadata: sa.MetaData) -> None:
     metadata.create_all(engine)
-    columns = {c['name'] for c in sa.inspect(engine).get_columns(STATE)}
-    if 'swept_at' not in columns:
+    if 'swept_at' not in _columns(engine, STATE):
         with engine.begin() as connection:
             expand(Operations(MigrationContext.configure(connection)), 2)
+
+
+def _columns(engine: sa.Engine, table: str) -> set[str]:
+    return {column['name'] for column in sa.inspect(engine).get_columns(table)}

@@ -79,13 +79,49 @@ def test_database_is_behind_until_it_is_migrated(any_url: str) -> None:
     assert not migrations.is_behind(target)
     with target.engine.begin() as connection:
         connection.exec_driver_sql(
-            "UPDATE alembic_version SET version_num = 'of a newer release'"
+            "UPDATE alembic_version SET version_num = 'e999'"
         )
     assert not migrations.is_behind(target)
     # The older of two releases has nothing to add.
     migrations.sync(target)
-    assert migrations.current(target) == 'of a newer release'
+    assert migrations.current(target) == 'e999'
     target.close()
+
+
+@pytest.mark.parametrize(
+    'revision',
+    # Builds before the first release had 001 to 014.
+    [*(f'{n:03}' for n in range(1, 15)), 'e000', 'e9', 'f003', '9' * 32],
+)
+def test_database_with_an_unknown_revision_is_rejected(
+    harness: engine_harness.Harness, tmp_path: pathlib.Path, revision: str
+) -> None:
+    target = copy_of(harness, tmp_path / 'engine.sqlite').database
+    with target.engine.begin() as connection:
+        connection.exec_driver_sql(
+            f"UPDATE alembic_version SET version_num = '{revision}'"
+        )
+    for command in (migrations.expand, migrations.sync):
+        with pytest.raises(
+            migrations.UnknownRevisionError, match='Restore a backup'
+        ):
+            command(target)
+    assert migrations.current(target) == revision
+    target.close()
+
+
+def test_revisions_are_numbered_so_that_newer_ones_are_recognized() -> None:
+    for letter, chain in (
+        ('e', migrations.EXPAND),
+        ('c', migrations.CONTRACT),
+    ):
+        numbers = [
+            int(revision.removeprefix(letter)) for revision in chain.revisions
+        ]
+        assert numbers == sorted(numbers, reverse=True)
+        assert chain.revisions == tuple(f'{letter}{n:03}' for n in numbers)
+        newest = numbers[0] if numbers else 0
+        assert chain.is_newer(f'{letter}{newest + 1:03}')
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from alembic.runtime.migration import MigrationContext
 
 from tests import databases
 from tests.unit.vobjects.rpc.sql.test_ledger import MEMBER
+from vobjects import exceptions
 from vobjects.rpc.sql import (
     LedgerStatements,
     LedgerTables,
@@ -134,6 +135,19 @@ def test_create_tables_expands_those_of_an_older_release(
     create_tables(engine)
     assert differences(engine, LedgerTables().metadata) == []
     assert SqlLedger(engine).report(MEMBER).has_changed
+
+
+def test_create_tables_rejects_tables_that_no_release_made(
+    engine: sqlalchemy.Engine,
+) -> None:
+    create_tables(engine)
+    with engine.begin() as connection:
+        operations = Operations(MigrationContext.configure(connection))
+        operations.drop_column('vobjects_members', 'seen_generation')
+    with pytest.raises(
+        exceptions.FleetError, match=r'members\.seen_generation'
+    ):
+        create_tables(engine)
 
 
 def test_step_that_does_not_exist_is_rejected() -> None:
