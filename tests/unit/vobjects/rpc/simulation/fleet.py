@@ -185,7 +185,7 @@ class MemoryAccess(LedgerAccess):
             self.travel()
             result = getattr(self._fleet.memory, name)(*args)
             if isinstance(result, Report):
-                self._fleet.invariants.note_report(self._name)
+                self._fleet.invariants.note_report(args[0].id)
                 if result.has_changed:
                     self._fleet.observe()
             elif name in {'leave', 'expire', 'hold', 'finalize'}:
@@ -216,8 +216,6 @@ class SqlAccess(LedgerAccess):
         self.travel()
         with self._fleet.database.engine.begin() as connection:
             result = work(connection)
-        if isinstance(result, Report):
-            self._fleet.invariants.note_report(self._name)
         if not isinstance(result, Report) or result.has_changed:
             self._fleet.observe()
         self.travel()

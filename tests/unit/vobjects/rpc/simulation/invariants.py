@@ -51,10 +51,12 @@ class Invariants:
         self._exempt: dict[str, float] = {}
         self._held: tuple[int | None, float] = None, 0.0
         self._failover = float('-inf')
-        #: Id of a server -> time of its last report.
+        #: Id of a process -> time of its last report, for a ledger in memory.
         self._reported: dict[str, float] = {}
         #: Lowest version that a listed server supports, or that is held.
         self._lowest = 99
+        #: A violation that the code may have caught.
+        self._violation: Violation | None = None
         self.executed = 0
 
     # Events
@@ -132,7 +134,7 @@ class Invariants:
             for m in roster.members
             if m.id in self._fleet.servers
         }
-        for name in self._listed.keys() - servers.keys():
+        for name in sorted(self._listed.keys() - servers.keys()):
             del self._listed[name]
             self._kernel.log(f'the ledger lists {name} no longer')
             self._check_removal(name)
@@ -154,6 +156,8 @@ class Invariants:
 
     def check(self) -> None:
         """Check the views of all senders, and the join barriers."""
+        if self._violation is not None:
+            raise self._violation
         for sender in self._fleet.senders.values():
             cap = sender.cap
             if (
@@ -198,10 +202,12 @@ class Invariants:
         now = self._kernel.now
         if (
             self._fleet.servers[name].is_consuming
-            and now - self._reported[name] < KEPT
-            and now - self._failover > 2 * LEASE_BOUND
+            and now - self._reported.get(name, float('-inf')) < KEPT
         ):
-            self._fail(f'the ledger removes {name}')
+            self._violation = Violation(
+                f'the ledger removes {name}, which reported'
+                f' {now - self._reported[name]:.3f} s ago'
+            )
 
     def _check_version(self, sender: Sender, minor: int, verb: str) -> None:
         now = self._kernel.now
