@@ -33,6 +33,7 @@ from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import call_limits, fleet, fleet_types, serializer
 from vobjects.rpc import transport as transports
 from vobjects.rpc.drivers import errors
+from vobjects.rpc.drivers.deadline import limited
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
@@ -63,10 +64,11 @@ class Client:
     :param topic: topic of the servers
     :param get_view: returns a view of the fleet with a valid lease
     :param refresh_view: renews that view at once, and returns it
-    :param timeout: timeout of a call, in seconds
+    :param timeout: timeout of a call, in seconds; at most 20 days
     :param ledger_deadline: converts seconds from now to a time on the ledger's
         clock; returns None if that is unknown
     :param max_calls: maximum number of calls that wait at the same time
+    :raises ValueError: the timeout is not a number from 0
     :ivar on_downgrade: called with the name of a request's type whenever the
         client sends an older version of it because of a live server
     """
@@ -86,7 +88,7 @@ class Client:
         self.on_downgrade: Callable[[str], None] = lambda type_name: None
         self._get_view = get_view
         self._refresh_view = refresh_view
-        self._timeout = timeout
+        self._timeout = timeout = limited(timeout, 'timeout')
         self._ledger_deadline = ledger_deadline
         self._limit = call_limits.CallLimit(max_calls)
         self._local = local()
@@ -175,6 +177,7 @@ class Client:
         :param server: id of the server; empty: any. RabbitMQ ignores it and
             delivers the request to the next server in turn
         """
+        timeout = limited(timeout, 'timeout')
         lowest = Manifest(dict.fromkeys(self._local, '1.0'))
         rpc = self._rpc.prepare(
             timeout=timeout,

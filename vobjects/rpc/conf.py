@@ -12,12 +12,13 @@ from vobjects import exceptions
 from vobjects.lock import installed_locks
 from vobjects.lock.model import LockError
 from vobjects.objects.manifest import Manifest, emulated, minimum
+from vobjects.rpc.drivers.deadline import LONGEST, Seconds
 
 FLEET_OPTS = [
-    cfg.FloatOpt(
+    cfg.Opt(
         'heartbeat_interval',
+        Seconds(min=0.2, max=3600.0),
         default=2.0,
-        min=0.2,
         help='Heartbeat period of every process, in seconds. The death of a'
         ' process is detected within two periods. Set the same value on all'
         ' hosts.',
@@ -26,6 +27,7 @@ FLEET_OPTS = [
         'call_timeout',
         default=30,
         min=1,
+        max=int(LONGEST),
         help='Seconds that a caller waits for the response to an RPC.',
     ),
     cfg.IntOpt(

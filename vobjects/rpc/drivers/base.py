@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import weakref
 from collections.abc import Mapping
@@ -15,6 +16,9 @@ from typing import Any, NamedTuple
 import oslo_messaging
 
 from vobjects.rpc.drivers import oslo_api, remote_errors
+from vobjects.rpc.drivers.deadline import seconds
+
+LOG = logging.getLogger(__name__)
 
 
 class OutgoingMessage(NamedTuple):
@@ -65,6 +69,7 @@ class Driver(oslo_api.BaseDriver):  # type: ignore[misc]
         :param transport_options: with ``at_least_once``, a queue must receive
             the message; the embedded driver always requires a server
         :returns: the response to a call; None otherwise
+        :raises ValueError: a timeout is neither None nor a number from 0
         :raises oslo_messaging.MessagingTimeout: no response in time; its
             subclass AnswerLost: no response will follow
         :raises oslo_messaging.MessageDeliveryFailure: it was not delivered
@@ -75,8 +80,8 @@ class Driver(oslo_api.BaseDriver):  # type: ignore[misc]
             target,
             context_of(ctxt),
             message,
-            timeout,
-            call_monitor_timeout,
+            seconds(timeout, 'timeout'),
+            seconds(call_monitor_timeout, 'call_monitor_timeout'),
             retry,
             bool(getattr(transport_options, 'at_least_once', False)),
         )
@@ -117,7 +122,11 @@ class IncomingMessage(oslo_api.RpcIncomingMessage):  # type: ignore[misc]
         needs_response: bool,
     ) -> None:
         super().__init__(context, content, id_)
-        self.client_timeout = monitor
+        try:
+            self.client_timeout = seconds(monitor, 'call_monitor_timeout')
+        except ValueError as error:
+            LOG.warning('Sending no heartbeats: %s', error)
+            self.client_timeout = None
         self.needs_response = needs_response
 
     def reply(self, reply: Any = None, failure: Any = None) -> None:

@@ -1,10 +1,64 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The deadline of a message: its timeout and its call monitor timeout."""
+"""The deadline of a message: its timeout and its call monitor timeout.
+
+:func:`seconds` checks timeouts of callers, and :class:`Seconds` those of the
+configuration.
+"""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
+from typing import Any
+
+from oslo_config import types
+
+#: Longest timeout in seconds, 20 days: poll(2) counts milliseconds in 31 bits.
+LONGEST = 20 * 86400.0
+
+
+def seconds(value: Any, name: str) -> float | None:
+    """Check a timeout, and limit it to :data:`LONGEST`.
+
+    :param name: name of the argument, for the error
+    :returns: seconds; None: unlimited
+    :raises ValueError: it is neither None nor a number from 0
+    """
+    return None if value is None else limited(value, name)
+
+
+def limited(value: Any, name: str) -> float:
+    """Do the same as :func:`seconds`, but reject None.
+
+    :raises ValueError: it is not a number from 0
+    """
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not value >= 0  # NaN is not
+    ):
+        raise ValueError(
+            f'{name} is {repr(value)[:40]}; it must be a number of seconds from 0'
+        )
+    return min(value, LONGEST)
+
+
+class Seconds(types.Float):  # type: ignore[misc]
+    """The type of an option in seconds, which is a finite number."""
+
+    def __init__(self, min: float, max: float = LONGEST) -> None:  # noqa: A002 - oslo's names
+        super().__init__(min, max)
+
+    def __call__(self, value: Any) -> float:
+        """Convert the text of an option.
+
+        :raises ValueError: it is no number, or outside the limits
+        """
+        number: float | None = super().__call__(value)
+        if number is None or math.isnan(number):
+            raise ValueError('Should be a number')
+        return number
 
 
 class Deadline:

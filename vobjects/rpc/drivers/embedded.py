@@ -32,7 +32,7 @@ from vobjects.rpc.drivers import (
     routing,
 )
 from vobjects.rpc.drivers.base import OutgoingMessage
-from vobjects.rpc.drivers.deadline import Deadline
+from vobjects.rpc.drivers.deadline import Deadline, Seconds
 from vobjects.rpc.drivers.directory import Address
 from vobjects.rpc.drivers.framing import FrameKind
 
@@ -55,17 +55,17 @@ OPTS = [
         help='Maximum size of a message or response as JSON, in bytes. Set'
         ' the same value for all processes.',
     ),
-    cfg.FloatOpt(
+    cfg.Opt(
         'delivery_timeout',
+        Seconds(min=0.0),
         default=5.0,
-        min=0.0,
         help='Seconds within which a cast (a message without a response) must'
         ' reach a server. After that, the sender gets a delivery error.',
     ),
-    cfg.FloatOpt(
+    cfg.Opt(
         'poll_interval',
+        Seconds(min=0.01, max=3600.0),
         default=0.25,
-        min=0.01,
         help='Maximum number of seconds between searches for a server while'
         ' none is running. The first searches follow each other faster.',
     ),
@@ -144,7 +144,8 @@ class EmbeddedDriver(base.Driver):
                 self._address(outgoing.target), _encode(outgoing), limit
             )
             return
-        deadline = Deadline(min(outgoing.timeout or limit, limit))
+        timeout = outgoing.timeout
+        deadline = Deadline(limit if timeout is None else min(timeout, limit))
         self._send(FrameKind.CAST, outgoing, deadline)
 
     def _send(

@@ -30,7 +30,7 @@ from oslo_config import cfg
 
 from vobjects.rpc.drivers import base, oslo_api
 from vobjects.rpc.drivers.base import OutgoingMessage
-from vobjects.rpc.drivers.deadline import Deadline
+from vobjects.rpc.drivers.deadline import Deadline, seconds
 from vobjects.rpc.drivers.pyamqp import (
     listener,
     message_format,
@@ -232,7 +232,7 @@ class PyAmqpDriver(base.Driver):
         new_listener.consumption.start()
         self._open(new_listener.consumption)
         return oslo_api.PollStyleListenerAdapter(
-            new_listener, batch_size, batch_timeout
+            new_listener, batch_size, seconds(batch_timeout, 'batch_timeout')
         )
 
     def cleanup(self) -> None:
@@ -283,7 +283,9 @@ class PyAmqpDriver(base.Driver):
         deadline = Deadline(timeout)
         if retry is not None and retry >= 0:
             limit = CONFIRM_TIMEOUT * (retry + 1)
-            deadline = Deadline(min(timeout or limit, limit))
+            deadline = Deadline(
+                limit if timeout is None else min(timeout, limit)
+            )
 
         def attempt() -> None:
             outcome: SimpleQueue[Exception | None] = SimpleQueue()
