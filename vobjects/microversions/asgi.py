@@ -218,7 +218,7 @@ def add_microversions(
 def _http_error(error: Any) -> errors.HttpError:
     status = error.status_code
     # Without a text of the application, it is the phrase of the status.
-    detail = str(error.detail)
+    detail = error.detail
     if detail == statuses.phrase(status):
         detail = ''
     return errors.HttpError(status, detail, error.headers)

@@ -39,6 +39,7 @@ version is not served now, the detail also gives the maximum and its reason.
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -318,14 +319,15 @@ class HttpError(ApiError):
     """An error that only has an HTTP status, such as an unknown path.
 
     :param status: an HTTP status from 400 to 599
-    :param detail: the problem; empty: the text of the status
+    :param detail: the problem; empty: the text of the status. A value that is
+        not text becomes JSON
     :param headers: further headers of the response
     """
 
     def __init__(
         self,
         status: int,
-        detail: str = '',
+        detail: Any = '',
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self.status = int(status)
@@ -335,7 +337,25 @@ class HttpError(ApiError):
         self.code = '-'.join(words).lower()
         self.type_name = f'HTTP{"".join(words)}'
         self.headers = tuple((headers or {}).items())
-        super().__init__(detail or f'{statuses.description(status)}.')
+        super().__init__(
+            detail_text(detail) or f'{statuses.description(status)}.'
+        )
+
+
+def detail_text(detail: object) -> str:
+    """Return the detail of a web framework's error, which may be any value.
+
+    :returns: text as it is, no text for None, and JSON otherwise; what JSON
+        lacks becomes text
+    """
+    if isinstance(detail, bytes):
+        return detail.decode(errors='replace')
+    if detail is None or isinstance(detail, str):
+        return detail or ''
+    try:
+        return json.dumps(detail, default=str, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):  # keys, or a cycle
+        return str(detail)
 
 
 class ReportedError(ApiError):

@@ -93,6 +93,11 @@ class Microversions:
                 raise error
             if callable(error) and not is_started:
                 # An HTTP exception of WebOb or Werkzeug is an application.
+                # Either would show the representation of other values.
+                for name in ('detail', 'description'):
+                    value = getattr(error, name, None)
+                    if value is not None and not isinstance(value, str):
+                        setattr(error, name, errors.detail_text(value))
                 parts: Iterable[bytes] = error(environ, start_versioned)
                 return parts
             # PEP 3333 requires exc_info if the application has already started

@@ -39,7 +39,8 @@ def limited(value: Any, name: str) -> float:
         or not value >= 0  # NaN is not
     ):
         raise ValueError(
-            f'{name} is {repr(value)[:40]}; it must be a number of seconds from 0'
+            f'{name} is {repr(value)[:40]}; it must be a number of seconds'
+            ' from 0'
         )
     return min(value, LONGEST)
 

@@ -4,14 +4,21 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
+import html
 import json
 import logging
 
+import fastapi
 import pytest
+import starlette.applications
+import starlette.exceptions
+import starlette.routing
 import webob.exc
 import werkzeug.exceptions
 
 from tests.unit.vobjects.microversions import wsgi
+from tests.unit.vobjects.microversions.test_asgi import call as call_framework
 from tests.unit.vobjects.microversions.test_asgi import scope_of
 from vobjects import added, fields, objects
 from vobjects.controllers import dispatch, responses, version_request
@@ -451,6 +458,88 @@ def test_http_exception_of_a_framework_is_its_own_response(error, caplog):
     assert b'busy' in response.body
     assert response.headers['openstack-api-version'] == 'clustering 1.14'
     assert not caplog.records
+
+
+def _cycle():
+    items = []
+    items.append(items)
+    return items
+
+
+#: Detail of an error -> text in the response.
+DETAILS = [
+    (
+        {'field': 'name', 'taken_by': None},
+        '{"field": "name", "taken_by": null}',
+    ),
+    (['a', {'b': True}], '["a", {"b": true}]'),
+    ([], '[]'),
+    (0, '0'),
+    (False, 'false'),
+    (1.5, '1.5'),
+    ('Zoë', 'Zoë'),
+    (b'raw \xff', 'raw \ufffd'),
+    ({'at': datetime.date(2026, 1, 2)}, '{"at": "2026-01-02"}'),
+    ({('a', 1): 2}, "{('a', 1): 2}"),
+    (_cycle(), '[[...]]'),
+]
+
+
+def raise_in_fastapi(detail):
+    """Return the detail of the response of an application of FastAPI."""
+    app = fastapi.FastAPI()
+    asgi.add_microversions(app, presets.SENLIN)
+
+    @app.get('/v1/x')
+    async def show():
+        raise fastapi.HTTPException(409, detail)
+
+    return call_framework(app, '/v1/x')
+
+
+def raise_in_starlette(detail):
+    """Return the detail of the response of an application of Starlette."""
+
+    async def show(request):
+        raise starlette.exceptions.HTTPException(409, detail)
+
+    app = starlette.applications.Starlette(
+        routes=[starlette.routing.Route('/v1/x', show)]
+    )
+    asgi.add_microversions(app, presets.SENLIN)
+    return call_framework(app, '/v1/x')
+
+
+@pytest.mark.parametrize('raise_in', [raise_in_fastapi, raise_in_starlette])
+@pytest.mark.parametrize(('detail', 'text'), DETAILS, ids=repr)
+def test_detail_of_an_asgi_framework_becomes_json(raise_in, detail, text):
+    response = raise_in(detail)
+    assert response.status == 409
+    assert response.json['errors'][0]['detail'] == text
+
+
+@pytest.mark.parametrize('raise_in', [raise_in_fastapi, raise_in_starlette])
+def test_error_of_an_asgi_framework_without_detail_has_a_text(raise_in):
+    detail = raise_in(None).json['errors'][0]['detail']
+    assert detail
+    assert 'None' not in detail
+
+
+@pytest.mark.parametrize(
+    'make',
+    [webob.exc.HTTPConflict, werkzeug.exceptions.Conflict, errors.HttpError],
+)
+@pytest.mark.parametrize(('detail', 'text'), DETAILS, ids=repr)
+def test_detail_of_a_wsgi_framework_becomes_json(make, detail, text):
+    status = [409] if make is errors.HttpError else []
+    error = make(*status, detail)
+    response = call_wsgi(presets.SENLIN, plain, lambda: raise_(error))
+    assert response.status == 409
+    body = response.body.decode()
+    if make is errors.HttpError:
+        assert json.loads(body)['errors'][0]['detail'] == text
+    else:
+        assert text in html.unescape(body)
 
 
 def test_error_after_the_headers_were_sent_is_raised_to_the_server(caplog):

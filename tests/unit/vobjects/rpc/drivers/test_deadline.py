@@ -67,7 +67,7 @@ def test_timeout_of_a_message_is_limited(name: str, value: Any) -> None:
 
 @pytest.mark.parametrize('value', [*INVALID, None], ids=repr)
 def test_client_rejects_an_invalid_timeout(bus: Bus, value: Any) -> None:
-    with pytest.raises(ValueError, match='^timeout is '):
+    with pytest.raises(ValueError, match=r'^timeout is '):
         Client(
             bus.transport(),
             'topic',
@@ -101,5 +101,5 @@ def test_option_rejects_a_value_that_is_no_timeout(
     rpc_conf.register(conf)
     conf.register_opts(embedded.OPTS, embedded.GROUP.name)
     conf([], project='none', default_config_files=[])
-    with pytest.raises(ValueError, match='hould|must|could|invalid|empty'):
+    with pytest.raises(ValueError, match=r'hould|nvalid|could'):
         conf.set_override(name, value, group)
