@@ -284,6 +284,9 @@ class Scheduler:
             # Some engine finds the action when it looks for work again.
             message = f'Could not run action {action_id}'
             database.log_failure(LOG, error, message)
+            if run is None and isinstance(error, exceptions.Unreachable):
+                # Otherwise, this worker would try again at once.
+                self._stopping.wait(self._poll_interval)
         finally:
             self._queue.finish(
                 action_id,

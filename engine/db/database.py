@@ -31,7 +31,7 @@ from oslo_db import exception as oslo_db_exception
 from oslo_db.sqlalchemy import engines
 from sqlalchemy import event, orm, pool
 
-from engine.db import writer_queue
+from engine.db import refusals, writer_queue
 from vobjects import exceptions, sensitive
 
 LOG = logging.getLogger(__name__)
@@ -183,9 +183,10 @@ class Database:
         self._writers = (
             writer_queue.WriterQueue() if self.dialect == 'sqlite' else None
         )
-        reachability = Reachability(self.engine.url)
+        self._reachability = Reachability(self.engine.url)
+        self._reached = _Reached(self._reachability)
         for each in {self.engine, self._reading}:
-            reachability.watch(each)
+            self._reachability.watch(each)
 
     @property
     def dialect(self) -> str:
@@ -196,13 +197,13 @@ class Database:
     @contextlib.contextmanager
     def reader(self) -> Iterator[orm.Session]:
         """Open a read-only session; loaded objects outlive it."""
-        with _REACHED, self._readers() as session:
+        with self._reached, self._readers() as session:
             yield session
 
     @contextlib.contextmanager
     def read_connection(self) -> Iterator[sqlalchemy.Connection]:
         """Open a read-only connection, which loads no entities."""
-        with _REACHED, self._reading.connect() as connection:
+        with self._reached, self._reading.connect() as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -215,7 +216,7 @@ class Database:
         """
         until = time.monotonic() + WRITE_TIMEOUT
         with (
-            _REACHED,
+            self._reached,
             self._writer_slot(until, urgent),
             self._sessions.begin() as session,
         ):
@@ -224,6 +225,7 @@ class Database:
             # A function may add another one.
             for last in session.info.setdefault(_BEFORE_COMMIT, []):
                 last(session)
+        self._reachability.note_write()
         for call in session.info.get(_AT_COMMIT, ()):
             call()
 
@@ -271,7 +273,10 @@ class _Reached:
     This is a class because a generator would slow down each transaction.
     """
 
-    __slots__ = ()
+    __slots__ = ('_reachability',)
+
+    def __init__(self, reachability: Reachability) -> None:
+        self._reachability = reachability
 
     def __enter__(self) -> None:
         pass
@@ -283,9 +288,49 @@ class _Reached:
             raise exceptions.Unreachable(
                 f'the database does not answer: {_first_line(error)}'
             ) from error
+        if error is not None and (cause := refusals.refusal(error)):
+            self._reachability.note_refusal(cause)
+            raise exceptions.Unreachable(
+                f'the database accepts no changes: {_first_line(cause)}'
+            ) from error
 
 
-_REACHED = _Reached()
+class _Outage:
+    """Logs the beginning and the end of an outage, each once.
+
+    :param subject: what is out of order
+    :param begins: what it does then
+    :param ends: what it does again afterwards
+    """
+
+    def __init__(self, subject: str, begins: str, ends: str) -> None:
+        self._subject, self._begins, self._ends = subject, begins, ends
+        self._guard = threading.Lock()
+        self._since: float | None = None
+
+    def begin(self, error: BaseException) -> None:
+        """Note an error."""
+        with self._guard:
+            if self._since is not None:
+                return
+            self._since = time.monotonic()
+        LOG.warning(
+            '%s %s: %s', self._subject, self._begins, _first_line(error)
+        )
+
+    def end(self) -> None:
+        """Note a success."""
+        # This avoids the lock: if an error is recorded at this moment, the
+        # next success sees it.
+        if self._since is None:
+            return
+        with self._guard:
+            since, self._since = self._since, None
+        if since is not None:
+            seconds = time.monotonic() - since
+            LOG.warning(
+                '%s %s again, after %.1f s', self._subject, self._ends, seconds
+            )
 
 
 class Reachability:
@@ -295,9 +340,13 @@ class Reachability:
     """
 
     def __init__(self, url: sqlalchemy.URL) -> None:
-        self._url = str(url)
-        self._guard = threading.Lock()
-        self._lost_at: float | None = None
+        subject = f'The database {url}'
+        self._loss = _Outage(subject, 'does not answer', 'answers')
+        self._refusal = _Outage(
+            subject, 'accepts no changes', 'accepts changes'
+        )
+        self.note_refusal = self._refusal.begin
+        self.note_write = self._refusal.end
 
     def watch(self, engine: sqlalchemy.Engine) -> None:
         """Monitor the connections of an engine.
@@ -314,43 +363,17 @@ class Reachability:
             try:
                 return dialect.connect(*cargs, **cparams)
             except dialect.loaded_dbapi.Error as error:
-                self._note_loss(error)
+                self._loss.begin(error)
                 raise oslo_db_exception.DBConnectionError(error) from error
 
         @event.listens_for(engine, 'connect')
         def connected(connection: Any, record: Any) -> None:
-            self._note_answer()
+            self._loss.end()
 
         @event.listens_for(engine, 'handle_error')
         def failed(context: sqlalchemy.engine.ExceptionContext) -> None:
             if context.is_disconnect:
-                self._note_loss(context.original_exception)
-
-    def _note_loss(self, error: BaseException) -> None:
-        with self._guard:
-            if self._lost_at is not None:
-                return
-            self._lost_at = time.monotonic()
-        LOG.warning(
-            'The database %s does not answer: %s',
-            self._url,
-            _first_line(error),
-        )
-
-    def _note_answer(self) -> None:
-        # New connections are rare, but the lock is still avoided: if a loss is
-        # recorded at this moment, the next connection sees it.
-        if self._lost_at is None:
-            return
-        with self._guard:
-            lost_at, self._lost_at = self._lost_at, None
-        if lost_at is not None:
-            seconds = time.monotonic() - lost_at
-            LOG.warning(
-                'The database %s answers again, after %.1f s',
-                self._url,
-                seconds,
-            )
+                self._loss.begin(context.original_exception)
 
 
 def _first_line(error: BaseException) -> str:

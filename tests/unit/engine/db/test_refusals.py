@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Databases that answer, but accept no changes."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from typing import Any
+
+import psycopg2
+import pymysql
+import pytest
+import sqlalchemy
+from oslo_db import exception as oslo_db_exception
+
+from engine.db import database, refusals
+from tests.unit.engine import engine_harness
+from vobjects import exceptions
+
+
+class PostgresqlError(psycopg2.OperationalError):
+    """An error with a given SQLSTATE."""
+
+    def __init__(self, pgcode: str) -> None:
+        super().__init__(f'error {pgcode}')
+        self._pgcode = pgcode
+
+    @property
+    def pgcode(self) -> str:  # type: ignore[override]
+        return self._pgcode
+
+
+def sqlite_error(code: int) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError('full')
+    error.sqlite_errorcode = code
+    return error
+
+
+REFUSALS: list[Any] = [
+    *map(PostgresqlError, refusals.POSTGRESQL),
+    *(pymysql.err.OperationalError(code, 'x') for code in refusals.MYSQL),
+    *map(sqlite_error, refusals.SQLITE),
+    # Extended codes: SQLITE_IOERR_WRITE, SQLITE_READONLY_DBMOVED.
+    *map(sqlite_error, (10 | 3 << 8, 8 | 4 << 8)),
+]
+
+OTHERS: list[Any] = [
+    PostgresqlError('23505'),
+    pymysql.err.OperationalError(1205, 'lock wait timeout'),
+    pymysql.err.IntegrityError(1062, 'duplicate'),
+    sqlite_error(sqlite3.SQLITE_BUSY),
+    sqlite3.OperationalError('no code'),
+    ValueError(1021),
+    OSError(28, 'no space left on device'),
+]
+
+WRAPPERS: list[Any] = [
+    lambda error: error,
+    lambda error: oslo_db_exception.DBError(error),
+    lambda error: sqlalchemy.exc.OperationalError('INSERT', {}, error),
+    lambda error: oslo_db_exception.DBError(
+        sqlalchemy.exc.OperationalError('INSERT', {}, error)
+    ),
+]
+
+
+@pytest.mark.parametrize('wrap', WRAPPERS)
+@pytest.mark.parametrize('error', REFUSALS, ids=repr)
+def test_refusal_of_each_driver_is_recognized(error: Any, wrap: Any) -> None:
+    assert refusals.refusal(wrap(error)) is error
+
+
+@pytest.mark.parametrize('wrap', WRAPPERS)
+@pytest.mark.parametrize('error', OTHERS, ids=repr)
+def test_other_error_is_no_refusal(error: Any, wrap: Any) -> None:
+    assert refusals.refusal(wrap(error)) is None
+
+
+def test_full_database_is_unreachable_and_logged_once(
+    any_harness: engine_harness.Harness, caplog: pytest.LogCaptureFixture
+) -> None:
+    target = any_harness.database
+    caplog.set_level(logging.WARNING)
+    refuse, accept = {
+        'sqlite': ('PRAGMA query_only = 1', 'PRAGMA query_only = 0'),
+        'postgresql': (
+            'SET default_transaction_read_only = on',
+            'SET default_transaction_read_only = off',
+        ),
+        'mysql': (
+            'SET SESSION TRANSACTION READ ONLY',
+            'SET SESSION TRANSACTION READ WRITE',
+        ),
+    }[target.dialect]
+
+    def on_each_connection(statement: str) -> None:
+        with target.engine.connect() as connection:
+            cursor = connection.connection.cursor()
+            cursor.execute(statement)
+            connection.connection.commit()
+
+    def change(session: Any) -> None:
+        session.execute(sqlalchemy.text('DELETE FROM events'))
+
+    target.engine.dispose()  # so that one connection is used
+    on_each_connection(refuse)
+    for _ in range(3):
+        with pytest.raises(exceptions.Unreachable, match='accepts no changes'):
+            target.write(change)
+        with target.reader() as session:
+            session.execute(sqlalchemy.text('SELECT 1'))
+    on_each_connection(accept)
+    for _ in range(2):
+        target.write(change)
+    lines = [
+        record.getMessage()
+        for record in caplog.records
+        if record.name == database.__name__
+    ]
+    assert len(lines) == 2, lines
+    assert ' accepts no changes: ' in lines[0]
+    assert ' accepts changes again, after ' in lines[1]
+
+
+def test_full_sqlite_database_is_unreachable(
+    harness: engine_harness.Harness,
+) -> None:
+    target = harness.database
+    target.engine.dispose()
+    with target.engine.connect() as connection:
+        pages = connection.exec_driver_sql('PRAGMA page_count').scalar()
+        connection.exec_driver_sql(f'PRAGMA max_page_count = {pages}')
+
+    def fill(session: Any) -> None:
+        session.execute(
+            sqlalchemy.text(
+                'CREATE TABLE filler AS WITH RECURSIVE n(i) AS (SELECT 1 UNION'
+                ' ALL SELECT i + 1 FROM n WHERE i < 9999) SELECT i FROM n'
+            )
+        )
+
+    with pytest.raises(exceptions.Unreachable, match='is full'):
+        target.write(fill)
