@@ -7,7 +7,8 @@
     ├── UnsafeDirectory                 other users could read or send messages
     ├── BadOption                       the value of an option is not supported
     ├── oslo_messaging.MessagingTimeout
-    │   └── AnswerLost                  the call may have been performed
+    │   ├── AnswerLost                  the call may have been performed
+    │   └── NoQueue                     no queue has received the call
     └── oslo_messaging.MessageDeliveryFailure
         └── FrameTooLarge               longer than one side allows
     Exception, used inside the driver only
@@ -36,6 +37,14 @@ class AnswerLost(oslo_messaging.MessagingTimeout):  # type: ignore[misc]
     server dies, RabbitMQ redelivers the call to another one instead.
     MessageDeliveryFailure would mean that the caller can safely repeat the
     call.
+    """
+
+
+class NoQueue(oslo_messaging.MessagingTimeout):  # type: ignore[misc]
+    """No queue has received a call: no server has ever listened.
+
+    This is a kind of timeout, because the driver of oslo.messaging waits for
+    the whole timeout in this case.
     """
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 from collections.abc import Iterator
 from concurrent import futures
@@ -159,6 +160,7 @@ def test_call_with_monitoring_waits_as_long_as_heartbeats_arrive(
 def test_call_with_monitoring_when_no_heartbeat_arrives_times_out(
     bus: RabbitBus,
 ) -> None:
+    stop(*bus.server())  # its queue remains
     client = bus.client().prepare(timeout=60, call_monitor_timeout=1)
     with pytest.raises(oslo_messaging.MessagingTimeout, match='heartbeat'):
         client.call({}, 'hold')
@@ -406,6 +408,64 @@ def test_call_when_its_exchange_was_deleted_reports_the_loss(
         channel.exchange_delete(EXCHANGE)
     with pytest.raises(errors.AnswerLost):
         client.call({}, 'echo', value=1)
+
+
+@pytest.mark.parametrize('server_name', [None, 'one'])
+@pytest.mark.parametrize('is_created_again', [False, True])
+def test_calls_and_casts_after_their_exchange_was_deleted_reach_the_server(
+    bus: RabbitBus, url: str, is_created_again: bool, server_name: str | None
+) -> None:
+    _, worker = bus.server()
+    client = bus.client().prepare(server=server_name)
+    assert client.call({}, 'identify') == 'one'
+    for method in ('call', 'cast'):
+        connection, channel = channel_of(url)
+        with connection:
+            channel.exchange_delete(EXCHANGE)
+            if is_created_again:
+                channel.exchange_declare(
+                    EXCHANGE, 'topic', durable=True, auto_delete=False
+                )
+        if method == 'cast':
+            client.cast({}, 'store', value=1)
+            assert worker.stored.acquire(timeout=60)
+            continue
+        if not is_created_again:
+            with pytest.raises(errors.AnswerLost, match='no exchange'):
+                client.call({}, 'identify')
+        assert client.call({}, 'identify') == 'one'
+
+
+def test_call_without_a_queue_fails_at_once(bus: RabbitBus) -> None:
+    client = bus.client(topic='nobody', timeout=600)
+    with pytest.raises(errors.NoQueue, match='nobody'):
+        client.call({}, 'identify')
+    client.cast({}, 'store', value=1)
+
+
+def test_limit_of_the_broker_is_named_at_once(
+    bus: RabbitBus, url: str
+) -> None:
+    vhost = url.rpartition('/')[2]
+
+    def limit(*arguments: str) -> None:
+        subprocess.run(
+            ['rabbitmqctl', '-q', arguments[0], '-p', vhost, *arguments[1:]],
+            check=True,
+        )
+
+    limit('set_vhost_limits', '{"max-queues": 0}')
+    with pytest.raises(
+        oslo_messaging.MessageDeliveryFailure, match='queue limit'
+    ):
+        bus.server()
+    with pytest.raises(
+        oslo_messaging.MessageDeliveryFailure, match='queue limit'
+    ):
+        bus.client(timeout=600).call({}, 'identify')
+    limit('clear_vhost_limits')
+    bus.server('two')
+    assert bus.client().call({}, 'identify') == 'two'
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from vobjects.rpc.drivers import errors, remote_errors
 from vobjects.rpc.drivers.deadline import Deadline
 from vobjects.rpc.drivers.pyamqp import message_format
 from vobjects.rpc.drivers.pyamqp.link import describe
-from vobjects.rpc.drivers.pyamqp.publisher import Uncertain
+from vobjects.rpc.drivers.pyamqp.publisher import ChannelClosed, Uncertain
 
 LOG = logging.getLogger(__name__)
 
@@ -113,7 +113,9 @@ class PendingCalls:
 
 
 def _lost(error: Exception) -> errors.AnswerLost:
-    return errors.AnswerLost(
-        'the connection to RabbitMQ was lost during the call:'
-        f' {describe(error)}'
+    what = (
+        'RabbitMQ closed the channel'
+        if isinstance(error, ChannelClosed)
+        else 'the connection to RabbitMQ was lost'
     )
+    return errors.AnswerLost(f'{what} during the call: {describe(error)}')

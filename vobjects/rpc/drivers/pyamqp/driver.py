@@ -28,7 +28,7 @@ from typing import Any
 import oslo_messaging
 from oslo_config import cfg
 
-from vobjects.rpc.drivers import base, oslo_api
+from vobjects.rpc.drivers import base, errors, oslo_api
 from vobjects.rpc.drivers.base import OutgoingMessage
 from vobjects.rpc.drivers.deadline import Deadline, seconds
 from vobjects.rpc.drivers.pyamqp import (
@@ -107,7 +107,7 @@ class PyAmqpDriver(base.Driver):
                         _timeout=outgoing.monitor,
                     ),
                     call.settle,
-                    mandatory=outgoing.mandatory,
+                    mandatory=exchange.type == 'topic' or outgoing.mandatory,
                     expiration=outgoing.timeout,
                 )
 
@@ -117,9 +117,21 @@ class PyAmqpDriver(base.Driver):
                     )
                     return call.wait(deadline, self._allowed_remote_exmods)
 
-                return _until_accepted(attempt, deadline, outgoing.retry)
+                return self._until_routed(
+                    lambda: _until_accepted(attempt, deadline, outgoing.retry),
+                    exchange,
+                    routing_key,
+                    deadline,
+                )
             finally:
                 self._sender.calls.end(call)
+        except oslo_messaging.MessageUndeliverable:
+            if outgoing.mandatory:
+                raise
+            raise errors.NoQueue(
+                f'no queue of RabbitMQ receives messages to {routing_key}; no'
+                ' server has listened there'
+            ) from None
         except TimeoutError:
             raise oslo_messaging.MessagingTimeout(
                 f'RabbitMQ did not accept the call within {deadline}'
@@ -178,8 +190,8 @@ class PyAmqpDriver(base.Driver):
 
         :param batch_size: not used; servers request batches of one message
         :param batch_timeout: not used
-        :raises oslo_messaging.MessageDeliveryFailure: :meth:`cleanup` was
-            called meanwhile
+        :raises oslo_messaging.MessageDeliveryFailure: the broker rejects a
+            queue, or :meth:`cleanup` was called meanwhile
         """
         exchange = self._topic_exchange(target).name
         new_listener = listener.Listener(
@@ -250,7 +262,32 @@ class PyAmqpDriver(base.Driver):
 
     def _open(self, consumption: Consumption) -> None:
         self._consumptions.add(consumption)
-        consumption.link.wait(Deadline(None))
+        try:
+            consumption.link.wait(Deadline(None))
+        except oslo_messaging.MessageDeliveryFailure:
+            consumption.close()
+            raise
+
+    def _until_routed(
+        self,
+        attempt: Callable[[], Any],
+        exchange: topology.Exchange,
+        routing_key: str,
+        deadline: Deadline,
+    ) -> Any:
+        """Repeat an attempt if its queue had lost its binding.
+
+        :raises oslo_messaging.MessageUndeliverable: there is no queue
+        :raises Exception: any other error of the attempt
+        """
+        try:
+            return attempt()
+        except oslo_messaging.MessageUndeliverable:
+            if exchange.type != 'topic' or not self._sender.publisher.bind(
+                exchange, routing_key, deadline.remaining()
+            ):
+                raise
+        return attempt()
 
     def _topic_exchange(self, target: Any) -> topology.Exchange:
         return topology.topic_exchange(self._settings, self._exchange(target))
@@ -287,6 +324,8 @@ class PyAmqpDriver(base.Driver):
                 limit if timeout is None else min(timeout, limit)
             )
 
+        is_mandatory = mandatory or (exchange.type == 'topic' and not queue)
+
         def attempt() -> None:
             outcome: SimpleQueue[Exception | None] = SimpleQueue()
             publication = Publication(
@@ -294,7 +333,7 @@ class PyAmqpDriver(base.Driver):
                 routing_key,
                 body,
                 outcome.put,
-                mandatory=mandatory,
+                mandatory=is_mandatory,
                 expiration=timeout,
             )
             self._sender.publisher.publish(publication, deadline, retry, queue)
@@ -306,8 +345,17 @@ class PyAmqpDriver(base.Driver):
         try:
             while True:
                 try:
-                    _until_accepted(attempt, deadline, retry)
+                    self._until_routed(
+                        lambda: _until_accepted(attempt, deadline, retry),
+                        exchange,
+                        routing_key,
+                        deadline,
+                    )
                     return
+                except oslo_messaging.MessageUndeliverable:
+                    if mandatory:
+                        raise
+                    return  # as the broker drops a message without a queue
                 except Uncertain as error:
                     refusals += isinstance(error, ChannelClosed)
                     if refusals >= MAX_REFUSALS:

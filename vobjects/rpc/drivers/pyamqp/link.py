@@ -34,6 +34,8 @@ LOG = logging.getLogger(__name__)
 #: in seconds.
 SHORT = 1.0
 
+#: Errors of a declaration that another attempt would repeat.
+REJECTIONS = (amqp.AccessRefused, amqp.PreconditionFailed)
 
 _BLOCKED = (
     'RabbitMQ accepts no messages, because it has run out of memory or disk'
@@ -99,6 +101,9 @@ class Link:
         self._is_closed = False
         self._is_resting = False
         self._failures = 0
+        #: Number of the last failure that the broker explains by its limits or
+        #: permissions, so that the next attempt will fail, too.
+        self._rejection = 0
         #: Host -> why its last connection failed, until one succeeds.
         self._reasons: dict[Host, str] = {}
 
@@ -123,8 +128,8 @@ class Link:
 
         :param retry: maximum number of attempts to connect after the first
             failed one; None or negative: until the deadline
-        :raises oslo_messaging.MessageDeliveryFailure: too many attempts, or
-            the link is closed
+        :raises oslo_messaging.MessageDeliveryFailure: too many attempts, the
+            broker rejects a queue or an exchange, or the link is closed
         :raises TimeoutError: the timeout expired
         """
         self.start()
@@ -137,7 +142,9 @@ class Link:
                     raise oslo_messaging.MessageDeliveryFailure(
                         'the transport is closed'
                     )
-                if self._failures - before > limit:
+                if self._failures - before > limit or (
+                    self._rejection > before
+                ):
                     raise oslo_messaging.MessageDeliveryFailure(self.problem())
                 if self._is_blocked and not limit:
                     raise oslo_messaging.MessageDeliveryFailure(self.problem())
@@ -233,7 +240,7 @@ class Link:
             the next host
         """
         connection = BrokerConnection(host, self._settings, self._set_blocked)
-        was_ready = False
+        is_logged_in = was_ready = False
         try:
             with self._changed:
                 if self._is_closed:
@@ -242,6 +249,7 @@ class Link:
             # Heartbeats must not prolong the wait for a response.
             connection.deadline = time.monotonic() + METHOD_TIMEOUT
             connection.connect()
+            is_logged_in = True
             self._on_connect(connection)
             connection.deadline = None
             was_ready = True
@@ -261,6 +269,8 @@ class Link:
             self._reasons = {**self._reasons, host: describe(error)}
             if not was_ready:
                 self._failures += 1
+                if is_logged_in and isinstance(error, REJECTIONS):
+                    self._rejection = self._failures
             self._changed.notify_all()
         if not self._is_closed:
             self._outages.failed(host, describe(error))

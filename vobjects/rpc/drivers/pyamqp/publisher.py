@@ -181,6 +181,7 @@ class Lane:
         :raises Rejected: AMQP cannot express the message
         :raises TimeoutError: the timeout expired
         """
+        publication.returned = None  # by an earlier attempt
         with Holding(self._lock, timeout):
             channel = self._channel
             if channel is None:
@@ -393,6 +394,41 @@ class Publisher:
                 LOG.debug('Publishing again: %s', error)
             # The link does not know yet that the connection is lost.
             time.sleep(PAUSE)
+
+    def bind(
+        self,
+        exchange: topology.Exchange,
+        routing_key: str,
+        timeout: float | None,
+    ) -> bool:
+        """Bind a server's queue again that an exchange has returned.
+
+        If the exchange is deleted and created again, it has no bindings, but
+        the queues and their consumers remain. Their names are the routing
+        keys.
+
+        :returns: False: there is no such queue, or it cannot be bound
+        :raises TimeoutError: the timeout expired
+        """
+        with Holding(self._setup_lock, timeout):
+            setup = self._setup
+            if setup is None:
+                return False
+            setup.timeout = min(timeout or METHOD_TIMEOUT, METHOD_TIMEOUT)
+            try:
+                topology.declare_exchange(setup, exchange)
+                setup.queue_bind(
+                    routing_key, exchange.name, routing_key=routing_key
+                )
+            except (OSError, amqp.AMQPError) as error:
+                LOG.debug('Cannot bind %s: %s', routing_key, error)
+                return False
+        LOG.warning(
+            'The exchange %s had lost the binding of %s',
+            exchange.name,
+            routing_key,
+        )
+        return True
 
     def _declare(
         self,

@@ -17,7 +17,12 @@ from vobjects.rpc.drivers.pyamqp.broker_connection import (
     BrokerConnection,
 )
 from vobjects.rpc.drivers.pyamqp.calls import PendingCalls
-from vobjects.rpc.drivers.pyamqp.link import Link, OutageLog, describe
+from vobjects.rpc.drivers.pyamqp.link import (
+    REJECTIONS,
+    Link,
+    OutageLog,
+    describe,
+)
 from vobjects.rpc.drivers.pyamqp.publisher import Publisher
 from vobjects.rpc.drivers.pyamqp.responses import ResponseSender
 from vobjects.rpc.drivers.pyamqp.settings import Settings
@@ -57,7 +62,7 @@ class Sender:
 
         :param retry: see :meth:`Link.wait`
         :raises oslo_messaging.MessageDeliveryFailure: too many attempts to
-            connect, or the user has no permission
+            connect, or the broker rejects the queue
         :raises TimeoutError: the timeout expired
         """
         while self._subscribed is None:
@@ -72,7 +77,7 @@ class Sender:
                             timeout or METHOD_TIMEOUT, METHOD_TIMEOUT
                         )
                         self._subscribe(channel)
-                except amqp.AccessRefused as error:
+                except REJECTIONS as error:
                     raise oslo_messaging.MessageDeliveryFailure(
                         f'RabbitMQ rejects the reply queue: {describe(error)}'
                     ) from error

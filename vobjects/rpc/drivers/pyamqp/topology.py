@@ -140,6 +140,8 @@ def declare_exchange(channel: BrokerChannel, exchange: Exchange) -> None:
             auto_delete=exchange.auto_delete,
         )
     except amqp.PreconditionFailed as error:
+        if not _exists(error):
+            raise
         LOG.info('Using an existing exchange: %s', error.reply_text)
 
 
@@ -155,6 +157,8 @@ def declare_queue(channel: BrokerChannel, queue: Queue) -> None:
     try:
         _create_queue(channel, queue)
     except amqp.PreconditionFailed as error:
+        if not _exists(error):
+            raise
         LOG.warning('Using an existing queue: %s', error.reply_text)
     except amqp.NotFound as error:
         # A classic queue on a node of a cluster that is down.
@@ -171,3 +175,11 @@ def _create_queue(channel: BrokerChannel, queue: Queue) -> None:
     channel.declare_queue(
         queue.name, queue.durable, queue.auto_delete, queue.arguments
     )
+
+
+def _exists(error: amqp.PreconditionFailed) -> bool:
+    """Tell whether a declaration was rejected because of other properties.
+
+    Other reasons are a limit of the virtual host and an invalid argument.
+    """
+    return 'inequivalent arg' in str(error.reply_text)
