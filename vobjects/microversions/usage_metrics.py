@@ -30,6 +30,7 @@ value depends on which processes are alive.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import time
@@ -39,7 +40,7 @@ from typing import TYPE_CHECKING, Any
 import prometheus_client
 from prometheus_client import multiprocess
 
-from vobjects.microversions import discovery
+from vobjects.microversions import discovery, shared_values
 from vobjects.microversions.version_policy import (
     ERROR_CODE,
     MICROVERSION,
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
         WSGIApplication,
         WSGIEnvironment,
     )
+
+LOG = logging.getLogger(__name__)
 
 #: Environment variable of prometheus_client.
 DIRECTORY = 'PROMETHEUS_MULTIPROC_DIR'
@@ -96,7 +99,10 @@ class UsageMetrics:
         max_agents: int = MAX_AGENTS,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        if DIRECTORY in os.environ:
+            shared_values.install()
         self.policy = policy
+        self._is_full = False
         self._registry = registry = prometheus_client.CollectorRegistry()
         self._max_agents = max_agents
         self._agents: set[str] = set()
@@ -159,6 +165,27 @@ class UsageMetrics:
         :param status: HTTP status, three digits
         :param seconds: duration of the request
         """
+        self._try(lambda: self._count(environ, status, seconds))
+
+    def _try(self, count: Callable[[], None]) -> None:
+        """Count, or log once that the disk is full, and once that it is not.
+
+        A request must not fail because nothing can count it.
+        """
+        try:
+            count()
+        except OSError as error:
+            if not self._is_full:
+                LOG.warning('New metrics are not counted: %s', error)
+            self._is_full = True
+            return
+        if self._is_full:
+            LOG.warning('New metrics are counted again')
+            self._is_full = False
+
+    def _count(
+        self, environ: WSGIEnvironment, status: str, seconds: float
+    ) -> None:
         method = environ.get('REQUEST_METHOD', '')
         if method not in _METHODS:
             method = OTHER
@@ -183,7 +210,7 @@ class UsageMetrics:
 
     def count_downgrade(self, type_name: str) -> None:
         """Count a request that was downgraded for an older engine."""
-        self._downgrades.labels(type_name).inc()
+        self._try(lambda: self._downgrades.labels(type_name).inc())
 
     def _agent(self, header: str, status: str) -> str:
         product = _PRODUCT.match(header)
