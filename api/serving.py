@@ -38,6 +38,8 @@ import resource
 import signal
 import socket
 import sys
+import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +64,9 @@ LOG = logging.getLogger(__name__)
 #: Extra threads for requests that need no engine, such as /healthcheck, while
 #: all others wait for engines.
 SPARE_THREADS = 8
+
+#: Seconds between attempts to connect to the own port while it is closed.
+_PORT_INTERVAL = 0.02
 
 #: Send granian's records to the root logger's handlers.
 _LOGGING = {
@@ -97,6 +102,7 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
                 target_loader=functools.partial(
                     _load_gateway,
                     load,
+                    address,
                     threads=conf.api.threads + SPARE_THREADS,
                     body_timeout=conf.api.body_timeout,
                     max_body_size=conf.api.max_body_size,
@@ -110,11 +116,30 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
 
 
 def _load_gateway(
-    load: Callable[[], WSGIApplication], **limits: Any
+    load: Callable[[], WSGIApplication],
+    address: tuple[str, int],
+    **limits: Any,
 ) -> asgi.Gateway:
     """Return the ASGI application of a worker process."""
     _raise_file_limit()
-    return asgi.Gateway(load(), **limits)
+    gateway = asgi.Gateway(load(), **limits)
+    threading.Thread(
+        target=_notify_when_open, args=address, name='ready', daemon=True
+    ).start()
+    return gateway
+
+
+def _notify_when_open(host: str, port: int) -> None:
+    """Notify systemd as soon as the port accepts connections.
+
+    granian opens it some time after the application is loaded.
+    """
+    while True:
+        with contextlib.suppress(OSError):
+            socket.create_connection((host, port), timeout=1.0).close()
+            systemd.notify_once()
+            return
+        time.sleep(_PORT_INTERVAL)
 
 
 def _raise_file_limit() -> None:
@@ -137,7 +162,6 @@ def worker() -> WSGIApplication:
         LOG.error('Cannot start: %s', error)
         raise SystemExit(1) from None
     multiprocessing.util.Finalize(None, _close, exitpriority=10)
-    systemd.notify_once()
     return connected
 
 

@@ -117,6 +117,35 @@ class Server:
         self.process.wait(TIMEOUT)
 
 
+def test_ready_is_sent_when_the_port_accepts_connections(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / 'notify')
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notified:
+        notified.bind(path)
+        notified.settimeout(TIMEOUT)
+        monkeypatch.setenv('NOTIFY_SOCKET', path)
+        accepted = []
+
+        def receive() -> None:
+            assert notified.recv(99) == b'READY=1'
+            accepted.append(server.is_ready())
+
+        server = object.__new__(Server)
+        with start_thread(receive):
+            server.__init__(2, tmp_path)  # type: ignore[misc]
+        server.kill()
+    assert accepted == [True]
+
+
+@contextlib.contextmanager
+def start_thread(target: Callable[[], None]) -> Iterator[None]:
+    thread = threading.Thread(target=target)
+    thread.start()
+    yield
+    thread.join()
+
+
 def parsed(received: bytes) -> client.Response:
     head, _, content = received.partition(b'\r\n\r\n')
     status, *lines = head.decode('latin-1').split('\r\n')
