@@ -2,13 +2,15 @@
 """Field types of oslo.versionedobjects, and types for HTTP APIs.
 
 This module exports every name of ``oslo_versionedobjects.fields``, so you can
-switch by changing an import. The additional types suit an HTTP API. Each
+switch by changing an import; :mod:`vobjects.field_types` corrects some of the
+types. The additional types suit an HTTP API. Each
 includes its limits in ``get_schema`` and in its ``repr``, so that changing a
 limit changes the fingerprint of the types that use it.
 """
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import (
     Callable,
@@ -24,6 +26,17 @@ from oslo_versionedobjects.fields import *  # noqa: F403 - see the docstring
 from oslo_versionedobjects.fields import UnspecifiedDefault
 
 from vobjects import exceptions, phrases
+from vobjects.field_types import (
+    CoercedDict,
+    CoercedSet,
+    DateTime,
+    Dict,
+    IPAddress,
+    IPNetwork,
+    IPV4AndV6Address,
+    IPV6Network,
+    Set,
+)
 from vobjects.sensitive import sensitive
 
 #: Largest integer that the supported databases store in an INTEGER column.
@@ -36,6 +49,24 @@ Value = TypeVar('Value')
 def is_required(field: _ovo.Field[Any]) -> bool:
     """Tell whether a field is required: not nullable, without a default."""
     return not field.nullable and field.default is UnspecifiedDefault
+
+
+def default_primitive(name: str, field: _ovo.Field[Any]) -> Any:
+    """Return a field's default as a primitive.
+
+    :returns: ``UnspecifiedDefault`` of oslo.versionedobjects if there is none
+    :raises ValueError: the field rejects its default; field types may raise
+        other errors
+    """
+    if field.default is UnspecifiedDefault:
+        return UnspecifiedDefault
+    if field.default is None and field.nullable:
+        return None
+    # Neither call uses the object for the field types that can have a
+    # default, but only coerce() is annotated to accept None.
+    owner: Any = None
+    value = field.coerce(owner, name, copy.deepcopy(field.default))
+    return field.to_primitive(owner, name, value)
 
 
 def holds_objects(field_type: Any) -> bool:
@@ -207,7 +238,8 @@ class Sort(Limited[str]):
 
     def __init__(self, keys: Collection[str]) -> None:
         super().__init__()
-        self.keys = tuple(keys)
+        in_order = isinstance(keys, (list, tuple))
+        self.keys = tuple(keys if in_order else sorted(keys))
 
     def parameters(self) -> str:
         return f'keys={self.keys}'
@@ -281,6 +313,8 @@ class IdentityList(Limited[list[str]]):
         if isinstance(value, str) or not isinstance(value, Iterable):
             raise ValueError(f'{attr} must be a list of names or IDs')
         items = list(value)
+        if isinstance(value, (set, frozenset)):
+            items.sort()  # the same for any hash seed
         if not all(isinstance(item, str) and item for item in items):
             raise ValueError(f'{attr} must be a list of names or IDs')
         if len(items) < self.minimum:
@@ -299,7 +333,22 @@ class IdentityList(Limited[list[str]]):
 
 
 class AnyCaseEnum(_ovo.Enum):
-    """Words accepted in any case, and stored in upper case, as in Senlin."""
+    """Words accepted in any case, and stored in upper case, as in Senlin.
+
+    A JSON schema cannot ignore case, so bodies and queries may have words in
+    upper case, in lower case and with a capital first letter.
+
+    :raises ValueError: a word is not in upper case
+    """
+
+    def __init__(self, valid_values: Collection[str]) -> None:
+        super().__init__(valid_values)
+        for word in valid_values:
+            if str(word).upper() != word:
+                raise ValueError(
+                    f'the words of AnyCaseEnum are in upper case: write'
+                    f' {str(word).upper()!r} instead of {word!r}'
+                )
 
     def coerce(self, obj: Any, attr: str, value: Any) -> str:
         return super().coerce(
@@ -307,15 +356,13 @@ class AnyCaseEnum(_ovo.Enum):
         )
 
     def get_schema(self) -> dict[str, Any]:
-        values = list(self._valid_values)
-        return {
-            'type': ['string'],
-            'enum': [
-                *values,
-                *map(str.lower, values),
-                *map(str.capitalize, values),
-            ],
-        }
+        words = list(self._valid_values)
+        spellings = dict.fromkeys(
+            [*words, *map(str.lower, words), *map(str.capitalize, words)]
+        )
+        # The upper case of some letters is not the letter they came from.
+        accepted = [text for text in spellings if text.upper() in words]
+        return {'type': ['string'], 'enum': accepted}
 
 
 class StrictBoolean(_ovo.FieldType[bool]):
@@ -417,6 +464,15 @@ class StrictBooleanField(_ovo.AutoTypedField[bool]):
 
 __all__ = [
     *(name for name in vars(_ovo) if not name.startswith('_')),
+    'CoercedDict',
+    'CoercedSet',
+    'DateTime',
+    'Dict',
+    'IPAddress',
+    'IPNetwork',
+    'IPV4AndV6Address',
+    'IPV6Network',
+    'Set',
     'AnyCaseEnum',
     'AnyCaseEnumField',
     'Capacity',

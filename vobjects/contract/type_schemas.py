@@ -13,7 +13,7 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import objects
+from vobjects import objects, unregistered
 from vobjects.contract import schema_tree
 from vobjects.contract.schema_tree import Schema as Schema
 from vobjects.microversions import nested_objects
@@ -51,10 +51,10 @@ def resource(
         return {'type': 'object', 'description': summary(cls)}
     outer = (*outer, cls)
     known = cls.fields_at(version)
-    properties = {
-        name: _field_schema(field, microversion, early, outer)
-        for name, field in known.items()
-    }
+    properties = {}
+    for name, field in known.items():
+        with unregistered.named(f'{cls.obj_name()}.{name}'):
+            properties[name] = _field_schema(field, microversion, early, outer)
     required = [name for name, field in known.items() if not field.nullable]
     return {
         **closed(properties, required),

@@ -15,8 +15,8 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
 
+from vobjects import fields
 from vobjects.lock.model import FieldSchema, FieldType, json_text
-from vobjects.objects import conversion_plan
 
 _ADDRESS = re.compile(r' at 0x[0-9a-fA-F]+')
 
@@ -75,7 +75,7 @@ def _default(name: str, field: ovo_fields.Field[Any]) -> str:
     if field.default is ovo_fields.UnspecifiedDefault:
         return ''
     try:
-        return json_text(conversion_plan.default_primitive(name, field))
+        return json_text(fields.default_primitive(name, field))
     except Exception:  # noqa: BLE001 - whatever a service's own type raises
         return _value(field.default)
 

@@ -14,7 +14,7 @@ from typing import Any
 from vobjects import objects  # isort: skip - chooses threads before oslo loads
 from oslo_versionedobjects import base as ovo_base
 
-from vobjects import exceptions
+from vobjects import exceptions, unregistered
 from vobjects.lock import field_schemas, registries, service_quirks
 from vobjects.lock.fingerprint import fingerprint
 from vobjects.lock.model import (
@@ -72,8 +72,22 @@ def snapshot(imports: Sequence[str], known: Lock | None = None) -> Lock:
 
     :param known: include the versions in this lock, too, for types with
         declared history
+    :raises LockError: a field of a type with declared history holds objects
+        of a type that is not registered
     """
-    return of_classes(classes_of(imports), imports, known)
+    classes = list(classes_of(imports))
+    for cls in classes:
+        if issubclass(cls, objects.Object):
+            _check_nested(cls)
+    return of_classes(classes, imports, known)
+
+
+def _check_nested(cls: type[objects.Object]) -> None:
+    for name, field in cls.fields.items():
+        for inner in sorted(registries.object_types(field._type)):
+            if not unregistered.is_registered(inner):
+                where = f'{cls.obj_name()}.{name}'
+                raise LockError(str(unregistered.error(where, inner)))
 
 
 def of_classes(

@@ -11,7 +11,6 @@ import dataclasses
 import functools
 from collections.abc import (
     Callable,
-    Collection,
     Iterable,
     Mapping,
     Sequence,
@@ -21,7 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import jsonschema
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import fields, phrases
+from vobjects import fields, phrases, unregistered
+from vobjects.field_schemas import field_schema as field_schema
 from vobjects.microversions import (
     errors,
     fast_validation,
@@ -90,12 +90,13 @@ def _body_schema(
         the part; None: the part lacks their fields
     """
     known = cls.fields_at(object_version)
-    properties = {
-        name: field
-        for name in names
-        if name in known
-        and (field := _part_field(known[name], object_schema)) is not None
-    }
+    properties = {}
+    for name in names:
+        if name in known:
+            with unregistered.named(f'{cls.obj_name()}.{name}'):
+                part = _part_field(known[name], object_schema)
+            if part is not None:
+                properties[name] = part
     schema: dict[str, Any] = {
         '$schema': DIALECT,
         'type': 'object',
@@ -159,7 +160,9 @@ class RequestSchema:
             rejects the value
         """
         try:
-            self.fields[name].coerce(self.owner, name, value)
+            field = self.fields[name]
+            read = field.from_primitive(self.owner, name, value)
+            field.coerce(self.owner, name, read)
         except (ArithmeticError, TypeError, ValueError) as error:
             raise errors.ValidationError(
                 phrases.format_path(where, [name]),
@@ -284,32 +287,6 @@ def _checked_by_type(field_type: type) -> tuple[type, ...]:
         if {'coerce', 'get_schema'} & vars(parent).keys():
             break
     return (object,)
-
-
-def field_schema(field: ovo_fields.Field[Any]) -> dict[str, Any]:
-    """Return the schema (draft 4) of a field's values, including null.
-
-    :param field: a field that does not hold objects
-    """
-    schema: dict[str, Any] = _with_lists(field.get_schema())
-    if field.nullable and None not in schema.get('enum', [None]):
-        schema['enum'].append(None)
-    return schema
-
-
-def _with_lists(value: Any) -> Any:
-    """Return a copy of a schema with a list for each collection.
-
-    Field types repeat what they were declared with: the values of an enum
-    may be a tuple or a set, but a schema must have a list.
-    """
-    if isinstance(value, Mapping):
-        return {key: _with_lists(inner) for key, inner in value.items()}
-    if isinstance(value, (set, frozenset)):
-        return sorted(value, key=str)
-    if isinstance(value, Collection) and not isinstance(value, (str, bytes)):
-        return list(map(_with_lists, value))
-    return value
 
 
 def with_python_patterns(schema: Any) -> Any:

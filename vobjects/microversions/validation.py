@@ -388,6 +388,13 @@ def _describe_types(expected: str | list[str]) -> str:
     return 'must be ' + ' or '.join(_TYPE_NAMES[name] for name in names)
 
 
+def _describe_options(options: list[Mapping[str, Any]]) -> str:
+    formats = [option.get('format') for option in options]
+    if None in formats:
+        return f'must have one of {len(options)} accepted forms'
+    return f'must have the format {" or ".join(map(str, formats))}'
+
+
 def _without_z(pattern: str) -> str:
     return re.sub(r'\\Z\Z', '$', pattern)
 
@@ -395,6 +402,7 @@ def _without_z(pattern: str) -> str:
 # Schema keyword -> function that describes the expected value.
 _EXPECTED: Mapping[str, Callable[[Any], str]] = {
     'type': _describe_types,
+    'anyOf': _describe_options,
     'enum': lambda values: f'must be one of {phrases.format_values(values)}',
     'pattern': lambda text: f'must match {_without_z(text)}',
     'format': lambda name: f'must have the format {name}',

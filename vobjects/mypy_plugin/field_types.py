@@ -205,8 +205,12 @@ class FieldReader:
             return self._return_type_argument(info, FIELD_TYPE)
         if info.fullname in OBJECT_FIELDS:
             return self._object(value)
-        container = CONTAINERS.get(info.fullname)
-        if container is None:
+        containers = [
+            CONTAINERS[parent.fullname]
+            for parent in info.mro
+            if parent.fullname in CONTAINERS
+        ]
+        if not containers:
             return self._argument_of(Instance(info, []), FIELD_TYPE)
         element = _argument(value, 'element_type', 0)
         item_type = (
@@ -214,7 +218,7 @@ class FieldReader:
         )
         if _is_true(_argument(value, 'nullable', None)):
             item_type = _optional(item_type)
-        return self._container(container, item_type)
+        return self._container(containers[0], item_type)
 
     def _container(self, name: str, item_type: Type) -> Type:
         named_type = self._ctx.api.named_type

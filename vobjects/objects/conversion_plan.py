@@ -16,7 +16,7 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.fields import holds_objects, is_required
+from vobjects.fields import default_primitive, holds_objects, is_required
 from vobjects.sensitive import HIDDEN
 from vobjects.versions import Version
 
@@ -259,19 +259,3 @@ class ConversionPlan:
 def equal_primitives(value: Any, other: Any) -> bool:
     """Compare primitives; unlike in Python, ``True`` is not equal to ``1``."""
     return type(value) is type(other) and bool(value == other)
-
-
-def default_primitive(name: str, field: AnyField) -> Any:
-    """Return a field's default as a primitive.
-
-    :returns: ``UnspecifiedDefault`` of oslo.versionedobjects if there is none
-    """
-    if field.default is ovo_fields.UnspecifiedDefault:
-        return ovo_fields.UnspecifiedDefault
-    if field.default is None:
-        return None
-    # Neither call uses the object for the field types that can have a
-    # default, but only coerce() is annotated to accept None.
-    owner: Any = None
-    value = field.coerce(owner, name, copy.deepcopy(field.default))
-    return field.to_primitive(owner, name, value)

@@ -19,7 +19,7 @@ import copy
 import dataclasses
 from typing import Any, Literal
 
-from vobjects import exceptions
+from vobjects import exceptions, field_types
 from vobjects.objects.conversion_plan import OMITTED, AnyField, Converter
 
 OnDrop = Literal['refuse', 'ignore']
@@ -46,6 +46,28 @@ def changes_of(field: AnyField) -> tuple[FieldChange, ...]:
     """Return the declared changes of a field, oldest first."""
     attached: tuple[FieldChange, ...] = getattr(field, _ATTRIBUTE, ())
     return attached
+
+
+def with_adapted_types(field: AnyField) -> AnyField:
+    """Return a field, and its older forms, with the types of vobjects.
+
+    :returns: the field itself if nothing changes; see
+        :func:`vobjects.field_types.adapted`
+    """
+    adapted = field_types.adapted(field)
+    changes = changes_of(field)
+    adapted_changes = tuple(
+        change
+        if change.old_field is None
+        else dataclasses.replace(
+            change, old_field=field_types.adapted(change.old_field)
+        )
+        for change in changes
+    )
+    if adapted_changes != changes:
+        adapted = copy.copy(adapted)
+        setattr(adapted, _ATTRIBUTE, adapted_changes)
+    return adapted
 
 
 def _attach(field: AnyField, change: FieldChange) -> AnyField:

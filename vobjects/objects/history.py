@@ -20,7 +20,7 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.fields import is_required
+from vobjects.fields import default_primitive, is_required
 from vobjects.objects.conversion_plan import (
     CONVERTER_ERRORS,
     OMITTED,
@@ -31,7 +31,6 @@ from vobjects.objects.conversion_plan import (
     Fill,
     Step,
     checked,
-    default_primitive,
     equal_primitives,
 )
 from vobjects.objects.field_changes import FieldChange, OnDrop

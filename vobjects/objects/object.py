@@ -16,9 +16,10 @@ from typing import (
 )
 
 from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions
+from vobjects import exceptions, unregistered
 from vobjects.objects import (
     field_changes,
     history,
@@ -359,7 +360,21 @@ class Object(ovo_base.VersionedObject):
     def _obj_from_primitive(
         cls, context: Any, objver: str, primitive: dict[str, Any]
     ) -> Self:
-        """Return an object of this class from a primitive of any version."""
+        """Return an object of this class from a primitive of any version.
+
+        :raises oslo_versionedobjects.exception.UnsupportedObjectError: the
+            type of an object inside is not registered; the error names the
+            field
+        """
+        try:
+            return cls._read_primitive(context, objver, primitive)
+        except ovo_exception.UnsupportedObjectError as error:
+            raise unregistered.located(error, primitive) from error
+
+    @classmethod
+    def _read_primitive(
+        cls, context: Any, objver: str, primitive: dict[str, Any]
+    ) -> Self:
         codec = class_codec(cls)
         if codec.may_decode():
             return codec.decode(context, objver, primitive)  # type: ignore[no-any-return]

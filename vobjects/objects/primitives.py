@@ -10,7 +10,7 @@ from typing import Any
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions
+from vobjects import exceptions, unregistered
 from vobjects.fields import map_objects, objects_in
 from vobjects.objects import nested_downgrade
 from vobjects.objects.codec import json_text, lazy_list
@@ -123,7 +123,8 @@ def versions_in(primitive: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     known = cls._history.wire_fields_at(Version.parse(version))
     for key, field in known.items():
         for child in objects_in(field._type, data.get(key)):
-            yield from versions_in(child)
+            with unregistered.named(f'{name}.{key}'):
+                yield from versions_in(child)
 
 
 def _envelope(primitive: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:

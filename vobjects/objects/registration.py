@@ -14,7 +14,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, fields
-from vobjects.objects import history
+from vobjects.objects import declaration_checks, field_changes, history
 from vobjects.objects.codec import generate
 from vobjects.objects.object import Object, Request, Resource
 from vobjects.versions import NULL, Version
@@ -32,6 +32,7 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
     name = cls.obj_name()
     version = _parse(name, 'VERSION', cls.VERSION)
     declared = _declared(cls)
+    declaration_checks.check_fields(cls, declared)
     timeline = history.History(
         name,
         version,
@@ -71,11 +72,9 @@ def registered_type(name: str) -> type[Object]:
     :raises oslo_versionedobjects.exception.UnsupportedObjectError: there is
         no such type, or it is not an :class:`Object`
     """
-    classes = ovo_base.VersionedObjectRegistry.obj_classes()
-    if name not in classes:
-        raise ovo_exception.UnsupportedObjectError(objtype=name)
-    cls = classes[name][0]
-    if not issubclass(cls, Object):
+    classes = ovo_base.VersionedObjectRegistry.obj_classes().get(name)
+    cls = classes[0] if classes else None
+    if cls is None or not issubclass(cls, Object):
         raise ovo_exception.UnsupportedObjectError(objtype=name)
     return cls
 
@@ -84,9 +83,9 @@ def registered_types() -> Iterator[type[Object]]:
     """Yield the newest class of every registered type, sorted by name."""
     classes = ovo_base.VersionedObjectRegistry.obj_classes()
     for name in sorted(classes):
-        cls = classes[name][0]
-        if issubclass(cls, Object):
-            yield cls
+        for cls in classes[name][:1]:  # a look-up may leave an empty list
+            if issubclass(cls, Object):
+                yield cls
 
 
 def unlisted_microversions(
@@ -138,7 +137,10 @@ def _declared(cls: type[Object]) -> dict[str, AnyField]:
                 f'{cls.obj_name()}.{key}: {exceptions.cut(field)} is not'
                 ' a field; use a field type of vobjects.fields'
             )
-    return declared
+    return {
+        key: field_changes.with_adapted_types(field)
+        for key, field in declared.items()
+    }
 
 
 def _read_version_map(cls: type[Object], version: Version) -> None:

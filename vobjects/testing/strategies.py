@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from hypothesis import strategies as st
+from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import fields, objects
 
@@ -112,9 +113,9 @@ TABLE: tuple[tuple[type, Callable[[Any], st.SearchStrategy[Any]]], ...] = (
         fields.Float,
         _always(st.floats(allow_nan=False, allow_infinity=False)),
     ),
-    (fields.DateTime, _always(_times)),
+    (ovo_fields.DateTime, _always(_times)),
     (fields.List, _lists),
-    (fields.Dict, _dicts),
+    (ovo_fields.Dict, _dicts),
     (fields.Object, _objects),
 )
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from oslo_versionedobjects import base as ovo_base
 
+from vobjects import exceptions
 from vobjects.objects import unknown_fields
 from vobjects.objects.codec import (
     field_codecs,
@@ -82,6 +83,11 @@ class ClassCodec:
     """
 
     def __init__(self, cls: type[VersionedObject]) -> None:
+        if hasattr(cls, '_plan_to') and not hasattr(cls, '_history'):
+            raise exceptions.DeclarationError(
+                f'{cls.__qualname__} is not registered; decorate the class'
+                ' with @vobjects.register'
+            )
         self.cls = cls
         self.watched = override_detection.watch_fields(cls)
         self.fields = {

@@ -16,6 +16,7 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo
 
+from vobjects import field_types
 from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import VersionedObject
 
@@ -29,8 +30,10 @@ UTC = datetime.UTC
 LISTS: frozenset[Any] = frozenset(
     {list, tuple, ovo.CoercedList, LazyObjectList}
 )
-DICTS: frozenset[Any] = frozenset({dict, ovo.CoercedDict})
-SETS: frozenset[Any] = frozenset({set, ovo.CoercedSet})
+DICTS: frozenset[Any] = frozenset(
+    {dict, ovo.CoercedDict, field_types.CoercedDict}
+)
+SETS: frozenset[Any] = frozenset({set, ovo.CoercedSet, field_types.CoercedSet})
 
 _STRINGS = frozenset({str})
 
@@ -91,7 +94,10 @@ _TESTS: dict[Any, str] = {
     ovo.Enum.coerce: 'type({v}) is str and {v} in {valid}',
     ovo.NonNegativeInteger.coerce: 'type({v}) is int and {v} >= 0',
     ovo.NonNegativeFloat.coerce: 'type({v}) is float and {v} >= 0',
-    ovo.DateTime.coerce: 'type({v}) is datetime and {v}.tzinfo is UTC',
+    **dict.fromkeys(
+        (ovo.DateTime.coerce, field_types.DateTime.coerce),
+        'type({v}) is datetime and {v}.tzinfo is UTC',
+    ),
 }
 #: The names in these expressions, except for ``{v}`` and ``{valid}``.
 TEST_NAMES = {'is_uuid': _is_uuid, 'datetime': datetime.datetime, 'UTC': UTC}
@@ -174,7 +180,7 @@ def _container_coercer(
     :param coerced_class: the class of the result
     :param fill: adds items to the result
     """
-    is_dict = coerced_class is ovo.CoercedDict
+    is_dict = issubclass(coerced_class, dict)
     new = coerced_class.__new__
 
     def make(field: AnyField, otherwise: Coercer) -> Coercer | None:
@@ -212,6 +218,12 @@ _COERCERS: dict[Any, Maker] = {
     ovo.List.coerce: _container_coercer(LISTS, ovo.CoercedList, list.extend),
     ovo.Dict.coerce: _container_coercer(DICTS, ovo.CoercedDict, dict.update),
     ovo.Set.coerce: _container_coercer(SETS, ovo.CoercedSet, set.update),
+    field_types.Dict.coerce: _container_coercer(
+        DICTS, field_types.CoercedDict, dict.update
+    ),
+    field_types.Set.coerce: _container_coercer(
+        SETS, field_types.CoercedSet, set.update
+    ),
 }
 
 #: Coercion by these methods depends on nothing but the value.

@@ -17,7 +17,7 @@ from typing import Any
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo
 
-from vobjects import exceptions
+from vobjects import exceptions, field_types
 from vobjects.objects.codec import generate, lazy_list
 from vobjects.objects.codec.class_codec import ClassCodec, class_codec
 from vobjects.objects.codec.lazy_list import LazyObjectList
@@ -112,7 +112,8 @@ def _converter(field_type: Any) -> Converter:
             )
             return dict(zip(values, items, strict=True))
         items = convert_items_of(obj, manifest, refuse_loss, values)
-        return tuple(items) if isinstance(field_type, ovo.Set) else items
+        is_set = isinstance(field_type, ovo.Set)
+        return field_types.in_order(items) if is_set else items
 
     def convert_each(
         obj: Any, manifest: Manifest, refuse_loss: bool, values: Any

@@ -13,10 +13,9 @@ import datetime
 from collections.abc import Callable
 from typing import Any
 
-import orjson
-from oslo_versionedobjects import _utils as ovo_utils
 from oslo_versionedobjects import fields as ovo
 
+from vobjects import field_types
 from vobjects.objects.codec import coercion, lazy_list
 from vobjects.objects.codec.coercion import NONE, UTC, AnyField, Coercer
 from vobjects.objects.codec.lazy_list import LazyObjectList
@@ -37,6 +36,8 @@ _NEVER_FLOAT = coercion.NEVER_OBJECTS - {
     ovo.List.coerce,
     ovo.Dict.coerce,
     ovo.Set.coerce,
+    field_types.Dict.coerce,
+    field_types.Set.coerce,
 }
 
 
@@ -185,7 +186,8 @@ def _decoder_for(
         return decode_object
     if (
         method is ovo.DateTime.from_primitive
-        and coercion.default_method(field, 'coerce') is ovo.DateTime.coerce
+        and coercion.default_method(field, 'coerce')
+        in (ovo.DateTime.coerce, field_types.DateTime.coerce)
         and field._type.tzinfo_aware  # type: ignore[attr-defined]
     ):
         return decode_time
@@ -205,25 +207,6 @@ def _decoder_for(
 
 
 # Values to primitives
-
-_TIME_OPTIONS = (
-    orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_UTC_Z
-)
-
-
-def format_time(at: Any) -> str:
-    """Return a time in the format ``2026-11-21T12:00:00Z``.
-
-    oslo.versionedobjects writes the same text.
-    """
-    if (
-        at.__class__ is datetime.datetime
-        and (at.tzinfo is UTC or at.tzinfo is None)
-        and at.year > 999  # the C library does not pad earlier years
-    ):
-        # Takes a third of the time of isoformat, which calls the time zone.
-        return orjson.dumps(at, None, _TIME_OPTIONS)[1:-1].decode()
-    return ovo_utils.isotime(at)
 
 
 def _identity(value: Any) -> Any:
@@ -267,15 +250,16 @@ def _dict_encoder(encode_item: Encoder) -> Encoder:
 
 def _set_encoder(encode_item: Encoder) -> Encoder:
     if encode_item is _identity:
-        return tuple
-    return lambda values: tuple(
-        [None if v is None else encode_item(v) for v in values]
+        return field_types.in_order
+    return lambda values: field_types.in_order(
+        None if v is None else encode_item(v) for v in values
     )
 
 
 _ENCODERS: dict[Any, Encoder] = {
     ovo.FieldType.to_primitive: _identity,
-    ovo.DateTime.to_primitive: format_time,
+    ovo.DateTime.to_primitive: field_types.format_time,
+    field_types.DateTime.to_primitive: field_types.format_time,
     ovo.IPAddress.to_primitive: str,
     ovo.IPNetwork.to_primitive: str,
     ovo.Object.to_primitive: _encode_object,
@@ -284,6 +268,7 @@ _CONTAINER_ENCODERS: dict[Any, Callable[[Encoder], Encoder]] = {
     ovo.List.to_primitive: _list_encoder,
     ovo.Dict.to_primitive: _dict_encoder,
     ovo.Set.to_primitive: _set_encoder,
+    field_types.Set.to_primitive: _set_encoder,
 }
 
 

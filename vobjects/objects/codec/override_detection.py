@@ -164,8 +164,8 @@ def find_class(name: str, version: str) -> type[VersionedObject]:
     registry = ovo_base.VersionedObjectRegistry._registry
     classes = registry._obj_classes.get(name) if registry else None
     if not classes:
-        # The original raises the error, and logs it.
-        return ORIGINALS['obj_class_from_name'](VersionedObject, name, version)  # type: ignore[no-any-return]
+        # The original fails if a look-up has left an empty list.
+        raise ovo_exception.UnsupportedObjectError(objtype=name)
     compatible = None
     for cls in classes:
         if version == cls.VERSION:

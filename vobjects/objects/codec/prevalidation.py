@@ -22,6 +22,7 @@ import msgspec
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo
 
+from vobjects import field_types
 from vobjects import fields as our_fields
 from vobjects.objects.codec import generate
 from vobjects.objects.codec.class_codec import (
@@ -45,6 +46,7 @@ def _as_long_as(shape: bytes) -> Any:
     return Annotated[str, msgspec.Meta(min_length=size, max_length=size)]
 
 
+_DICTS = (ovo.Dict.coerce, field_types.Dict.coerce)
 _NOT_NULL = str | int | float | bool | list[Any] | dict[str, Any]
 
 #: ``coerce`` of a field type -> the JSON values that it keeps unchanged.
@@ -104,7 +106,7 @@ def _plain_type(kind: Any) -> tuple[Any, None]:
         msgspec_type = (
             inner if inner is None else list.__class_getitem__(inner)
         )
-    elif method is ovo.Dict.coerce and load is ovo.Dict.from_primitive:
+    elif method in _DICTS and load is ovo.Dict.from_primitive:
         inner, _ = _msgspec_type(kind._element_type, _plain_type)
         msgspec_type = (
             inner if inner is None else dict.__class_getitem__((str, inner))
@@ -120,8 +122,7 @@ _HEX = bytes.maketrans(b'123456789abcdefABCDEF', b'0' * 21)
 
 def are_times(texts: list[str]) -> bool:
     """Tell whether texts of 20 characters are valid UTC times."""
-    # oslo.versionedobjects writes years before 1000 with fewer digits.
-    if not _have_shape(texts, _DIGITS, _TIME_SHAPE) or min(texts) < '1':
+    if not _have_shape(texts, _DIGITS, _TIME_SHAPE):
         return False
     try:
         # A loop in C takes half the time of one in Python.
@@ -143,9 +144,12 @@ def _have_shape(texts: list[str], table: bytes, shape: bytes) -> bool:
 
 #: Methods of types with a fixed text length -> the length, and the check.
 _TEXT_TYPES: dict[Any, tuple[Any, TextCheck]] = {
-    (ovo.DateTime.coerce, ovo.DateTime.from_primitive): (
-        _as_long_as(_TIME_SHAPE),
-        are_times,
+    **dict.fromkeys(
+        (
+            (ovo.DateTime.coerce, ovo.DateTime.from_primitive),
+            (field_types.DateTime.coerce, ovo.DateTime.from_primitive),
+        ),
+        (_as_long_as(_TIME_SHAPE), are_times),
     ),
     (ovo.UUID.coerce, ovo.FieldType.from_primitive): (
         _as_long_as(_UUID_SHAPE),
@@ -315,7 +319,7 @@ def _is_scalar(field_codec: FieldCodec) -> bool:
 def _keeps_containers(field: AnyField) -> bool:
     """Tell whether a value may contain a list or a dict of its primitive."""
     method = type(field._type).coerce
-    if method in (ovo.List.coerce, ovo.Dict.coerce):
+    if method is ovo.List.coerce or method in _DICTS:
         element: AnyField = field._type._element_type  # type: ignore[attr-defined]
         return type(element._type).coerce not in _SCALARS
     return method in (our_fields.Json.coerce, ovo.FieldType.coerce)

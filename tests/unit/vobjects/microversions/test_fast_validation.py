@@ -154,7 +154,8 @@ def is_acceptable(cls, version, names, values):
     for name, value in values.items():
         try:
             if value is not None:
-                known[name].coerce(cls(), name, value)
+                read = known[name].from_primitive(cls(), name, value)
+                known[name].coerce(cls(), name, read)
         except (ArithmeticError, TypeError, ValueError):
             return False
     return True

@@ -245,12 +245,13 @@ def create(value: Any, types: dict[str, Any]) -> Any:
     return value
 
 
-EAST = datetime.timezone(datetime.timedelta(hours=2))
+#: Times that oslo.versionedobjects reads back; test_ovo_differences.py has
+#: others.
 moments = st.datetimes(
     # Hypothesis wants them naive, and gives them a zone.
-    min_value=datetime.datetime(1, 1, 2),  # noqa: DTZ001
+    min_value=datetime.datetime(1000, 1, 1),  # noqa: DTZ001
     max_value=datetime.datetime(9999, 1, 1),  # noqa: DTZ001
-    timezones=st.sampled_from([datetime.UTC, None, EAST]),
+    timezones=st.sampled_from([datetime.UTC, None]),
 )
 texts = st.text(max_size=6)
 odd_values = st.one_of(

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Field types of oslo.versionedobjects, without faults that lose values.
+
+``vobjects.fields`` exports these classes under the names of their parents,
+and :func:`adapted` puts them in place of their parents in a field. They have
+the same names, so fingerprints do not change. Primitives differ only where
+oslo.versionedobjects reads another value, or none, from its own text:
+
+==============================  =============================================
+:class:`DateTime`               The same instant for every time zone and year
+:class:`Set`                    Sorted items
+:class:`Dict`, :class:`Set`     All methods that change a value coerce it
+:class:`IPAddress` and others   A JSON schema
+==============================  =============================================
+"""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import json
+import math
+from collections.abc import Iterable
+from typing import Any, Self, TypeVar
+
+import orjson
+from oslo_utils import timeutils
+from oslo_versionedobjects import fields as _ovo
+
+Item = TypeVar('Item')
+
+_TIME_OPTIONS = (
+    orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_UTC_Z
+)
+
+
+def format_time(at: datetime.datetime) -> str:
+    """Return a time in UTC, such as ``2026-11-21T12:00:00Z``.
+
+    A time without an offset is in UTC. Fractions of a second are dropped.
+    """
+    if at.__class__ is datetime.datetime and (
+        at.tzinfo is datetime.UTC or at.tzinfo is None
+    ):
+        # Takes a third of the time of isoformat, which calls the time zone.
+        return orjson.dumps(at, None, _TIME_OPTIONS)[1:-1].decode()
+    if at.utcoffset() is not None:
+        at = at.astimezone(datetime.UTC)
+    return at.replace(tzinfo=None).isoformat(timespec='seconds') + 'Z'
+
+
+def in_order(primitives: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the primitives of a set's items in a stable order.
+
+    Texts and numbers are in their own order, other values in that of their
+    JSON text.
+    """
+    items = tuple(primitives)
+    kinds = {*map(type, items)}
+    if kinds <= {str} or (
+        kinds <= {int, float} and not any(map(math.isnan, items))
+    ):
+        return tuple(sorted(items))
+    return tuple(sorted(items, key=_json_text))
+
+
+def _json_text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+class DateTime(_ovo.DateTime):
+    """A point in time, with a resolution of one second in primitives."""
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> datetime.datetime:
+        if isinstance(value, str):
+            value = timeutils.parse_isotime(value)
+        if isinstance(value, datetime.datetime) and value.utcoffset():
+            try:
+                in_utc = value.astimezone(datetime.UTC)
+            except OverflowError:
+                raise ValueError(
+                    f'{attr} must be a time from year 1 to 9999 in UTC, not'
+                    f' {value.isoformat()}'
+                ) from None
+            if not self.tzinfo_aware:
+                value = in_utc
+        return super().coerce(obj, attr, value)
+
+    def to_primitive(self, obj: Any, attr: str, value: Any) -> str:
+        return format_time(value)
+
+    def stringify(self, value: datetime.datetime) -> str:
+        return format_time(value)
+
+
+class CoercedDict(_ovo.CoercedDict[Item]):
+    """A dict that coerces all values that it is given."""
+
+    def update(self, other: Any = (), /, **kwargs: Any) -> None:
+        super().update({**dict(other or ()), **kwargs})
+
+    def __ior__(self, other: Any) -> Self:  # type: ignore[override,misc]
+        self.update(other)
+        return self
+
+
+class CoercedSet(_ovo.CoercedSet[Item]):
+    """A set that coerces all items that it is given."""
+
+    def update(self, *others: Iterable[Any]) -> None:
+        for other in others:
+            super().update(other)
+
+    def intersection_update(self, *others: Iterable[Any]) -> None:
+        # The method of set may keep the equal items of the others, such as
+        # True in place of 1.
+        common = set(self).intersection(*others)
+        self.difference_update([item for item in self if item not in common])
+
+    def __iand__(self, other: Any) -> Self:  # type: ignore[override,misc]
+        if not isinstance(other, (set, frozenset)):
+            return NotImplemented
+        self.intersection_update(other)
+        return self
+
+
+class Dict(_ovo.Dict[Item]):
+    """A dict with texts as keys."""
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> dict[str, Item]:
+        if not isinstance(value, dict):
+            return super().coerce(obj, attr, value)  # raises the error
+        coerced: CoercedDict[Item] = CoercedDict()
+        coerced.enable_coercing(self._element_type, obj, attr)
+        coerced.update(value)
+        return coerced
+
+
+class Set(_ovo.Set[Item]):
+    """A set; its primitive is sorted."""
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> set[Item]:
+        if not isinstance(value, (set, frozenset)):
+            return super().coerce(obj, attr, value)  # raises the error
+        coerced: CoercedSet[Item] = CoercedSet()
+        coerced.enable_coercing(self._element_type, obj, attr)
+        coerced.update(value)
+        return coerced
+
+    def to_primitive(self, obj: Any, attr: str, value: Any) -> Any:
+        return in_order(super().to_primitive(obj, attr, value))
+
+    def stringify(self, value: set[Item]) -> str:
+        return f'set([{",".join(sorted(map(self._text_of, value)))}])'
+
+    def _text_of(self, item: Item) -> str:
+        return self._element_type.stringify(item)
+
+
+def _address_schema() -> dict[str, Any]:
+    return {
+        'type': ['string'],
+        'maxLength': 45,
+        'anyOf': [{'format': 'ipv4'}, {'format': 'ipv6'}],
+    }
+
+
+def _network_schema() -> dict[str, Any]:
+    pattern = r'^[0-9a-fA-F:.]{2,45}(/[0-9]{1,3})?$'
+    return {'type': ['string'], 'pattern': pattern}
+
+
+class IPAddress(_ovo.IPAddress):
+    """An IPv4 or IPv6 address."""
+
+    def get_schema(self) -> dict[str, Any]:
+        return _address_schema()
+
+
+class IPV4AndV6Address(_ovo.IPV4AndV6Address):
+    """An IPv4 or IPv6 address."""
+
+    def get_schema(self) -> dict[str, Any]:
+        return _address_schema()
+
+
+class IPNetwork(_ovo.IPNetwork):
+    """An IPv4 or IPv6 network, as ``address/prefix``."""
+
+    def get_schema(self) -> dict[str, Any]:
+        return _network_schema()
+
+
+class IPV6Network(_ovo.IPV6Network):
+    """An IPv6 network, as ``address/prefix``."""
+
+    def get_schema(self) -> dict[str, Any]:
+        return _network_schema()
+
+
+_ADAPTED_TYPES: dict[type, type] = {
+    cls.__mro__[1]: cls
+    for cls in (
+        DateTime,
+        Dict,
+        IPAddress,
+        IPNetwork,
+        IPV4AndV6Address,
+        IPV6Network,
+        Set,
+    )
+}
+
+
+def adapted(field: _ovo.Field[Any]) -> _ovo.Field[Any]:
+    """Return a field with the types of this module, at any depth.
+
+    Subclasses of the types of oslo.versionedobjects are not replaced. The
+    result is the field itself if nothing changes, else a copy. Its ``repr``
+    depends neither on the hash seed nor on the order of keys.
+    """
+    field_type = _adapted_type(field._type)
+    default = stable(field.default, field_type)
+    if field_type is field._type and default is field.default:
+        return field
+    copied = copy.copy(field)
+    copied._type, copied._default = field_type, default
+    if hasattr(field, '_valid_values'):  # ListOfEnumField repeats them
+        copied._valid_values = _stable_values(field._valid_values)
+    return copied
+
+
+def _adapted_type(field_type: Any) -> Any:
+    cls = type(field_type)
+    attributes = dict(vars(field_type))
+    if isinstance(field_type, _ovo.CompoundFieldType):
+        if '_element_type' in attributes:
+            attributes['_element_type'] = adapted(field_type._element_type)
+    elif isinstance(field_type, _ovo.Enum):
+        values = _stable_values(field_type._valid_values)
+        attributes['_valid_values'] = values
+    own = _ADAPTED_TYPES.get(cls, cls)
+    if own is cls and all(
+        value is getattr(field_type, name)
+        for name, value in attributes.items()
+    ):
+        return field_type
+    result = own.__new__(own)
+    vars(result).update(attributes)
+    return result
+
+
+def _stable_values(values: Any) -> Any:
+    if isinstance(values, (set, frozenset)):
+        return sorted(values, key=str)
+    return values
+
+
+class _SortedSet(set[Any]):
+    """A set with a sorted ``repr``."""
+
+    def __repr__(self) -> str:
+        items = ', '.join(sorted(map(repr, self)))
+        return f'{{{items}}}' if items else 'set()'
+
+
+def stable(
+    value: Any, field_type: Any = None, *, sort_keys: bool = True
+) -> Any:
+    """Return a default whose ``repr`` does not depend on the hash seed.
+
+    :param field_type: the type of the field; a set for a list becomes a list
+    :param sort_keys: whether to sort the keys of dicts, too
+    :returns: the value itself if it does not change
+    """
+    element = getattr(
+        getattr(field_type, '_element_type', None), '_type', None
+    )
+
+    def inner(item: Any) -> Any:
+        return stable(item, element, sort_keys=sort_keys)
+
+    result: Any = value
+    if value.__class__ is dict:
+        keys = sorted(value, key=str) if sort_keys else [*value]
+        result = {key: inner(value[key]) for key in keys}
+        if [*result] == [*value] and all(
+            result[key] is value[key] for key in keys
+        ):
+            return value
+    elif value.__class__ in (list, tuple):
+        result = value.__class__(map(inner, value))
+        if all(new is old for new, old in zip(result, value, strict=True)):
+            return value
+    elif value.__class__ in (set, frozenset):
+        result = _SortedSet(value)
+        if isinstance(field_type, _ovo.List):
+            result = [*in_order(value)]
+    return result

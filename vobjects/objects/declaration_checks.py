@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check at registration that fields can do what their type needs.
+
+Without these checks, a field would fail at each request.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import exceptions, field_schemas, fields
+from vobjects.objects.field_changes import AnyField, changes_of
+from vobjects.objects.object import Object, Request
+
+#: Name of a type inside requests -> name of a type that has it in a field.
+#: The inner type may be registered later.
+_in_requests: dict[str, str] = {}
+
+
+def check_fields(cls: type[Object], declared: Mapping[str, AnyField]) -> None:
+    """Check the fields of all versions of a type, before it is registered.
+
+    :param declared: the fields of all versions, by their newest names
+    :raises vobjects.exceptions.DeclarationError: the message names the type,
+        the field and the fix
+    """
+    name = cls.obj_name()
+    for key, field in _all_forms(declared):
+        for field_type in _types_in(field._type):
+            _check_type(f'{name}.{key}', field_type)
+        _check_default(f'{name}.{key}', key, field)
+    outer = _in_requests.get(name)
+    if issubclass(cls, Request) or (outer and _newest(outer)):
+        _check_schemas(name, declared)
+
+
+def _all_forms(
+    declared: Mapping[str, AnyField],
+) -> Iterator[tuple[str, AnyField]]:
+    """Yield all fields, also in their older types."""
+    for key, field in declared.items():
+        yield key, field
+        for change in changes_of(field):
+            if change.old_field is not None:
+                yield key, change.old_field
+
+
+def _types_in(field_type: Any) -> Iterator[Any]:
+    """Yield a field type and the types of its items, at any depth."""
+    while field_type is not None:
+        yield field_type
+        element = getattr(field_type, '_element_type', None)
+        field_type = getattr(element, '_type', None)
+
+
+def _check_type(where: str, field_type: Any) -> None:
+    if isinstance(field_type, ovo_fields.Enum):
+        for value in field_type._valid_values:
+            if not isinstance(value, str):
+                raise exceptions.DeclarationError(
+                    f'{where}: an enum stores its values as text, so that'
+                    f' {value!r} could not be read back; write {str(value)!r}'
+                )
+    if isinstance(field_type, ovo_fields.Set):
+        item = field_type._element_type._type
+        if isinstance(
+            item,
+            (ovo_fields.CompoundFieldType, fields.Json, fields.IdentityList),
+        ):
+            raise exceptions.DeclarationError(
+                f'{where}: a set cannot contain values of'
+                f' {type(item).__name__}, which are not hashable; use a List'
+            )
+
+
+def _check_default(where: str, name: str, field: AnyField) -> None:
+    if field.default is ovo_fields.UnspecifiedDefault:
+        return
+    try:
+        primitive = fields.default_primitive(name, field)
+        if not fields.holds_objects(field._type):
+            json.dumps(primitive, allow_nan=False)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise exceptions.DeclarationError(
+            f'{where}: the default {exceptions.cut(field.default)} is invalid'
+            f' ({exceptions.cut_text(str(error))}); write a value that'
+            f' {type(field._type).__name__} accepts and JSON can represent'
+        ) from error
+
+
+def _check_schemas(name: str, declared: Mapping[str, AnyField]) -> None:
+    """Check the JSON schemas of a type in requests, and of those inside it."""
+    for key, field in _all_forms(declared):
+        if not fields.holds_objects(field._type):
+            _check_schema(f'{name}.{key}', field)
+            continue
+        *_, innermost = _types_in(field._type)
+        inner_name = innermost._obj_name
+        outer = _in_requests.get(inner_name)
+        if outer is None or _newest(outer) is None:
+            _in_requests[inner_name] = name
+            inner = _newest(inner_name)
+            if inner is not None and issubclass(inner, Object):
+                _check_schemas(inner_name, {**inner._removed, **inner.fields})
+
+
+def _newest(name: str) -> Any:
+    classes = ovo_base.VersionedObjectRegistry.obj_classes().get(name)
+    return classes[0] if classes else None
+
+
+def _check_schema(where: str, field: AnyField) -> None:
+    try:
+        schema = field_schemas.field_schema(field)
+        if _has_own_schema(field):
+            _check_draft_4(field, schema)
+    except exceptions.DeclarationError as error:
+        raise exceptions.DeclarationError(f'{where}: {error}') from error
+
+
+def _has_own_schema(field: AnyField) -> bool:
+    """Tell whether a service implements the schema of a field."""
+    for owner in (type(field), *map(type, _types_in(field._type))):
+        implementer = next(
+            cls for cls in owner.__mro__ if 'get_schema' in vars(cls)
+        )
+        package = implementer.__module__.partition('.')[0]
+        if package not in ('oslo_versionedobjects', 'vobjects'):
+            return True
+    return False
+
+
+def _check_draft_4(field: AnyField, schema: Any) -> None:
+    # Engines whose types have no such schema start faster without it.
+    import jsonschema
+
+    validator = jsonschema.Draft4Validator
+    try:
+        validator.check_schema(schema, format_checker=validator.FORMAT_CHECKER)
+    except jsonschema.SchemaError as error:
+        raise field_schemas.no_schema_error(field, error) from error

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors about fields that hold objects of a type that nobody registered."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import exception as ovo_exception
+
+_SPACE = ovo_base.VersionedObject.OBJ_SERIAL_NAMESPACE
+
+
+def is_registered(name: str) -> bool:
+    """Tell whether a type is registered, at any version."""
+    # A look-up elsewhere may have left an empty list.
+    return bool(ovo_base.VersionedObjectRegistry.obj_classes().get(name))
+
+
+def error(where: str, name: str) -> ovo_exception.UnsupportedObjectError:
+    """Return the error for a field that holds objects of unknown type.
+
+    :param where: ``Type.field``
+    :param name: of the type that is not registered
+    """
+    return ovo_exception.UnsupportedObjectError(
+        f'{where}: the type {name} is not registered; import the module that'
+        ' registers it, or correct the name in the field',
+        objtype=name,
+        where=where,
+    )
+
+
+@contextlib.contextmanager
+def named(where: str) -> Iterator[None]:
+    """Name a field in the error that its type is not registered.
+
+    :raises oslo_versionedobjects.exception.UnsupportedObjectError: the code
+        inside raised it; an error that names a field does not change
+    """
+    try:
+        yield
+    except ovo_exception.UnsupportedObjectError as unnamed:
+        name = unnamed.kwargs.get('objtype', '')
+        if 'where' in unnamed.kwargs or is_registered(name):
+            raise
+        raise error(where, name) from unnamed
+
+
+def located(
+    unnamed: ovo_exception.UnsupportedObjectError, primitive: Any
+) -> ovo_exception.UnsupportedObjectError:
+    """Return an error that names the first such field of a primitive.
+
+    :param unnamed: returned unchanged if it names a field, or there is none
+    """
+    if 'where' not in unnamed.kwargs:
+        for where, name in _fields_in(primitive, ''):
+            if where:
+                return error(where, name)
+    return unnamed
+
+
+def _fields_in(value: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Yield field and type of each object whose type is not registered."""
+    if isinstance(value, Mapping):
+        name, data = value.get(f'{_SPACE}.name'), value.get(f'{_SPACE}.data')
+        if not isinstance(name, str) or not isinstance(data, Mapping):
+            for item in value.values():
+                yield from _fields_in(item, where)
+            return
+        if not is_registered(name):
+            yield where, name
+        for key, item in data.items():
+            yield from _fields_in(item, f'{name}.{key}')
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _fields_in(item, where)
