@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set, ValuesView
 from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
@@ -64,7 +64,8 @@ def _as_json(value: Any) -> Any:
         return schema
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=str)
-    if isinstance(value, Collection) and not isinstance(value, (str, bytes)):
+    # No other collections: a network is one of all its addresses.
+    if isinstance(value, (list, tuple, Set, ValuesView)):
         return list(map(_as_json, value))
     return value
 

@@ -117,7 +117,7 @@ class CoercedSet(_ovo.CoercedSet[Item]):
         common = set(self).intersection(*others)
         self.difference_update([item for item in self if item not in common])
 
-    def __iand__(self, other: Any) -> Self:  # type: ignore[override,misc]
+    def __iand__(self, other: Any) -> Self:  # type: ignore[misc]
         if not isinstance(other, (set, frozenset)):
             return NotImplemented
         self.intersection_update(other)
@@ -226,7 +226,7 @@ def adapted(field: _ovo.Field[Any]) -> _ovo.Field[Any]:
     copied = copy.copy(field)
     copied._type, copied._default = field_type, default
     if hasattr(field, '_valid_values'):  # ListOfEnumField repeats them
-        copied._valid_values = _stable_values(field._valid_values)
+        vars(copied)['_valid_values'] = _stable_values(field._valid_values)
     return copied
 
 
@@ -245,7 +245,7 @@ def _adapted_type(field_type: Any) -> Any:
         for name, value in attributes.items()
     ):
         return field_type
-    result = own.__new__(own)
+    result = object.__new__(own)
     vars(result).update(attributes)
     return result
 

@@ -14,8 +14,8 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, field_schemas, fields
-from vobjects.objects.field_changes import AnyField, changes_of
-from vobjects.objects.object import Object, Request
+from vobjects.objects.field_changes import changes_of
+from vobjects.objects.object import AnyField, Object, Request
 
 #: Name of a type inside requests -> name of a type that has it in a field.
 #: The inner type may be registered later.

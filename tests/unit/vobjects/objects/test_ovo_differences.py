@@ -7,12 +7,14 @@ import datetime
 import types
 import unittest
 import unittest.mock
+import zoneinfo
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
+from oslo_versionedobjects import fields as ovo_fields
 from oslo_versionedobjects import fixture
 
 from vobjects import exceptions, fields, objects
@@ -431,6 +433,77 @@ def test_vobjects_list_without_child_versions_raises(
         version_manifest={'ItemList': '1.0', 'Leaf': '1.1'}
     )[DATA]['objects'][0]
     assert item[VERSION] == '1.1'
+
+
+BERLIN = zoneinfo.ZoneInfo('Europe/Berlin')
+EAST = datetime.timezone(datetime.timedelta(hours=5, minutes=30))
+NOON = datetime.datetime(2026, 7, 1, 12, tzinfo=BERLIN)
+
+
+@pytest.mark.parametrize(
+    ('at', 'theirs', 'ours'),
+    [
+        # Another instant.
+        (NOON, '2026-07-01T12:00:00Z', '2026-07-01T10:00:00Z'),
+        # Texts that oslo.versionedobjects cannot read.
+        (
+            NOON.replace(tzinfo=EAST),
+            '2026-07-01T12:00:00UTC+05:30',
+            '2026-07-01T06:30:00Z',
+        ),
+        (
+            datetime.datetime(999, 1, 1, tzinfo=datetime.UTC),
+            '999-01-01T00:00:00Z',
+            '0999-01-01T00:00:00Z',
+        ),
+        # The same text.
+        (
+            NOON.astimezone(datetime.UTC),
+            '2026-07-01T10:00:00Z',
+            '2026-07-01T10:00:00Z',
+        ),
+    ],
+)
+def test_time_of_vobjects_type_is_written_in_utc(
+    registry: None, at: datetime.datetime, theirs: str, ours: str
+) -> None:
+    @ovo_base.VersionedObjectRegistry.register
+    class PlainEvent(ovo_base.VersionedObject):
+        fields = {'at': ovo_fields.DateTimeField()}
+
+    @objects.register
+    class Event(objects.Object):
+        fields = {'at': ovo_fields.DateTimeField()}
+
+    assert PlainEvent(at=at).obj_to_primitive()[DATA] == {'at': theirs}
+    primitive = Event(at=at).obj_to_primitive()
+    assert primitive[DATA] == {'at': ours}
+    assert Event.obj_from_primitive(primitive).at == at
+
+
+def test_time_without_zone_of_vobjects_type_is_in_utc(registry: None) -> None:
+    @ovo_base.VersionedObjectRegistry.register
+    class PlainEvent(ovo_base.VersionedObject):
+        fields = {'at': ovo_fields.DateTimeField(tzinfo_aware=False)}
+
+    @objects.register
+    class Event(objects.Object):
+        fields = dict(PlainEvent.fields)
+
+    noon = datetime.datetime(2026, 7, 1, 12)  # noqa: DTZ001
+    assert PlainEvent(at=NOON).at == noon
+    assert Event(at=NOON).at == noon.replace(hour=10)
+    assert Event(at='2026-07-01T12:00:00+02:00').at == noon.replace(hour=10)
+    assert Event(at=noon).at == noon
+
+
+def test_time_outside_of_all_years_in_utc_is_rejected(registry: None) -> None:
+    @objects.register
+    class Event(objects.Object):
+        fields = {'at': fields.DateTimeField()}
+
+    with pytest.raises(ValueError, match='at must be a time from year 1'):
+        Event(at=datetime.datetime(1, 1, 1, tzinfo=EAST))
 
 
 def test_compare_obj_of_ovo_considers_all_times_equal(registry: None) -> None:

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors about types that are not registered name the field and the type."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects import exception as ovo_exception
+
+import vobjects
+from vobjects import exceptions, fields, objects
+from vobjects.contract import type_schemas
+from vobjects.controllers import request_parsing
+from vobjects.lock import snapshot
+from vobjects.lock.model import LockError
+from vobjects.microversions import version_policy
+from vobjects.objects import primitives
+from vobjects.rpc import serializer
+from vobjects.versions import Version
+
+CLIENT = {version_policy.MICROVERSION: Version(1, 0)}
+
+
+def envelope(name: str, data: dict[str, Any]) -> dict[str, Any]:
+    return {
+        'versioned_object.name': name,
+        'versioned_object.namespace': 'versionedobjects',
+        'versioned_object.version': '1.0',
+        'versioned_object.data': data,
+    }
+
+
+UNIT = envelope('Unit', {})
+VALUES: dict[str, Any] = {
+    'one': UNIT,
+    'sub': UNIT,
+    'many': [UNIT],
+    'by_key': {'a': [UNIT]},
+}
+
+
+@pytest.fixture(params=[False, True])
+def rack(registry: None, request: Any) -> Any:
+    """Return types that refer to one that is missing, at first or always."""
+
+    @vobjects.register
+    class Rack(vobjects.Resource):
+        fields = {
+            'one': fields.ObjectField('Unit'),
+            'sub': fields.ObjectField('Unit', subclasses=True),
+            'many': fields.ListOfObjectsField('Unit'),
+            'by_key': fields.Field(
+                fields.Dict(fields.List(fields.Object('Unit')))
+            ),
+        }
+
+    @vobjects.register
+    class Hall(vobjects.Resource):
+        fields = {'racks': fields.ListOfObjectsField('Rack')}
+
+    @vobjects.register
+    class RackRequest(vobjects.Request):
+        fields = {'one': fields.ObjectField('Unit', nullable=True)}
+
+    if request.param:  # a look-up that leaves an empty list of classes
+        with pytest.raises(ovo_exception.UnregisteredSubobject):
+            ovo_base.obj_tree_get_versions('Rack')
+    return Rack
+
+
+@pytest.mark.parametrize('field', VALUES)
+@pytest.mark.parametrize('nested', [False, True])
+def test_primitive_with_unregistered_type_names_the_field(
+    rack: Any, field: str, nested: bool
+) -> None:
+    primitive = envelope('Rack', {field: VALUES[field]})
+    if nested:
+        primitive = envelope('Hall', {'racks': [primitive]})
+    for read in (
+        objects.Object.obj_from_primitive,
+        lambda p: serializer.from_bytes(json.dumps(p).encode()),
+        lambda p: list(primitives.versions_in(p)),
+    ):
+        with pytest.raises(
+            ovo_exception.UnsupportedObjectError,
+            match=rf'Rack\.{field}: the type Unit is not registered; import',
+        ):
+            read(primitive)
+
+
+def parse(rack: Any) -> Any:
+    cls = objects.registered_type('RackRequest')
+    return request_parsing.parse_body(cls, CLIENT, b'{}')
+
+
+@pytest.mark.parametrize(
+    'use', [parse, lambda rack: type_schemas.resource(rack, Version(1, 0))]
+)
+def test_schema_with_unregistered_type_names_the_field(
+    rack: Any, use: Callable[[Any], Any]
+) -> None:
+    with pytest.raises(
+        ovo_exception.UnsupportedObjectError,
+        match=r'Rack(Request)?\.one: the type Unit is not registered',
+    ):
+        use(rack)
+
+
+def test_lock_with_unregistered_type_names_the_field(rack: Any) -> None:
+    with pytest.raises(LockError, match=r'Rack\.one: the type Unit is not'):
+        snapshot.snapshot([rack.__module__])
+
+
+def test_class_that_is_not_registered_cannot_be_used(registry: None) -> None:
+    class Unit(vobjects.Object):
+        fields = {'size': fields.IntegerField()}
+
+    for use in (Unit, lambda: Unit(size=1)):
+        with pytest.raises(
+            exceptions.DeclarationError, match='is not registered'
+        ):
+            use()
