@@ -149,8 +149,9 @@ class Dispatcher:
     ) -> webob.Response:
         """Return the methods of a path; needs no authentication."""
         allowed = 'GET, HEAD'
-        request.environ[ROUTE] = path
-        if path not in self._pages:
+        if path in self._pages:
+            request.environ[ROUTE] = path
+        else:
             methods: dict[str, Method] = {}
             for node, _values in self._nodes(path):
                 methods |= node.methods

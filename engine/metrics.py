@@ -15,9 +15,7 @@ import prometheus_client
 from sqlalchemy import orm
 
 from engine.db import database, models
-
-#: Label for requests of unknown type.
-UNKNOWN_REQUEST = '(other)'
+from vobjects.metric_series import OTHER, BoundedSeries
 
 _REQUEST_BUCKETS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30)
 _ACTION_BUCKETS = (0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600)
@@ -35,33 +33,44 @@ class Metrics:
             prometheus_client.Histogram, registry=registry
         )
         gauge = functools.partial(prometheus_client.Gauge, registry=registry)
-        self._requests = counter(
-            'vobjects_engine_requests',
-            'Requests by type and result: "ok", or the class of the error.',
-            ('request', 'result'),
+        self._requests = BoundedSeries(
+            counter(
+                'vobjects_engine_requests',
+                'Requests by type and result: "ok", or the class of the'
+                ' error.',
+                ('request', 'result'),
+            )
         )
-        self._request_seconds = histogram(
-            'vobjects_engine_request_duration_seconds',
-            'Seconds to handle a request.',
-            ('request',),
-            buckets=_REQUEST_BUCKETS,
+        self._request_seconds = BoundedSeries(
+            histogram(
+                'vobjects_engine_request_duration_seconds',
+                'Seconds to handle a request.',
+                ('request',),
+                buckets=_REQUEST_BUCKETS,
+            )
         )
-        self._downgrades = counter(
-            'vobjects_engine_downgrades',
-            'Responses downgraded for an older caller, by type of the'
-            ' request.',
-            ('request',),
+        self._downgrades = BoundedSeries(
+            counter(
+                'vobjects_engine_downgrades',
+                'Responses downgraded for an older caller, by type of the'
+                ' request.',
+                ('request',),
+            )
         )
-        self._ended = counter(
-            'vobjects_engine_actions_ended',
-            'Actions that this engine ended, by name and status.',
-            ('action', 'status'),
+        self._ended = BoundedSeries(
+            counter(
+                'vobjects_engine_actions_ended',
+                'Actions that this engine ended, by name and status.',
+                ('action', 'status'),
+            )
         )
-        self._action_seconds = histogram(
-            'vobjects_engine_action_duration_seconds',
-            'Seconds from the first start of an action to its end.',
-            ('action',),
-            buckets=_ACTION_BUCKETS,
+        self._action_seconds = BoundedSeries(
+            histogram(
+                'vobjects_engine_action_duration_seconds',
+                'Seconds from the first start of an action to its end.',
+                ('action',),
+                buckets=_ACTION_BUCKETS,
+            )
         )
         self._delay = histogram(
             'vobjects_engine_action_delay_seconds',
@@ -92,14 +101,14 @@ class Metrics:
         :param request: its type; None if unknown
         :param seconds: duration of the request
         """
-        name = request or UNKNOWN_REQUEST
+        name = request or OTHER
         result = 'ok' if error is None else type(error).__name__
-        self._requests.labels(name, result).inc()
-        self._request_seconds.labels(name).observe(seconds)
+        self._requests[name, result].inc()
+        self._request_seconds[name,].observe(seconds)
 
     def response_downgraded(self, request: str) -> None:
         """Count a response that was downgraded for an older caller."""
-        self._downgrades.labels(request).inc()
+        self._downgrades[request,].inc()
 
     def started(self, session: orm.Session, action: models.Action) -> None:
         """Count an action's first start."""
@@ -115,10 +124,10 @@ class Metrics:
         action_name, start_time = action.action, action.start_time
 
         def count() -> None:
-            self._ended.labels(action_name, status).inc()
+            self._ended[action_name, status].inc()
             if start_time is not None:
                 seconds = max(0.0, time.time() - start_time)
-                self._action_seconds.labels(action_name).observe(seconds)
+                self._action_seconds[action_name,].observe(seconds)
 
         database.at_commit(session, count)
 

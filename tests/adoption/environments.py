@@ -10,11 +10,11 @@ from __future__ import annotations
 import dataclasses
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 from collections.abc import Collection
 
+from tests import installation
 from tests.adoption import services
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -77,17 +77,7 @@ class Environment:
         run([sys.executable, *words, str(self.directory)])
 
     def _pip(self, *packages: str) -> None:
-        python = str(self.python)
-        uv = shutil.which('uv')
-        command = (
-            [uv, 'pip', 'install', '--quiet', '--python', python]
-            if uv
-            else [
-                *(sys.executable, '-m', 'pip', '--disable-pip-version-check'),
-                *('--quiet', '--python', python, 'install'),
-            ]
-        )
-        run([*command, *packages])
+        run([*installation.command(self.python), *packages])
 
     def run(
         self,

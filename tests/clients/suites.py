@@ -15,6 +15,8 @@ import tomllib
 import venv
 from collections.abc import Mapping, Sequence
 
+from tests import installation
+
 TABLE = pathlib.Path(__file__).with_name('suites.toml')
 
 #: Seconds that one call of pip, or of Go's compiler, may take.
@@ -112,9 +114,8 @@ def _compile(suite: Suite, program: pathlib.Path) -> None:
 def _pip(environment: pathlib.Path, *words: str) -> None:
     _run(
         (
-            *(sys.executable, '-m', 'pip', '--disable-pip-version-check'),
-            *('--quiet', '--python', environment / 'bin' / 'python'),
-            *('install', '--only-binary=:all:', *words),
+            *installation.command(environment / 'bin' / 'python'),
+            *('--only-binary=:all:', *words),
         )
     )
 

@@ -29,6 +29,8 @@ import venv
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from tests import installation
+
 ROOT = pathlib.Path(__file__).parents[2]
 EXAMPLES = ROOT / 'examples'
 
@@ -171,7 +173,7 @@ def install(
         target = directory / version
         create(target, base)
         # Without an index, an undeclared or unmet dependency is an error.
-        _pip(target, 'install', '--no-index', library, wheel)
+        _install(target, '--no-index', library, wheel)
         installed[version] = Installation(version, target, tree)
     return installed
 
@@ -232,7 +234,7 @@ def base_environment(requirements: Sequence[str]) -> pathlib.Path:
 
     def install(directory: pathlib.Path, packages: Sequence[str]) -> None:
         venv.create(directory, with_pip=False)
-        _pip(directory, 'install', *packages)
+        _install(directory, *packages)
 
     return _cached('', requirements, install)
 
@@ -287,12 +289,9 @@ def _site_packages(directory: pathlib.Path) -> pathlib.Path:
     return path
 
 
-def _pip(directory: pathlib.Path, *arguments: object) -> None:
-    """Run this environment's pip for another environment."""
-    run(
-        *(sys.executable, '-m', 'pip', '--disable-pip-version-check'),
-        *('--python', directory / 'bin' / 'python', '--quiet', *arguments),
-    )
+def _install(directory: pathlib.Path, *arguments: object) -> None:
+    """Install packages in an environment."""
+    run(*installation.command(directory / 'bin' / 'python'), *arguments)
 
 
 def _project(source: pathlib.Path) -> dict[str, Any]:

@@ -174,6 +174,7 @@ def test_library_when_installed_with_pytest_alone_then_pytest_runs(
     assert '1 passed' in run(python, '-m', 'pytest', '-q', cwd=tmp_path)
 
 
+@pytest.mark.long
 def test_service_when_installed_then_up_serves(
     built: dict[str, pathlib.Path], tmp_path: pathlib.Path
 ) -> None:

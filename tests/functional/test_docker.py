@@ -427,7 +427,9 @@ def test_cluster_survives_a_restart_of_its_daemon(
     service.delete(cluster)
 
 
-@pytest.mark.parametrize('way', ['stop', 'kill'])
+@pytest.mark.parametrize(
+    'way', [pytest.param('stop', marks=pytest.mark.long), 'kill']
+)
 def test_daemon_that_is_lost_in_the_middle_of_an_action(
     service: Service, daemon: Daemon, way: str
 ) -> None:

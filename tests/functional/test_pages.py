@@ -19,8 +19,6 @@ import pytest
 
 SOURCE = pathlib.Path(__file__).parents[2] / 'doc' / 'source'
 
-PAGES = ('adopt-lock', 'upgrade-test')
-
 PROGRAMS = {
     'vobjects': [sys.executable, '-m', 'vobjects'],
     'pytest': [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider'],
@@ -75,7 +73,10 @@ def run(command: str, directory: pathlib.Path) -> str:
     return result.stdout + result.stderr
 
 
-@pytest.mark.parametrize('name', PAGES)
+@pytest.mark.parametrize(
+    'name',
+    ['adopt-lock', pytest.param('upgrade-test', marks=pytest.mark.long)],
+)
 def test_commands_of_a_page_print_the_documented_output(
     name: str, tmp_path: pathlib.Path
 ) -> None:

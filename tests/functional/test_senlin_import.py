@@ -210,6 +210,7 @@ def test_import_when_the_url_is_wrong_names_the_option(
     assert 'secret' not in completed.stderr
 
 
+@pytest.mark.long
 def test_import_when_senlin_used_the_same_account_keeps_its_trusts(
     tmp_path: pathlib.Path, senlin: str
 ) -> None:

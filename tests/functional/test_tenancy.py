@@ -86,6 +86,7 @@ def clients(
         rest._session.close()
 
 
+@pytest.mark.long
 def test_nodes_are_in_the_project_of_their_user(
     service: Deployment,
     identity: Keystone,

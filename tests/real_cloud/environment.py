@@ -11,10 +11,10 @@ import fcntl
 import hashlib
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
+from tests import installation
 from tests.real_cloud import services
 from tests.real_cloud.processes import log_end
 
@@ -79,25 +79,18 @@ def _install(venv: pathlib.Path, log: pathlib.Path) -> None:
     packages = [service.package for service in services.SERVICES]
     packages += services.EXTRA_PACKAGES
     options = ['--constraint', str(CONSTRAINTS), *packages]
-    create = (
-        ['uv', 'venv', '--clear', '--python', sys.executable, str(venv)]
-        if shutil.which('uv')
-        # Debian's python3 may lack ensurepip.
-        else [
-            *(sys.executable, '-m', 'venv', '--clear', '--without-pip'),
-            str(venv),
-        ]
-    )
+    # Debian's python3 may lack ensurepip.
+    create = [
+        *(sys.executable, '-m', 'venv', '--clear', '--without-pip'),
+        str(venv),
+    ]
     _run([create, _installer(venv, *options)], log)
 
 
 def _installer(venv: pathlib.Path, *arguments: str) -> list[str]:
     """Return a command that installs packages for an environment."""
-    python = str(venv / 'bin' / 'python')
-    if shutil.which('uv'):
-        return ['uv', 'pip', 'install', '--python', python, *arguments]
-    pip = [sys.executable, '-m', 'pip', '--disable-pip-version-check']
-    return [*pip, '--python', python, 'install', *arguments]
+    python = venv / 'bin' / 'python'
+    return [*installation.command(python), *arguments]
 
 
 def _run(commands: list[list[str]], log: pathlib.Path) -> None:

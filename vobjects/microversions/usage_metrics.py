@@ -14,11 +14,12 @@ vobjects_api_newest_minor                minor of this build's highest version
 vobjects_api_counting_since_seconds      Unix time at which counting began
 ======================================== ===================================
 
-The number of series is bounded, whatever clients send. A route is the template
-that the application sets in the environ (:data:`ROUTE`), never a path. An
-agent is the first product of ``User-Agent`` without its version. Only a
-limited number of agents are distinguished, and the others are :data:`OTHER`. A
-new agent counts only after a response without an error, so that
+The number of series is bounded, whatever clients send; see
+:mod:`vobjects.metric_series`. A route is the template that the application
+sets in the environ (:data:`ROUTE`) for a request that matches it, never a
+path. An agent is the first product of ``User-Agent`` without its version. Only
+a limited number of agents are distinguished, and the others are :data:`OTHER`.
+A new agent counts only after a response without an error, so that
 unauthenticated clients cannot exhaust the limit.
 
 If ``PROMETHEUS_MULTIPROC_DIR`` names a shared directory, several processes
@@ -40,7 +41,12 @@ from typing import TYPE_CHECKING, Any
 import prometheus_client
 from prometheus_client import multiprocess
 
+<<<<<<< HEAD
 from vobjects.microversions import discovery, shared_values
+=======
+from vobjects.metric_series import OTHER, BoundedSeries
+from vobjects.microversions import discovery
+>>>>>>> dda46df (metrics: Bound the number of series)
 from vobjects.microversions.version_policy import (
     ERROR_CODE,
     MICROVERSION,
@@ -62,10 +68,6 @@ DIRECTORY = 'PROMETHEUS_MULTIPROC_DIR'
 
 #: Default number of agents that each process distinguishes.
 MAX_AGENTS = 64
-
-#: Label of agents beyond the limit, of requests without a route, and of
-#: methods that HTTP does not define. No product or template has this form.
-OTHER = '(other)'
 
 #: Label of requests whose ``User-Agent`` is missing or does not follow RFC
 #: 9110.
@@ -107,30 +109,39 @@ class UsageMetrics:
         self._max_agents = max_agents
         self._agents: set[str] = set()
         self._discovery = discovery.paths(policy)
-        self._uses = prometheus_client.Counter(
-            USES,
-            'Requests by version, route and client.',
-            ('version', 'method', 'route', 'agent'),
-            registry=registry,
+        self._uses = BoundedSeries(
+            prometheus_client.Counter(
+                USES,
+                'Requests by version, route and client.',
+                ('version', 'method', 'route', 'agent'),
+                registry=registry,
+            ),
+            kept=1,
         )
-        self._durations = prometheus_client.Histogram(
-            'vobjects_api_request_duration_seconds',
-            'Time from the arrival of a request to its response.',
-            ('method', 'route', 'status'),
-            buckets=_BUCKETS,
-            registry=registry,
+        self._durations = BoundedSeries(
+            prometheus_client.Histogram(
+                'vobjects_api_request_duration_seconds',
+                'Time from the arrival of a request to its response.',
+                ('method', 'route', 'status'),
+                buckets=_BUCKETS,
+                registry=registry,
+            )
         )
-        self._refusals = prometheus_client.Counter(
-            'vobjects_api_refusals',
-            'Rejected requests, by error code.',
-            ('code',),
-            registry=registry,
+        self._refusals = BoundedSeries(
+            prometheus_client.Counter(
+                'vobjects_api_refusals',
+                'Rejected requests, by error code.',
+                ('code',),
+                registry=registry,
+            )
         )
-        self._downgrades = prometheus_client.Counter(
-            'vobjects_api_downgrades',
-            'Requests downgraded for an older engine, by type.',
-            ('type',),
-            registry=registry,
+        self._downgrades = BoundedSeries(
+            prometheus_client.Counter(
+                'vobjects_api_downgrades',
+                'Requests downgraded for an older engine, by type.',
+                ('type',),
+                registry=registry,
+            )
         )
         self._maximum = _gauge(
             'vobjects_api_served_maximum_minor',
@@ -151,10 +162,6 @@ class UsageMetrics:
             SINCE, 'Unix time at which counting began.', 'min', registry
         )
         since.set(clock())
-        # A lookup in prometheus_client takes one or two microseconds; in a
-        # dictionary, a tenth of that.
-        self._use_counters: dict[tuple[str, ...], Any] = {}
-        self._histograms: dict[tuple[str, ...], Any] = {}
 
     def record(
         self, environ: WSGIEnvironment, status: str, seconds: float
@@ -190,27 +197,23 @@ class UsageMetrics:
         if method not in _METHODS:
             method = OTHER
         route = environ.get(ROUTE, OTHER)
-        key: tuple[str, ...] = (method, route, status)
-        histogram = self._histograms.get(key)
-        if histogram is None:
-            histogram = self._histograms[key] = self._durations.labels(*key)
-        histogram.observe(seconds)
+        self._durations[method, route, status].observe(seconds)
         error_code = environ.get(ERROR_CODE)
         if error_code is not None:
-            self._refusals.labels(error_code).inc()
+            self._refusals[error_code,].inc()
         version = environ.get(MICROVERSION)
         if route is OTHER or version is None or route in self._discovery:
             return
         agent = self._agent(environ.get('HTTP_USER_AGENT', ''), status)
-        key = (str(version), method, route, agent)
-        counter = self._use_counters.get(key)
-        if counter is None:
-            counter = self._use_counters[key] = self._uses.labels(*key)
-        counter.inc()
+        self._uses[str(version), method, route, agent].inc()
 
     def count_downgrade(self, type_name: str) -> None:
         """Count a request that was downgraded for an older engine."""
+<<<<<<< HEAD
         self._try(lambda: self._downgrades.labels(type_name).inc())
+=======
+        self._downgrades[type_name,].inc()
+>>>>>>> dda46df (metrics: Bound the number of series)
 
     def _agent(self, header: str, status: str) -> str:
         product = _PRODUCT.match(header)

@@ -66,6 +66,25 @@ def test_metrics_when_requests_were_served_count_them_by_route(
     assert service.metrics('HEAD') == (200, '')
 
 
+@pytest.mark.parametrize(
+    'method', ['OPTIONS', 'HEAD', 'GET', 'POST', 'PATCH', 'TRACE', 'X']
+)
+@pytest.mark.parametrize(
+    'path', ['/none', '/v1/none', '/v1/clusters/a/none', '/ui/none', '//none']
+)
+def test_path_without_a_route_is_no_label(
+    make_service: Callable[..., Service], method: str, path: str
+) -> None:
+    service = make_service()
+
+    client.call(service.application, method, path)
+
+    status, text = service.metrics()
+    assert status == 200
+    assert 'none/' not in text
+    assert '/none' not in text
+
+
 def test_maximum_when_no_engine_is_live_is_minus_one(
     make_service: Callable[..., Service], fleet: fake_engine.FakeFleet
 ) -> None:

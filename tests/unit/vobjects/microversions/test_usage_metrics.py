@@ -11,6 +11,7 @@ import pytest
 from prometheus_client import parser
 
 from tests.unit.vobjects.microversions import wsgi
+from vobjects import metric_series
 from vobjects.microversions import (
     discovery,
     errors,
@@ -145,7 +146,7 @@ def test_agents_beyond_the_limit_count_as_other():
         'a0': 1,
         'a1': 2,
         'a2': 1,
-        usage_metrics.OTHER: 7,
+        metric_series.OTHER: 7,
     }
 
 
@@ -156,7 +157,7 @@ def test_new_agent_is_not_counted_for_an_error():
     service.send(agent='friend')
     service.send('/v1/things/bad', agent='friend')
 
-    assert service.agents() == {usage_metrics.OTHER: 1, 'friend': 2}
+    assert service.agents() == {metric_series.OTHER: 1, 'friend': 2}
 
 
 def test_number_of_series_is_bounded(service):
@@ -173,10 +174,33 @@ def test_number_of_series_is_bounded(service):
     name = 'vobjects_api_request_duration_seconds_count'
     assert dict(service.samples(name)) == {
         ('GET', '/v1/things/{id}', '200'): 30,
-        (usage_metrics.OTHER, '/v1', '405'): 30,
-        ('GET', usage_metrics.OTHER, '404'): 30,
-        ('GET', usage_metrics.OTHER, '406'): 30,
+        (metric_series.OTHER, '/v1', '405'): 30,
+        ('GET', metric_series.OTHER, '404'): 30,
+        ('GET', metric_series.OTHER, '406'): 30,
     }
+
+
+@pytest.mark.parametrize('label', ['method', 'route', 'status', 'agent'])
+@pytest.mark.parametrize('size', [1, 300])
+def test_label_of_many_values_has_bounded_series(service, label, size):
+    for number in range(5_000):
+        value = f'{number:0{size}}'
+        environ = {
+            'REQUEST_METHOD': value if label == 'method' else 'GET',
+            'HTTP_USER_AGENT': value if label == 'agent' else 'curl',
+            version_policy.ROUTE: value if label == 'route' else '/v1',
+            version_policy.MICROVERSION: presets.SENLIN.maximum,
+            version_policy.ERROR_CODE: value,
+        }
+        status = value if label == 'status' else '200'
+        service.usage.record(environ, status, 0.1)
+
+    content = service.usage.text(14)[1]
+    assert len(content) < 15 * metric_series.MAX_SERIES * 200
+    for name in ('request_duration_seconds_count', 'refusals_total'):
+        samples = service.samples(f'vobjects_api_{name}')
+        assert sum(count for _labels, count in samples) == 5_000
+        assert len(samples) <= metric_series.MAX_SERIES + 1
 
 
 def test_rejections_are_counted_by_error_code(service):
