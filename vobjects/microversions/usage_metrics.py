@@ -41,12 +41,8 @@ from typing import TYPE_CHECKING, Any
 import prometheus_client
 from prometheus_client import multiprocess
 
-<<<<<<< HEAD
-from vobjects.microversions import discovery, shared_values
-=======
 from vobjects.metric_series import OTHER, BoundedSeries
-from vobjects.microversions import discovery
->>>>>>> dda46df (metrics: Bound the number of series)
+from vobjects.microversions import discovery, shared_values
 from vobjects.microversions.version_policy import (
     ERROR_CODE,
     MICROVERSION,
@@ -209,11 +205,7 @@ class UsageMetrics:
 
     def count_downgrade(self, type_name: str) -> None:
         """Count a request that was downgraded for an older engine."""
-<<<<<<< HEAD
-        self._try(lambda: self._downgrades.labels(type_name).inc())
-=======
-        self._downgrades[type_name,].inc()
->>>>>>> dda46df (metrics: Bound the number of series)
+        self._try(lambda: self._downgrades[type_name,].inc())
 
     def _agent(self, header: str, status: str) -> str:
         product = _PRODUCT.match(header)
