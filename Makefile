@@ -195,7 +195,7 @@ test-clients: $(VENV)/.test ## Run test suites of Senlin's clients; ARGS='--help
 .PHONY: test-clients-core
 test-clients-core: $(VENV)/.test ## Run those that `make test` includes
 	$(BIN)/python -m tests.clients --suite 'openstacksdk-*' \
-		--suite 'senlin-tempest-plugin' --suite gophercloud $(ARGS)
+		--suite 'senlin-tempest-plugin' --suite gophercloud --core $(ARGS)
 
 # KEEP=yes leaves the cloud running for the next run.
 KEEP ?=

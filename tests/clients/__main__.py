@@ -200,6 +200,11 @@ def _options(names: list[str]) -> argparse.Namespace:
         help='run only tests whose names match this regular expression',
     )
     parser.add_argument(
+        '--core',
+        action='store_true',
+        help='run only the core of each suite that suites.toml names',
+    )
+    parser.add_argument(
         '--workers',
         type=int,
         metavar='NUMBER',
@@ -251,7 +256,7 @@ def _run_all(
     def work(run: Run) -> None:
         launcher = launchers[run.suite.name]
         began = time.monotonic()
-        launcher.run(run.results, options.only)
+        launcher.run(run.results, _only(run, options))
         run.seconds = time.monotonic() - began
         if not run.results:
             log = launcher.errors.read_text(errors='replace')
@@ -278,11 +283,17 @@ def _run_all(
         _repeat_failed(run, launchers[run.suite.name], options)
 
 
+def _only(run: Run, options: argparse.Namespace) -> str:
+    """Return the regular expression of the tests to run; empty for all."""
+    core = run.suite.core if options.core else ''
+    return str(options.only or core)
+
+
 def _judge(run: Run, options: argparse.Namespace) -> None:
     run.verdict = results.judge(
         run.results,
         results.of_suite(run.suite.name),
-        is_complete=not options.only,
+        is_complete=not _only(run, options),
     )
 
 

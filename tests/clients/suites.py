@@ -39,6 +39,7 @@ class Suite:
     packages: list[str] = dataclasses.field(default_factory=list)
     alone: list[str] = dataclasses.field(default_factory=list)
     tests: str
+    core: str = ''
     workers: int = 1
     by_class: bool = False
     environment: dict[str, str]

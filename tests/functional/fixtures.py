@@ -118,10 +118,11 @@ def pytest_runtest_makereport(
 def service(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[deployments.Deployment]:
-    """`vobjects up` with two engines; tests must leave it working."""
+    """An API and two engines; tests must leave them working."""
     directory = tmp_path_factory.mktemp('service')
     with deployments.deployed(request.param, directory) as deployment:
-        deployment.start_all()
+        deployment.start_engines(2)
+        deployment.start_api()
         yield deployment
 
 

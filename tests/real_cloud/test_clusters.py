@@ -85,7 +85,7 @@ RECOVERIES = {
 
 @pytest.mark.parametrize(
     'operation',
-    ['REBOOT', 'REBUILD', pytest.param('RECREATE', marks=pytest.mark.core)],
+    ['REBOOT', 'REBUILD', 'RECREATE'],
 )
 def test_damaged_servers_are_found_and_recovered(
     rest: Client, tenant: Tenant, operation: str
@@ -134,7 +134,6 @@ def test_lost_server_cannot_be_rebooted_or_rebuilt(
     assert tenant.leftovers() == {}
 
 
-@pytest.mark.core
 def test_zones_are_used_by_weight(rest: Client, tenant: Tenant) -> None:
     cluster = rest.create_cluster(rest.server_profile(), 0)
     heavy, light = ZONES
@@ -179,7 +178,6 @@ def test_region_of_the_catalogue_is_used(rest: Client, tenant: Tenant) -> None:
     assert tenant.leftovers() == {}
 
 
-@pytest.mark.core
 def test_server_group_keeps_servers_apart(
     rest: Client, tenant: Tenant
 ) -> None:

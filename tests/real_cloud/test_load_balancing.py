@@ -95,7 +95,6 @@ def test_member_of_a_deleted_server_is_replaced(
     assert tenant.leftovers() == {}
 
 
-@pytest.mark.core
 def test_failed_policy_leaves_no_load_balancer(
     rest: Client, tenant: Tenant
 ) -> None:

@@ -111,7 +111,6 @@ def test_invalid_message_is_removed_and_ignored(
     rest.expect(204, 'DELETE', f'/v1/receivers/{receiver["id"]}')
 
 
-@pytest.mark.core
 def test_deletion_hook_is_posted_and_completed(
     rest: Client, tenant: Tenant, queues: Any
 ) -> None:

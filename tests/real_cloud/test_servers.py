@@ -112,7 +112,6 @@ def test_every_property_of_a_profile_reaches_the_server(
     assert tenant.leftovers() == {}
 
 
-@pytest.mark.core
 def test_server_keeps_its_id_when_its_profile_changes(
     rest: Client, tenant: Tenant
 ) -> None:
