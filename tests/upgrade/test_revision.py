@@ -28,6 +28,21 @@ STEPS = (
 )
 
 
+#: The revision before error classes and stages were frozen.
+BASELINE = '625d944cef7d4437a01ed77d5d3ba0d184e387fa'
+
+#: Start an old API while only new engines live, and an old engine while only
+#: new APIs do.
+STARTS = (
+    upgrade.Step('move', 'engine-1', service_fleet.NEW, number=1),
+    upgrade.Step('move', 'engine-2', service_fleet.NEW, number=2),
+    upgrade.Step('move', 'api-1', service_fleet.REAL, number=3),
+    upgrade.Step('move', 'api-1', service_fleet.NEW, number=4),
+    upgrade.Step('move', 'api-2', service_fleet.NEW, number=5),
+    upgrade.Step('move', 'engine-1', service_fleet.REAL, number=6),
+)
+
+
 @pytest.fixture(scope='module')
 def old(tmp_path_factory: pytest.TempPathFactory) -> revisions.Environment:
     """The environment of the old revision.
@@ -59,6 +74,23 @@ def test_upgrade_from_real_old_code_under_load(
     terms = service_fleet.terms(service_fleet.REAL)
     plan = upgrade.Plan(0, len(STEPS), terms, STEPS)
     opens = service_fleet.opener(platform, tmp_path, old)
+
+    report = upgrade.run(plan, opens)
+
+    assert report.failed is None, upgrade.tree(report)
+
+
+def test_old_process_starts_among_new_processes_only(
+    tmp_path: pathlib.Path,
+) -> None:
+    terms = service_fleet.terms(service_fleet.REAL)
+    plan = upgrade.Plan(0, len(STARTS), terms, STARTS)
+    platform = Platform('embedded', 'sqlite')
+    try:
+        baseline = revisions.environment(ROOT, BASELINE)
+    except revisions.RevisionError as error:
+        requirements.missing(str(error))
+    opens = service_fleet.opener(platform, tmp_path, baseline)
 
     report = upgrade.run(plan, opens)
 
