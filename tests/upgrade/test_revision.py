@@ -87,7 +87,9 @@ def test_old_process_starts_among_new_processes_only(
     plan = upgrade.Plan(0, len(STARTS), terms, STARTS)
     platform = Platform('embedded', 'sqlite')
     try:
-        baseline = revisions.environment(ROOT, BASELINE)
+        baseline = revisions.environment(
+            ROOT, BASELINE, projects=('.', 'distributions/clustering')
+        )
     except revisions.RevisionError as error:
         requirements.missing(str(error))
     opens = service_fleet.opener(platform, tmp_path, baseline)

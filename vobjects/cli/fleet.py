@@ -110,6 +110,23 @@ def _finalize(options: argparse.Namespace, service: Service) -> Result:
     return _summary_data(view, service), _summary(view, service)
 
 
+def _remove(options: argparse.Namespace, service: Service) -> Result:
+    with _ledger(options, service) as ledger:
+        members = [
+            member
+            for member in ledger.members(MAX_LISTED)
+            if member.id.startswith(options.id)
+        ]
+        if len(members) != 1:
+            what = 'several processes' if members else 'no process'
+            raise exceptions.VobjectsError(
+                f'{what} with ID {exceptions.cut(options.id)}; "vobjects fleet'
+                ' list -o json" prints the IDs'
+            )
+        ledger.leave(members[0].id)
+    return {'removed': members[0].id}, [f'removed {members[0].label}']
+
+
 def _manifest(options: argparse.Namespace, service: Service) -> Result:
     if not (named := options.microversion or options.older):
         versions_ = manifest.local()
@@ -178,6 +195,12 @@ def _add_type(parser: Parser) -> None:
     )
 
 
+def _add_id(parser: Parser) -> None:
+    parser.add_argument(
+        'id', metavar='ID', help='ID of the process, or its beginning'
+    )
+
+
 def _add_microversion(parser: Parser) -> None:
     parser.add_argument(
         'microversion',
@@ -223,6 +246,16 @@ _COMMANDS = {
     'finalize': (
         'end a hold: the versions in use follow the live processes again',
         _command(_finalize, examples=['vobjects fleet finalize']),
+    ),
+    'remove': (
+        'remove a process that has died',
+        _command(
+            _remove,
+            'Engines remove dead processes by themselves. A process that lives'
+            ' appears again with its next heartbeat.',
+            examples=['vobjects fleet remove 0c1d2e3f'],
+            add_arguments=_add_id,
+        ),
     ),
     'manifest': (
         'print the manifest of this build, without contacting a server',

@@ -24,7 +24,7 @@ import sys
 import sysconfig
 import tarfile
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from vobjects import exceptions
 
@@ -67,6 +67,7 @@ def environment(
     repository: str | os.PathLike[str],
     revision: str,
     cache: str | os.PathLike[str] | None = None,
+    projects: Sequence[str] = ('.',),
 ) -> Environment:
     """Return the environment of a revision; install it if necessary.
 
@@ -76,6 +77,8 @@ def environment(
     :param revision: any git revision that names a commit
     :param cache: directory for the environments; None: below
         ``XDG_CACHE_HOME``, or ``~/.cache``
+    :param projects: directories of the Python projects to install, relative to
+        the root of the repository
     :raises RevisionError: the repository has no such revision, or it cannot be
         installed
     """
@@ -85,13 +88,13 @@ def environment(
     # It uses the packages of this Python environment, so the name has both.
     current = _distributions_of(repository)
     parent = hashlib.sha256(
-        '\0'.join([sys.version, sys.prefix, *current]).encode()
+        '\0'.join([sys.version, sys.prefix, *current, *projects[1:]]).encode()
     ).hexdigest()
     directory = root.resolve() / f'{commit[:16]}-{parent[:8]}'
     with _locked(directory.with_suffix('.lock')):
         if not (directory / _READY).exists():
             shutil.rmtree(directory, ignore_errors=True)
-            _install(repository, commit, directory)
+            _install(repository, commit, directory, projects)
             _hide(current, directory)
             (directory / _READY).touch()
     return Environment(commit, directory)
@@ -141,7 +144,10 @@ def _hint(repository: str | os.PathLike[str]) -> str:
 
 
 def _install(
-    repository: str | os.PathLike[str], commit: str, directory: pathlib.Path
+    repository: str | os.PathLike[str],
+    commit: str,
+    directory: pathlib.Path,
+    projects: Sequence[str],
 ) -> None:
     venv.create(directory, with_pip=False, symlinks=True)
     python = directory / 'bin' / 'python'
@@ -155,7 +161,8 @@ def _install(
     _run(
         [
             *(sys.executable, '-m', 'pip', '--disable-pip-version-check'),
-            *('--python', str(python), 'install', '--quiet', str(source)),
+            *('--python', str(python), 'install', '--quiet'),
+            *(str(source / project) for project in projects),
         ],
         PIP_TIMEOUT,
     )

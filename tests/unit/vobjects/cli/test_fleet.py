@@ -10,6 +10,8 @@ import pytest
 from vobjects import service
 from vobjects.cli import fleet, main
 from vobjects.objects import manifest
+from vobjects.rpc.fleet import Member
+from vobjects.rpc.memory_ledger import MemoryLedger
 
 
 def test_manifest_when_printed_then_a_manifest_file(tmp_path, capsys):
@@ -64,6 +66,47 @@ def test_fleet_when_input_is_bad_then_exits_2(arguments, error_text, capsys):
     streams = capsys.readouterr()
     assert error_text in streams.err
     assert streams.out == ''
+
+
+class Ledger(MemoryLedger):
+    """A ledger that the command connects to."""
+
+    def connect(self, conf, service):
+        return self, lambda: None
+
+
+@pytest.fixture
+def ledger(monkeypatch, tmp_path):
+    ledger = Ledger()
+    monkeypatch.setattr(
+        fleet.client_process, 'connect_to_ledger', ledger.connect
+    )
+    file = tmp_path / 'vobjects.conf'
+    file.write_text('[DEFAULT]\ntransport_url = embedded:///tmp/none\n')
+    for id_ in ('aa1', 'aa2', 'bb'):
+        ledger.report(
+            Member(id_, 'w', 'h', 't', '1', manifest.Manifest({'A': '1.0'}))
+        )
+    ledger.arguments = [f'--config-file={file}']
+    return ledger
+
+
+@pytest.mark.parametrize(
+    ('id_', 'error_text'),
+    [('cc', "no process with ID 'cc'"), ('aa', 'several processes')],
+)
+def test_remove_when_the_id_is_not_unique_then_fails(
+    ledger, id_, error_text, capsys
+):
+    assert main.main(['fleet', 'remove', id_, *ledger.arguments]) != 0
+    assert error_text in capsys.readouterr().err
+    assert len(ledger.members(9)) == 3
+
+
+def test_remove_when_the_beginning_is_unique_then_removes(ledger, capsys):
+    assert main.main(['fleet', 'remove', 'b', *ledger.arguments]) == 0
+    assert 'removed w bb on h' in capsys.readouterr().out
+    assert [member.id for member in ledger.members(9)] == ['aa1', 'aa2']
 
 
 def test_fleet_when_configuration_is_malformed_then_exits_2(tmp_path, capsys):

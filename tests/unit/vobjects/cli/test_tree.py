@@ -114,6 +114,7 @@ def test_misspelled_option_then_suggestion_and_exit_2(words, parser, capsys):
     required = {
         'TYPE': 'A', 'A': 'A', 'SHELL': 'bash', 'NAME': 'A', 'OLD': '1.0',
         'NEW': '1.1', 'VERSION': '1.0', 'QUEUE': 'q', 'MESSAGE': '{}',
+        'ID': 'a',
     }  # fmt: skip
     positionals = [
         required[name]
@@ -224,6 +225,7 @@ NEEDS_SERVICE = {
     'fleet finalize',
     'fleet hold',
     'fleet list',
+    'fleet remove',
 }
 
 
