@@ -80,6 +80,7 @@ def test_upgrade_from_real_old_code_under_load(
     assert report.failed is None, upgrade.tree(report)
 
 
+@pytest.mark.long
 def test_old_process_starts_among_new_processes_only(
     tmp_path: pathlib.Path,
 ) -> None:

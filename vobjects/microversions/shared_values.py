@@ -47,7 +47,7 @@ class ReservedDict(mmap_dict.MmapedDict):
                         os.unlink(filename)
                 self._memory = os.memfd_create('metrics')
                 filename = f'/proc/self/fd/{self._memory}'
-        super().__init__(filename, read_mode)
+        super().__init__(filename, read_mode)  # type: ignore[no-untyped-call]
         self._f: Any = _ReservedFile(self._f)
 
     def _init_value(self, key: str) -> None:
@@ -57,7 +57,7 @@ class ReservedDict(mmap_dict.MmapedDict):
         """
         capacity = self._capacity
         try:
-            super()._init_value(key)
+            super()._init_value(key)  # type: ignore[no-untyped-call]
         except OSError:
             self._capacity = capacity
             raise

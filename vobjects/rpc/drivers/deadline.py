@@ -45,7 +45,7 @@ def limited(value: Any, name: str) -> float:
     return min(value, LONGEST)
 
 
-class Seconds(types.Float):  # type: ignore[misc]
+class Seconds(types.Float):
     """The type of an option in seconds, which is a finite number."""
 
     def __init__(self, min: float, max: float = LONGEST) -> None:  # noqa: A002 - oslo's names
