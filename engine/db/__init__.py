@@ -5,6 +5,7 @@
 
     database       connections and transactions
     writer_queue   a fair queue of writers to an SQLite file
+    refusals       errors of databases that accept no changes
     models         the tables
     types          column types
     clock          the database's clock

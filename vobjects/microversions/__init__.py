@@ -44,6 +44,7 @@ request uses them::
         version_document(environ, policy, maximum, public_url='') -> dict
         Discovery(app, policy, public_url='')        WSGI: serves both
         paths(policy); base_url(environ)
+    shared_values  keeps a full disk from ending processes that count
     usage_metrics  Prometheus metrics; the only module that needs their client
         UsageMetrics(policy, max_agents=64)     UsageMiddleware(app, usage)
         reads environ[version_policy.ROUTE] and [version_policy.ERROR_CODE]

@@ -10,6 +10,7 @@ In the order of a call::
     memory_ledger  a ledger in memory, for tests
     expiry         removes dead members from the ledger
     suspend_detector  delays that after this process was suspended
+    step_detector  delays it after the clock of the ledger was set
     membership     reports one process to the ledger and keeps its view fresh;
                    the join barrier
     serializer     objects <-> primitives and JSON text, at a peer's versions
