@@ -33,9 +33,12 @@ use. These packages are public, too:
 The remaining modules support them: ``objects`` implements the base classes,
 ``service`` the declaration of a service,
 ``versions`` the version numbers, ``cli`` the command ``vobjects``;
-``sensitive`` hides secrets, ``phrases`` and ``suggestions`` build the texts of
-errors, and ``mypy_plugin`` types the attributes of fields. ``clustering``
-belongs to the distribution vobjects-clustering.
+``field_types`` corrects field types of oslo.versionedobjects,
+``field_schemas`` derives the JSON schemas of fields, and ``unregistered`` has
+the errors about types that are not registered. ``sensitive`` hides secrets,
+``phrases`` and ``suggestions`` build the texts of errors, and ``mypy_plugin``
+types the attributes of fields. ``clustering`` belongs to the distribution
+vobjects-clustering.
 
 Names with a leading underscore, and :mod:`vobjects.objects.codec`, are private
 and may change in any release. Until version 1.0, a minor release may change a

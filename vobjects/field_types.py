@@ -245,7 +245,7 @@ def _adapted_type(field_type: Any) -> Any:
         for name, value in attributes.items()
     ):
         return field_type
-    result = object.__new__(own)
+    result: Any = object.__new__(own)
     vars(result).update(attributes)
     return result
 

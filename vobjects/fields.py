@@ -2,7 +2,7 @@
 """Field types of oslo.versionedobjects, and types for HTTP APIs.
 
 This module exports every name of ``oslo_versionedobjects.fields``, so you can
-switch by changing an import; :mod:`vobjects.field_types` corrects some of the
+switch by changing an import; ``vobjects.field_types`` corrects some of the
 types. The additional types suit an HTTP API. Each
 includes its limits in ``get_schema`` and in its ``repr``, so that changing a
 limit changes the fingerprint of the types that use it.

@@ -57,7 +57,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     ('py:(class|exc|data)', r'(?!vobjects\.).*'),
     # Type variables.
-    ('py:class', r'vobjects\..*\.(Method|ObjectType|FieldT|Result|T)'),
+    ('py:class', r'vobjects\..*\.(Item|Method|ObjectType|FieldT|Result|T)'),
 ]
 autodoc_member_order = 'bysource'
 autodoc_preserve_defaults = True

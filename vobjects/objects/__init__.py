@@ -28,6 +28,8 @@ method.
                     objects faster
     conversion_plan  plans: how to convert the data of a type between two of
                     its versions
+    declaration_checks  check at registration that fields can do what their
+                    type needs
     field_changes   declare how the fields of a type have changed
     history         the history of a type's fields, derived from their
                     declarations

@@ -51,8 +51,7 @@ def changes_of(field: AnyField) -> tuple[FieldChange, ...]:
 def with_adapted_types(field: AnyField) -> AnyField:
     """Return a field, and its older forms, with the types of vobjects.
 
-    :returns: the field itself if nothing changes; see
-        :func:`vobjects.field_types.adapted`
+    :returns: the field itself if nothing changes
     """
     adapted = field_types.adapted(field)
     changes = changes_of(field)
