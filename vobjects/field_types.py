@@ -61,10 +61,11 @@ def in_order(primitives: Iterable[Any]) -> tuple[Any, ...]:
         kinds <= {int, float} and not any(map(math.isnan, items))
     ):
         return tuple(sorted(items))
-    return tuple(sorted(items, key=_json_text))
+    return tuple(sorted(items, key=order_key))
 
 
-def _json_text(value: Any) -> str:
+def order_key(value: Any) -> str:
+    """Return the JSON text by which a set sorts the primitives of objects."""
     return json.dumps(value, sort_keys=True, default=str)
 
 

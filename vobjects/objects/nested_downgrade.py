@@ -15,7 +15,7 @@ from typing import Any
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions
+from vobjects import exceptions, field_types
 
 Manifest = Mapping[str, str]
 
@@ -48,10 +48,18 @@ def downgrade_value(
                 field_type._element_type._type, item, primitive[key], manifest
             )
     elif isinstance(field_type, (ovo_fields.List, ovo_fields.Set)):
+        if isinstance(field_type, ovo_fields.Set):
+            value = sorted(value, key=_order_in_set)
         for item, inner in zip(value, primitive, strict=True):
             downgrade_value(
                 field_type._element_type._type, item, inner, manifest
             )
+
+
+def _order_in_set(item: ovo_base.VersionedObject | None) -> str:
+    """Return the sort key of an object in the primitive of a set."""
+    primitive = None if item is None else item.obj_to_primitive()
+    return field_types.order_key(primitive)
 
 
 def downgrade_object(

@@ -244,3 +244,35 @@ def shape(value: Any) -> Any:
     if value is None:
         return None
     return type(value)(map(shape, value))
+
+
+def test_objects_of_a_set_keep_their_changes_without_compiled_code(
+    registry: None,
+) -> None:
+    @objects.register
+    class Item(objects.Object):
+        VERSION = '1.1'
+        fields = {
+            'name': fields.StringField(),
+            'new': added('1.1', fields.StringField(nullable=True)),
+        }
+
+    @objects.register
+    class Owner(objects.Object):
+        fields = {'items': fields.Field(fields.Set(fields.Object('Item')))}
+
+        def obj_make_compatible(self, primitive: Any, version: str) -> None:
+            super().obj_make_compatible(primitive, version)
+
+    items = [Item(name=str(number)) for number in range(20)]
+    for item in items[::2]:
+        item.obj_reset_changes()
+    written = Owner(items=set(items)).obj_to_primitive(
+        version_manifest={'Owner': '1.0', 'Item': '1.0'}
+    )
+    changed = {
+        primitive['versioned_object.data']['name']
+        for primitive in written['versioned_object.data']['items']
+        if 'versioned_object.changes' in primitive
+    }
+    assert changed == {item.name for item in items[1::2]}
