@@ -7,7 +7,8 @@ int`` that receives the arguments after the command's name and returns the exit
 code. Listing the commands imports none of them.
 
 Exit codes: 0 success, 1 failure or findings, 2 bad input, 130 interrupted by
-Ctrl-C; others as the help of a command states.
+Ctrl-C, 141 the reader of a pipe stopped; others as the help of a command
+states.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ GROUP = 'vobjects.commands'
 BAD_INPUT = 2
 FAILED = 1
 INTERRUPTED = 130
+#: As a shell reports a process that SIGPIPE ended: 128 + 13.
+PIPE_CLOSED = 141
 
 #: Entry points that name a mapping of command -> one line of help, in the
 #: order of `vobjects --help`. Commands without such a line follow.
@@ -61,6 +64,11 @@ _EXPLAINED = (
     ('builtins', 'OSError', FAILED),
 )
 
+#: Commands of the service that is developed with this library, which another
+#: distribution installs.
+_SERVICE = 'vobjects-clustering'
+_SERVICE_COMMANDS = ('up', 'api', 'engine', 'db', 'queue', 'config')
+
 Command = Callable[[list[str]], int]
 CommandPoints = Mapping[str, importlib.metadata.EntryPoint]
 
@@ -78,37 +86,42 @@ def main(argv: Sequence[str] | None = None) -> int:
     :raises KeyboardInterrupt: by Ctrl-C; :mod:`vobjects.__main__` handles it
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
-    name = ''
     try:
         if COMPLETION in os.environ:
             _complete()
         if arguments[:1] == ['help']:
             arguments = [*arguments[1:], '--help']
-        parser = root_parser()
-        options, _ = parser.parse_known_args(arguments[:1])
-        if options.command is None:
-            parser.print_help(sys.stderr)
-            return BAD_INPUT
-        name = options.command
-        commands = command_points()
-        if name not in commands:
-            parser.error(_unknown(name, commands))
-        command: Command = commands[name].load()
-        code = command(arguments[1:])
-        # Here, so that an error of the reader is not reported at exit.
-        sys.stdout.flush()
-        return code
+        try:
+            return _run(arguments)
+        finally:
+            # Here, also after --help, so that an error of the reader is not
+            # reported at exit.
+            sys.stdout.flush()
     except BrokenPipeError:
         # The reader, such as `head`, closed the pipe. Without this, Python's
         # own flush at exit would raise the error again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
+        return PIPE_CLOSED
     except Exception as error:
         code_of_error = _code_of(error)
         if code_of_error is None:
             raise
-        print(f'vobjects {name}: {_first_line(error)}', file=sys.stderr)
+        command = ' '.join(['vobjects', *arguments[:1]])
+        print(f'{command}: {_first_line(error)}', file=sys.stderr)
         return code_of_error
+
+
+def _run(arguments: list[str]) -> int:
+    parser = root_parser()
+    options, _ = parser.parse_known_args(arguments[:1])
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return BAD_INPUT
+    commands = command_points()
+    if options.command not in commands:
+        parser.error(_unknown(options.command, commands))
+    command: Command = commands[options.command].load()
+    return command(arguments[1:])
 
 
 def command_points() -> CommandPoints:
@@ -159,6 +172,11 @@ def _complete() -> NoReturn:
 
 
 def _unknown(name: str, commands: CommandPoints) -> str:
+    if name in _SERVICE_COMMANDS:
+        return (
+            f'{name!r} is a command of the clustering service; install it'
+            f' with "pip install {_SERVICE}"'
+        )
     near = suggestions.nearest(name, commands)
     found = [near] if near else _with_subcommand(name, commands)
     advice = (

@@ -46,6 +46,7 @@ def resolve(name: str, path: pathlib.Path) -> Lock:
         return _release(name, path)
     if _is_revision(name, path):
         return _git(name, path)
+    add_to_import_path(path)
     if _is_module(prefix):
         return _import(name, path)
     raise LockError(
@@ -78,10 +79,13 @@ def load(lock: Lock, path: pathlib.Path) -> None:
 
 
 def add_to_import_path(path: pathlib.Path) -> None:
-    """Add the directory of a lock file to the start of ``sys.path``."""
-    directory = str(path.resolve().parent)
-    if directory not in sys.path:
-        sys.path.insert(0, directory)
+    """Add two directories to the start of ``sys.path``.
+
+    They are that of a lock file and, after it, the working directory.
+    """
+    for directory in (pathlib.Path.cwd(), path.resolve().parent):
+        if str(directory) not in sys.path:
+            sys.path.insert(0, str(directory))
 
 
 def _file(name: str, path: pathlib.Path) -> Lock:
@@ -93,6 +97,7 @@ def _release(name: str, path: pathlib.Path) -> Lock:
 
 
 def _import(name: str, path: pathlib.Path) -> Lock:
+    add_to_import_path(path)
     snapshot.load([name])
     known = parse.load(path) if path.is_file() else None
     return snapshot.snapshot([name], known)

@@ -8,6 +8,7 @@ version; earlier locks have recorded the older ones.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -43,11 +44,43 @@ def load(imports: Sequence[str]) -> None:
             registries.load(name)
         except exceptions.DeclarationError as error:
             raise LockError(f'cannot import {name}: {error}') from error
-        except (ImportError, AttributeError, TypeError) as error:
+        except (Exception, SystemExit) as error:
+            place = _place(error, registries.top_level_package(name))
+            advice = (
+                ''
+                if place
+                else (
+                    '; name the code that registers the types: MODULE,'
+                    ' MODULE:CALLABLE or PACKAGE.*'
+                )
+            )
             raise LockError(
-                f'cannot import {name}: {error}; name the code that registers'
-                ' the types: MODULE, MODULE:CALLABLE or PACKAGE.*'
+                f'cannot import {name}: {place}{_explain(error)}{advice}'
             ) from error
+
+
+def _explain(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        return f'{type(error).__name__}: {error.msg}'
+    if isinstance(error, ImportError):
+        return str(error)
+    return f'{type(error).__name__}: {error}'
+
+
+def _place(error: BaseException, package: str) -> str:
+    """Return 'FILE:LINE: ' of an error, in the code of a package.
+
+    :returns: empty if none of the package's code was running
+    """
+    if isinstance(error, SyntaxError) and error.filename:
+        return f'{error.filename}:{error.lineno}: '
+    places = [
+        f'{frame.f_code.co_filename}:{line}: '
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if registries.top_level_package(str(frame.f_globals.get('__name__')))
+        == package
+    ]
+    return places[-1] if places else ''
 
 
 def classes_of(imports: Sequence[str]) -> Iterator[AnyClass]:

@@ -123,6 +123,8 @@ class MicroversionLimit:
     :ivar supported: highest version that the cap allows; None: the type is
         unknown
     :ivar groups: groups that force this limit; empty if a hold or a pin does
+    :ivar is_pinned: whether the configuration of this process pins the type
+        at the supported version
     """
 
     microversion: Version
@@ -130,14 +132,19 @@ class MicroversionLimit:
     required: str
     supported: str | None
     groups: tuple[Group, ...]
+    is_pinned: bool = False
 
     @property
     def reason(self) -> str:
         """A clause that can follow "because"."""
         if not self.groups:
+            limit = (
+                '[upgrade_levels] engine limits it to'
+                if self.is_pinned
+                else f'{self.type_name} is held at'
+            )
             return (
-                f'{self.type_name} {self.required} is needed, but'
-                f' {self.type_name} is held at'
+                f'{self.type_name} {self.required} is needed, but {limit}'
                 f' {self.supported or "no version"}'
             )
         first = self.groups[0].examples[0]
@@ -244,6 +251,8 @@ class View:
                             required,
                             cap.get(name),
                             self.limiting_groups(topic, name),
+                            self.pinned is not None
+                            and self.pinned.get(name) == cap.get(name),
                         )
                     )
                     break

@@ -15,6 +15,7 @@ import pytest
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects.cli import lock as cli
+from vobjects.cli import main
 from vobjects.lock import parse
 from vobjects.lock.model import LockError
 
@@ -364,3 +365,61 @@ def test_collapse_merges_unreleased_versions(
     assert [s.version for s in lock.types['Order']] == ['1.0', '1.1']
     assert [s.version for s in lock.types['Bill']] == ['1.0', '1.1']
     assert 'OK: ' in output(capsys, 0, 'check')
+
+
+@pytest.mark.parametrize('path', ['x.lock', 'sub/x.lock'])
+def test_lock_imports_modules_in_the_working_directory(
+    shop: ReplaceModule,
+    tmp_path: pathlib.Path,
+    path: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        sys, 'path', [p for p in sys.path if p not in ('', str(tmp_path))]
+    )
+    shop(FIRST)
+    (tmp_path / 'sub').mkdir()
+    options = ['--file', path]
+    imports = ['--import', 'shop:register_all']
+    assert cli.main(['init', *options, *imports]) == 0
+    for command in (['update'], ['release', '1'], ['check'], ['collapse']):
+        assert cli.main([*command, *options]) == 0
+    assert cli.diff(['import:shop:register_all', 'tree', *options]) == 0
+
+
+@pytest.mark.parametrize(
+    ('code', 'message'),
+    [
+        ('def register_all(:\n', 'shop.py:1: SyntaxError: invalid syntax'),
+        ('\n1 / 0\n', 'shop.py:2: ZeroDivisionError: division by zero'),
+        ('import nowhere\n', "shop.py:1: No module named 'nowhere'"),
+        ('import sys\nsys.exit(3)\n', 'shop.py:2: SystemExit: 3'),
+        ('def register_all():\n    {}["a"]\n', "shop.py:2: KeyError: 'a'"),
+        ('', 'name the code that registers the types'),
+    ],
+)
+@pytest.mark.parametrize(
+    'words',
+    [
+        ['lock', 'init', '--file', 'n.lock', '--import', 'shop:register_all'],
+        ['lock', 'check'],
+        ['lock', 'update'],
+        ['lock', 'release', '2'],
+        ['lock', 'collapse'],
+        ['diff', 'release:1'],
+        ['diff', 'import:shop:register_all'],
+    ],
+)
+def test_commands_when_an_import_fails_name_file_and_line(
+    shop: ReplaceModule,
+    code: str,
+    message: str,
+    words: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shop(code)
+    capsys.readouterr()
+    assert main.main(words) == main.BAD_INPUT
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count('\n') == 1

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 import subprocess
 import sys
@@ -109,3 +110,34 @@ def test_main_when_the_caller_can_mend_it_then_exits_2(capsys):
     assert shown.startswith(
         'vobjects fleet: --state-dir: /no/such/vobjects.conf is not a file'
     )
+
+
+@pytest.mark.parametrize('name', ['up', 'api', 'engine', 'db', 'queue'])
+def test_main_when_the_service_is_not_installed_names_its_distribution(
+    name, monkeypatch, capsys
+):
+    monkeypatch.setattr(main, 'command_points', dict)
+    with pytest.raises(SystemExit) as ended:
+        main.main([name])
+    assert ended.value.code == 2
+    assert 'pip install vobjects-clustering' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    'arguments', [['lock', 'rules'], ['--help'], ['lock', '--help']]
+)
+def test_main_when_the_reader_closed_the_pipe_exits_as_after_sigpipe(
+    arguments,
+):
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.run(
+        [sys.executable, '-m', 'vobjects', *arguments],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writer)
+    # argparse ignores such an error when it prints the help.
+    expected = 0 if '--help' in arguments else main.PIPE_CLOSED
+    assert (process.returncode, process.stderr) == (expected, b'')
