@@ -11,10 +11,14 @@ from typing import Any
 from vobjects import exceptions  # isort: skip
 from vobjects.objects import manifest  # isort: skip
 from oslo_versionedobjects import base as ovo_base
+from oslo_versionedobjects.fields import UnspecifiedDefault
 
 from vobjects.lock import registries, samples, service_quirks
+from vobjects.objects import Object
+from vobjects.objects.conversion_plan import default_primitive
 from vobjects.testing.emulated_peer import namespace_of
 from vobjects.testing.primitive_differences import first_difference, shortened
+from vobjects.versions import Version
 
 
 def _remove_field(primitive: Any, type_name: str, field: str) -> bool:
@@ -37,6 +41,52 @@ def _remove_field(primitive: Any, type_name: str, field: str) -> bool:
             changes[:] = [change for change in changes if change != field]
             is_removed = True
     return is_removed
+
+
+def _unset_defaults(before: Any, after: Any) -> None:
+    """Remove fields that an upgrade or a downgrade filled.
+
+    A type with declared history means its default by a field that is unset. A
+    ``Resource`` gives its older readers null, if it has no default. Fields
+    that the newest version dropped are removed, too.
+
+    :param before: a primitive, or a part of it; changed
+    :param after: the same part of what the newest version writes; changed
+    """
+    if isinstance(before, list) and isinstance(after, list):
+        before, after = dict(enumerate(before)), dict(enumerate(after))
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return
+    for key in before.keys() & after.keys():
+        _unset_defaults(before[key], after[key])
+    namespace = next((k[:-5] for k in before if str(k).endswith('.data')), '')
+    cls = registries.newest(before.get(f'{namespace}.name', ''))
+    if cls is None or not issubclass(cls, Object):
+        return
+    history = cls._history
+    version = Version.parse(before[f'{namespace}.version'])
+    fields = history.wire_fields_at(version)
+    data, written = before[f'{namespace}.data'], after[f'{namespace}.data']
+    for name in fields:
+        if history.name_at(name, version, history.version) is None:
+            # The type dropped it; a lost value is reported as LossyDowngrade.
+            data.pop(name, None)
+            written.pop(name, None)
+        elif (
+            name in written
+            and name not in data
+            and written[name] in _unset_values(cls, name, fields)
+        ):
+            del written[name]
+
+
+def _unset_values(
+    cls: type[Object], name: str, fields: Mapping[str, Any]
+) -> list[Any]:
+    default = default_primitive(name, fields[name])
+    if default is not UnspecifiedDefault:
+        return [json.loads(json.dumps(default))]
+    return [None] if fields[name].nullable and not cls.REFUSE_LOSS else []
 
 
 def check(
@@ -74,6 +124,7 @@ def check(
     written = samples.with_sorted_changes(json.loads(json.dumps(written)))
     for type_and_field in given_up:
         _remove_field(written, *type_and_field)  # filled with a default
+    _unset_defaults(primitive, written)
     before = primitive[f'{namespace}.data']
     after = written[f'{namespace}.data']
     difference = first_difference(before, after)

@@ -8,7 +8,14 @@ from oslo_versionedobjects import base as ovo_base
 
 from tests.unit.vobjects.lock.factories import vobjects_type
 from vobjects import fields, objects
-from vobjects.objects.history import removed
+from vobjects.lock import registries, samples
+from vobjects.objects.history import (
+    added,
+    changed,
+    changes_of,
+    removed,
+    renamed,
+)
 from vobjects.testing import golden_checks
 
 pytestmark = pytest.mark.usefixtures('registry')
@@ -75,3 +82,70 @@ def test_check_when_a_type_has_given_up_a_value_checks_the_others(
     )
     with pytest.raises(AssertionError, match="'x' and became 'X'"):
         golden_checks.check(primitive, manifest)
+
+
+@pytest.mark.parametrize('parent', [objects.Request, objects.Resource])
+@pytest.mark.parametrize(
+    ('released', 'declared'),
+    [
+        (
+            fields.StringField(default='ctr'),
+            lambda old: removed('1.1', old),
+        ),
+        (
+            fields.StringField(default='ctr'),
+            lambda old: removed('1.1', old, dropped='1.2'),
+        ),
+        (
+            fields.StringField(default='ctr'),
+            lambda old: removed('1.1', old, dropped='1.2', on_drop='ignore'),
+        ),
+        (
+            fields.StringField(nullable=True),
+            lambda old: removed('1.1', old, dropped='1.2'),
+        ),
+        (
+            fields.StringField(default='ctr'),
+            lambda old: renamed('1.1', 'a', old),
+        ),
+        (
+            fields.StringField(default='ctr'),
+            lambda old: changed(
+                '1.1', old, fields.StringField(default='x'), up=str, down=str
+            ),
+        ),
+        (
+            fields.StringField(),
+            lambda old: removed(
+                '1.2',
+                changed(
+                    '1.1',
+                    old,
+                    fields.StringField(default='x'),
+                    up=str,
+                    down=str,
+                ),
+            ),
+        ),
+    ],
+)
+def test_check_when_a_later_version_changes_a_field_passes(
+    parent: Any, released: Any, declared: Any
+) -> None:
+    vobjects_type(parent=parent, a=released, b=fields.StringField())
+    cls = objects.registered_type('Thing')
+    primitives = samples.primitives(cls, registries.newest)
+    ovo_base.VersionedObjectRegistry()._obj_classes.clear()
+    field = declared(released)
+    is_renamed = changes_of(field)[-1].kind == 'renamed'
+    vobjects_type(
+        version='1.2',
+        parent=parent,
+        version_map={'1.1': '1.1', '1.2': '1.2'},
+        b=fields.StringField(),
+        c=added('1.1', fields.StringField(nullable=True)),
+        d=added('1.2', fields.StringField(nullable=True)),
+        **{'renamed_a' if is_renamed else 'a': field},
+    )
+    for primitive in primitives:
+        golden_checks.check(primitive, {'Thing': '1.0'})
