@@ -147,7 +147,10 @@ def local() -> Manifest:
 
 
 def minimum(manifests: Iterable[Mapping[str, str]]) -> Manifest:
-    """Return the common types of all manifests, each at its lowest version."""
+    """Return the common types of all manifests, each at its lowest version.
+
+    No version suits peers of different major versions of a type.
+    """
     lowest: dict[str, Version] | None = None
     for manifest in manifests:
         versions = {n: Version.parse(v) for n, v in manifest.items()}
@@ -157,7 +160,7 @@ def minimum(manifests: Iterable[Mapping[str, str]]) -> Manifest:
             lowest = {
                 name: min(version, versions[name])
                 for name, version in lowest.items()
-                if name in versions
+                if name in versions and versions[name].major == version.major
             }
     return Manifest({n: str(v) for n, v in (lowest or {}).items()})
 

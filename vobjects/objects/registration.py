@@ -31,6 +31,14 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
     """
     name = cls.obj_name()
     version = _parse(name, 'VERSION', cls.VERSION)
+    if version.major != history.FIRST.major:
+        raise exceptions.DeclarationError(
+            f"{name}.VERSION: '{version}' is another major version, which"
+            f' peers of {history.FIRST.major}.x cannot convert; use the next'
+            ' minor version, with changed(), or removed() and dropped=, or'
+            ' register a type with another name, such as'
+            f' {name}{version.major}'
+        )
     declared = _declared(cls)
     declaration_checks.check_fields(cls, declared)
     timeline = history.History(
@@ -160,8 +168,8 @@ def _read_version_map(cls: type[Object], version: Version) -> None:
 def _check_reasons(cls: type[Object], version: Version) -> None:
     """Check that each version changes a field, or says why there is one.
 
-    Exempt are classes that convert by hand, because they declare no changes;
-    versions of a nested type; and the first version of a major one.
+    Exempt are 1.0, versions of a nested type, and classes that convert by
+    hand, because they declare no changes.
 
     :raises vobjects.exceptions.DeclarationError: a version has no purpose
     """

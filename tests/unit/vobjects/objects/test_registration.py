@@ -82,13 +82,31 @@ def test_version_when_it_changes_no_field_is_rejected(
         ('1.7', {'obj_make_compatible': make_compatible}),
         ('1.1', {'child_versions': {'1.0': '1.0', '1.1': '1.4'}}),
         ('1.1', {'obj_relationships': {'a': [('1.1', '1.4')]}}),
-        ('2.0', {}),
     ],
 )
 def test_version_when_it_is_explained_is_registered(
     version: str, attributes: dict[str, Any]
 ) -> None:
     assert version == register_thing(version, **attributes).VERSION
+
+
+@pytest.mark.parametrize('version', ['2.0', '2.1', '10.0'])
+@pytest.mark.parametrize(
+    'attributes', [{}, {'obj_make_compatible': make_compatible}]
+)
+@pytest.mark.parametrize(
+    'parent', [objects.Object, objects.Request, objects.Resource]
+)
+def test_version_of_another_major_version_is_rejected(
+    parent: type[Any], attributes: dict[str, Any], version: str
+) -> None:
+    with pytest.raises(
+        exceptions.DeclarationError,
+        match=rf"Thing.VERSION: '{version}' .* a type with another name",
+    ):
+        register_thing(
+            version, parent, VERSION_MAP={'1.1': version}, **attributes
+        )
 
 
 def test_version_of_a_subclass_inherits_the_reason() -> None:
@@ -98,9 +116,12 @@ def test_version_of_a_subclass_inherits_the_reason() -> None:
     assert register_thing('1.1', parent, fields={'b': b}).VERSION == '1.1'
 
 
-def test_version_of_an_adopted_class_is_not_checked() -> None:
+@pytest.mark.parametrize('version', ['1.9', '2.0'])
+def test_version_of_an_adopted_class_is_not_checked(version: str) -> None:
     cls = type(
-        'Thing', (ovo_base.VersionedObject,), {'VERSION': '1.9', 'fields': {}}
+        'Thing',
+        (ovo_base.VersionedObject,),
+        {'VERSION': version, 'fields': {}},
     )
     ovo_base.VersionedObjectRegistry.register(cls)
     assert adoption.adopt([cls]) == [cls]
