@@ -94,6 +94,7 @@ def removed(
     *,
     dropped: str | None = None,
     on_drop: OnDrop = 'refuse',
+    instead: Any = OMITTED,
 ) -> AnyField:
     """Declare that ``version`` removed the field from the API.
 
@@ -108,8 +109,12 @@ def removed(
     :param on_drop: the handling of a value of an older sender when the type
         has dropped the field. ``'ignore'``: discard it; ``'refuse'``: raise
         LossyDowngrade, which clients receive as a 400
+    :param instead: the primitive value that an older reader gets from a build
+        that has dropped the field, if the field is required
     """
-    change = FieldChange('removed', version, on_drop=on_drop, dropped=dropped)
+    change = FieldChange(
+        'removed', version, on_drop=on_drop, dropped=dropped, instead=instead
+    )
     return _attach(field, change)
 
 

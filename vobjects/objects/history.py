@@ -54,6 +54,7 @@ class FieldSpan:
     :ivar on_drop: of ``added``
     :ivar on_removal: ``on_drop`` of ``removed``, if the type drops the field
     :ivar change: the change of type that started the span
+    :ivar instead: of ``removed``, if the type drops the field
     """
 
     name: str
@@ -64,6 +65,7 @@ class FieldSpan:
     on_drop: OnDrop = 'refuse'
     on_removal: OnDrop = 'refuse'
     change: FieldChange | None = None
+    instead: Any = OMITTED
 
     def covers(self, version: Version) -> bool:
         """Tell whether this span includes ``version``."""
@@ -244,7 +246,7 @@ class History:
         expects a field that has since been dropped.
         """
         nearest = spans[0] if up else spans[-1]
-        value = _default(nearest)
+        value = _default(nearest) if up else _substitute(nearest)
         if value is OMITTED and not up and self._is_read_only:
             value = None if nearest.field.nullable else OMITTED
         for step in _steps(spans, nearest, target_span):
@@ -264,6 +266,7 @@ class History:
         is_added = False
         on_drop: OnDrop = 'refuse'
         on_removal: OnDrop = 'refuse'
+        instead: Any = OMITTED
         for position, change in reversed(list(enumerate(changes))):
             version = Version.parse(change.version)
             if change.kind == 'removed':
@@ -273,6 +276,7 @@ class History:
                     )
                 hidden, end = version, self._dropped_at(name, change)
                 on_removal = change.on_drop if end else 'refuse'
+                instead = change.instead
             elif change.kind == 'added':
                 if position != 0:
                     raise self._error(
@@ -298,6 +302,7 @@ class History:
             )
             for span in reversed(spans)
         ]
+        spans[-1] = dataclasses.replace(spans[-1], instead=instead)
         self._check_types(spans)
         return spans
 
@@ -329,14 +334,19 @@ class History:
         last = spans[-1]
         # Each version of a response that keeps the field contains it.
         is_kept = self._is_read_only and self._in_api and last.end is None
-        if last.hidden is not None and is_required(last.field) and not is_kept:
+        if last.instead is not OMITTED:
+            self._check_removal(last)
+        elif (
+            last.hidden is not None and is_required(last.field) and not is_kept
+        ):
             raise self._error(
                 last.name,
                 f'a field removed at {last.hidden} needs nullable=True or a'
                 ' default, because peers of other versions do not have it; if'
-                ' a release requires the field, first give it a default in an'
-                f' earlier version: removed({str(last.hidden)!r},'
-                " changed('X.Y', old_field, new_field, up=..., down=...))",
+                ' a release requires the field, let the type drop it, and name'
+                f' the value for older readers: removed({str(last.hidden)!r},'
+                f' field, dropped={str(last.end or last.hidden)!r},'
+                ' instead=...)',
             )
         for before, span in itertools.pairwise(spans):
             change = span.change
@@ -350,7 +360,7 @@ class History:
                     ' omit it; give the new field a default or nullable=True',
                 )
             if change.instead is not OMITTED:
-                self._check_instead(before, change, where)
+                self._check_instead(before, change.instead, where)
             elif change.on_drop == 'ignore' and is_required(before.field):
                 raise self._error(
                     span.name,
@@ -359,6 +369,24 @@ class History:
                 )
         for number in range(len(spans)):
             self._check_default(spans[number:])
+
+    def _check_removal(self, last: FieldSpan) -> None:
+        """Check that ``instead`` of ``removed`` replaces a required field."""
+        where = f'removed({str(last.hidden)!r})'
+        if last.end is None or not is_required(last.field):
+            raise self._error(
+                last.name,
+                f'{where} with instead= needs dropped= and a field that is'
+                ' neither nullable nor has a default',
+            )
+        if not self._is_read_only and last.end != last.hidden:
+            raise self._error(
+                last.name,
+                f'{where}: newer clients do not send the field, but each'
+                f' version before dropped={str(last.end)!r} requires it; write'
+                f' dropped={str(last.hidden)!r}',
+            )
+        self._check_instead(last, last.instead, where)
 
     def _check_default(self, spans: list[FieldSpan]) -> None:
         """Check that all later types can hold the default of the first one."""
@@ -385,17 +413,17 @@ class History:
                 )
 
     def _check_instead(
-        self, before: FieldSpan, change: FieldChange, where: str
+        self, before: FieldSpan, instead: Any, where: str
     ) -> None:
         try:
-            if change.instead is None and before.field.nullable:
+            if instead is None and before.field.nullable:
                 return
-            checked(before.field, change.instead)
+            checked(before.field, instead)
         except CONVERTER_ERRORS as error:
             raise self._error(
                 before.name,
                 f'{where}: the old field rejects'
-                f' instead={exceptions.cut(change.instead)}: {error}',
+                f' instead={exceptions.cut(instead)}: {error}',
             ) from None
 
     def _check_order(
@@ -450,7 +478,7 @@ def _drop(
     last = spans[0] if is_down else spans[-1]
     harmless = [None]
     for span in spans:
-        value = _default(span)
+        value = _substitute(span)
         with contextlib.suppress(*CONVERTER_ERRORS):
             for step in _steps(spans, span, last):
                 value = step.apply(value)
@@ -523,6 +551,11 @@ def _step_down(before: FieldSpan, span: FieldSpan) -> Step:
         instead=change.instead,
         placeholder=placeholder,
     )
+
+
+def _substitute(span: FieldSpan) -> Any:
+    """Return the value of a span that newer versions dropped."""
+    return _default(span) if span.instead is OMITTED else span.instead
 
 
 def _default(span: FieldSpan) -> Any:

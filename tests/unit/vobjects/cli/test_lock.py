@@ -10,14 +10,17 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects.cli import lock as cli
 from vobjects.cli import main
-from vobjects.lock import parse
+from vobjects.lock import golden, parse
 from vobjects.lock.model import LockError
+from vobjects.testing import golden_checks
+from vobjects.testing.emulated_peer import EmulatedPeer
 
 FIRST = """\
 import vobjects
@@ -423,3 +426,78 @@ def test_commands_when_an_import_fails_name_file_and_line(
     error = capsys.readouterr().err
     assert message in error
     assert error.count('\n') == 1
+
+
+REQUIRED = """\
+import vobjects
+from vobjects import added, fields, removed
+
+
+def register_all():
+    @vobjects.register
+    class Order(vobjects.KIND):
+        VERSION = '1.0'
+        fields = {'item': fields.StringField(), 'mode': fields.StringField()}
+"""
+
+
+@pytest.mark.parametrize(
+    ('kind', 'steps'),
+    [
+        ('Request', ["removed('1.1', FIELD, dropped='1.1', instead='ctr')"]),
+        ('Object', ["removed('1.1', FIELD, dropped='1.1', instead='ctr')"]),
+        ('Resource', ["removed('1.1', FIELD, dropped='1.1', instead='ctr')"]),
+        (
+            'Resource',
+            [
+                "removed('1.1', FIELD)",
+                "removed('1.1', FIELD, dropped='1.2', instead='ctr')",
+            ],
+        ),
+    ],
+)
+def test_lock_when_a_required_field_is_dropped_accepts_each_release(
+    shop: ReplaceModule, kind: str, steps: list[str]
+) -> None:
+    code = REQUIRED.replace('KIND', kind)
+    options = ['--file', f'{kind}.lock']
+    path = pathlib.Path(options[1])
+
+    def replace(code: str) -> None:
+        ovo_base.VersionedObjectRegistry()._obj_classes.clear()
+        shop(code)
+
+    replace(code)
+    imports = ['--import', 'shop:register_all']
+    assert cli.main(['init', *options, *imports]) == 0
+    assert cli.main(['release', '1', *options]) == 0
+    for minor, declared in enumerate(steps, 1):
+        versions = range(1, minor + 1)
+        version_map = {f'1.{n}': f'1.{n}' for n in versions}
+        replace(
+            code.replace(
+                "VERSION = '1.0'",
+                f"VERSION = '1.{minor}'\n        VERSION_MAP = {version_map}"
+                if kind != 'Object'
+                else f"VERSION = '1.{minor}'",
+            ).replace(
+                "'mode': fields.StringField()",
+                f"'mode': {declared}".replace('FIELD', 'fields.StringField()'),
+            )
+        )
+        for command in ('update', 'check'):
+            assert cli.main([command, *options]) == 0
+        order = ovo_base.VersionedObjectRegistry.obj_classes()['Order'][0]
+        for release in parse.load(path).releases:
+            for primitive in golden.read(path, release):
+                manifest = parse.load(path).at(release).manifest()
+                golden_checks.check(primitive, manifest)
+                peer = EmulatedPeer(parse.load(path).at(release))
+                sent = (
+                    order(item='x', mode='ctr')
+                    if 'mode' in order.fields
+                    else order(item='x')
+                )
+                received: Any = peer.read(sent.obj_to_primitive('1.0'))
+                assert received.mode == 'ctr'
+        assert cli.main(['release', str(minor + 1), *options]) == 0

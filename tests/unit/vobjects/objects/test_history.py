@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -387,7 +388,7 @@ def test_removed_field_of_request_when_required_needs_a_default_first(
     required, optional = fields.StringField(), fields.StringField(default='a')
     with pytest.raises(exceptions.DeclarationError) as caught:
         secret_request(mode=removed('1.1', required))
-    assert "removed('1.1', changed('X.Y', old_field, new_field" in str(
+    assert "removed('1.1', field, dropped='1.1', instead=...)" in str(
         caught.value
     )
 
@@ -407,6 +408,30 @@ def test_removed_field_of_request_when_required_needs_a_default_first(
     request.obj_set_defaults()
     sent = request.obj_to_primitive('1.0')
     assert sent['versioned_object.data'] == {'mode': 'a'}
+
+
+@pytest.mark.parametrize(
+    ('parent', 'options', 'problem'),
+    [
+        (objects.Request, {'dropped': '1.2', 'instead': 'a'}, "='1.1'"),
+        (objects.Request, {'instead': 'a'}, 'needs dropped='),
+        (objects.Resource, {'instead': 'a'}, 'needs dropped='),
+        (objects.Resource, {'dropped': '1.2', 'instead': None}, 'rejects'),
+        (objects.Resource, {'dropped': '1.2', 'instead': []}, 'rejects'),
+        (objects.Resource, {'dropped': '1.2'}, 'needs nullable=True'),
+    ],
+)
+def test_removed_field_with_invalid_substitute_is_rejected(
+    registry: None, parent: Any, options: dict[str, Any], problem: str
+) -> None:
+    body = {
+        'VERSION': '1.2',
+        'VERSION_MAP': {'1.1': '1.1', '1.2': '1.2'},
+        'NO_FIELD_CHANGES': {} if 'dropped' in options else {'1.2': 'Why.'},
+        'fields': {'mode': removed('1.1', fields.StringField(), **options)},
+    }
+    with pytest.raises(exceptions.DeclarationError, match=problem):
+        objects.register(type('Secret', (parent,), body))
 
 
 def test_dropped_field_when_older_client_sets_it_raises(

@@ -46,6 +46,7 @@ def test_minimum_compares_numbers_and_may_be_empty() -> None:
     lowest = manifest.minimum([{'A': '1.9'}, {'A': '1.10'}])
     assert dict(lowest) == {'A': '1.9'}
     assert not manifest.minimum([])
+    assert not manifest.minimum([{'A': '1.9'}, {'A': '2.0'}])
 
 
 def test_load_is_inverse_of_dump(tmp_path: pathlib.Path) -> None:
