@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
+import ast
+import dataclasses
+import inspect
 import json
+import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 from vobjects.lock import registries, service_quirks
 from vobjects.lock.changes import SchemaChange
@@ -46,22 +51,95 @@ def _declared(rule: Rule, change: SchemaChange) -> Iterator[str]:
     if change.kind == 'conversion':
         yield f'declare "{change.detail}" again at {change.old.version}'
         return
+    if change.kind == 'not-nullable' and not change.after.optional:
+        yield (
+            f"'{change.field}': {old},  # keep it nullable, or declare a"
+            ' change to a field with a default: older peers send null'
+        )
+        return
+    names = _renamed(change)
     if change.scope == 'edit':
         yield f"VERSION = '{version}'"
-        if change.new.kind in ('request', 'resource'):
+        cls = registries.newest(change.new.name)
+        if change.new.kind != 'object' or getattr(cls, 'VERSION_MAP', None):
             yield (
                 f"VERSION_MAP = {{..., 'X.Y': '{version}'}}"
                 '  # X.Y: the first microversion with this version'
             )
-    if change.kind == 'added':
+    if names:
+        before, after = names
+        yield f"'{after}': renamed('{version}', '{before}', {old}),"
+    elif change.kind == 'added':
         yield f"'{change.field}': added('{version}', {_optional(change)}),"
     elif change.kind == 'removed':
         yield f"'{change.field}': removed('{version}', {old}),"
     else:
+        same = '...' if change.kind == 'retyped' else 'lambda value: value'
         yield (
-            f"'{change.field}': changed('{version}', {old}, {new},"
-            ' up=..., down=...),'
+            f"'{change.field}': changed('{version}',"
+            f' {_with_history(change, old)}, {new}, up={same}, down={same}),'
         )
+
+
+#: Function that declares a change -> position of the newest field.
+_NEWEST = {'added': 1, 'renamed': 2, 'changed': 2}
+
+
+def _with_history(change: SchemaChange, old: str) -> str:
+    """Return the released form of a field, with its declared history.
+
+    :param old: the released field, without its history
+    """
+    cls: Any = registries.newest(change.new.name)
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    except (OSError, TypeError, SyntaxError):
+        return old
+    for node in ast.walk(tree):
+        for key, declared in (
+            zip(node.keys, node.values, strict=True)
+            if isinstance(node, ast.Dict)
+            else ()
+        ):
+            if isinstance(key, ast.Constant) and key.value == change.field:
+                return _replaced(declared, old)
+    return old
+
+
+def _replaced(declared: ast.expr, old: str) -> str:
+    """Return a declaration with another newest field."""
+    newest = declared
+    while isinstance(newest, ast.Call):
+        position = _NEWEST.get(ast.unparse(newest.func).rpartition('.')[2])
+        if position is None or position >= len(newest.args):
+            break
+        outer, newest = newest, newest.args[position]
+        outer.args[position] = ast.parse(old, mode='eval').body
+    return old if newest is declared else ast.unparse(declared)
+
+
+def _renamed(change: SchemaChange) -> tuple[str, str] | None:
+    """Return the old and the new name, if a field was probably renamed.
+
+    One field is gone, and exactly one new field has the same schema.
+    """
+    if change.kind not in ('added', 'removed'):
+        return None
+    gone, new = (
+        [
+            field.name
+            for field in schema.fields
+            if not other.field(field.name)
+            and dataclasses.replace(field, name=change.field) == change.before
+        ]
+        for schema, other in (
+            (change.old, change.new),
+            (change.new, change.old),
+        )
+    )
+    if len(gone) != 1 or len(new) != 1:
+        return None
+    return gone[0], new[0]
 
 
 def _optional(change: SchemaChange) -> str:

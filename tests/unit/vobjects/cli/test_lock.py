@@ -501,3 +501,82 @@ def test_lock_when_a_required_field_is_dropped_accepts_each_release(
                 received: Any = peer.read(sent.obj_to_primitive('1.0'))
                 assert received.mode == 'ctr'
         assert cli.main(['release', str(minor + 1), *options]) == 0
+
+
+HISTORY = FIRST.replace('import added', 'import added, changed, renamed')
+
+
+@pytest.mark.parametrize(
+    ('released', 'edited'),
+    [
+        ('fields.IntegerField(default=1)', 'fields.IntegerField(default=2)'),
+        (
+            'fields.IntegerField(default=1)',
+            'fields.IntegerField(nullable=True, default=1)',
+        ),
+        (
+            "added('1.1', fields.IntegerField(default=1))",
+            "added('1.1', fields.IntegerField(default=2))",
+        ),
+        (
+            "renamed('1.1', 'n', fields.IntegerField(default=1))",
+            "renamed('1.1', 'n', fields.IntegerField(default=2))",
+        ),
+        (
+            "changed('1.1', fields.StringField(default='1'),"
+            ' fields.IntegerField(default=1), up=int, down=str)',
+            "changed('1.1', fields.StringField(default='1'),"
+            ' fields.IntegerField(default=2), up=int, down=str)',
+        ),
+        ('fields.IntegerField(nullable=True)', 'fields.IntegerField()'),
+    ],
+)
+@pytest.mark.parametrize('kind', ['Object', 'Request', 'Resource'])
+def test_check_when_its_advice_is_applied_has_no_findings(
+    shop: ReplaceModule,
+    released: str,
+    edited: str,
+    kind: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    minor = 1 if '1.1' in released else 0
+    code = HISTORY.replace('.Object', f'.{kind}').replace(
+        "VERSION = '1.0'", f"VERSION = '1.{minor}'; VERSION_MAP = MAP"
+    )
+    options = ['--file', f'{kind}.lock']
+
+    def replace(field: str, version: str, version_map: dict[str, str]) -> None:
+        ovo_base.VersionedObjectRegistry()._obj_classes.clear()
+        shop(
+            code.replace('fields.IntegerField(default=1)', field)
+            .replace(f"VERSION = '1.{minor}'", version)
+            .replace('MAP = MAP', f'MAP = {version_map}')
+        )
+
+    version = f"VERSION = '1.{minor}'"
+    version_map = {'1.1': '1.1'} if minor and kind != 'Object' else {}
+    replace(released, version, version_map)
+    imports = ['--import', 'shop:register_all']
+    assert cli.main(['init', *options, *imports]) == 0
+    assert cli.main(['release', '1', *options]) == 0
+    replace(edited, version, version_map)
+    report = output(capsys, 1, 'check', *options, '-o', 'json')
+    (advice,) = [
+        finding['write']
+        for finding in json.loads(report)['findings']
+        if finding['field'] == 'count'
+        and len(finding['write']) > 0
+        and finding['rule'] != 'LOCK_CURRENT'
+    ]
+    assert any('VERSION_MAP' in line for line in advice) == (
+        kind != 'Object' and len(advice) > 1
+    )
+    line = advice[-1].partition('  #')[0].rstrip(',')
+    if len(advice) > 1:
+        version = advice[0]
+        if kind != 'Object':
+            new = f'1.{minor + 1}'
+            version_map = {**version_map, new: new}
+    replace(line.partition(': ')[2], version, version_map)
+    for command in ('update', 'check'):
+        assert cli.main([command, *options]) == 0

@@ -129,7 +129,7 @@ EDITS: dict[str, Edit] = {
         new_type(x=fields.StringField(nullable=True)),
         new_type(x=fields.StringField()),
         BACKWARD,
-        "changed('1.1', fields.StringField(nullable=True),",
+        "'x': fields.StringField(nullable=True),  # keep it nullable",
     ),
     'FIELD_SAME_DEFAULT': Edit(
         new_type(x=fields.IntegerField(default=1)),
@@ -644,3 +644,16 @@ def test_advice_about_old_values_when_applied_satisfies_the_check(
     assert failing(accepting, edited) == []
     code = snapshot.of_classes(classes(edited), known=accepting)
     assert edit.update(accepting, code, TODAY).schema('Thing', version)
+
+
+def test_advice_when_a_field_has_another_name_renames_it() -> None:
+    lock = released_lock(vobjects_type(x=fields.StringField()))
+    ovo_base.VersionedObjectRegistry()._obj_classes.clear()
+    result = check_code(lock, vobjects_type(y=fields.StringField()))
+    findings = [f for f in result.failing if f.rule.scope != 'lock']
+    assert [f.fix for f in findings] == 2 * [
+        (
+            "VERSION = '1.1'",
+            "'y': renamed('1.1', 'x', fields.StringField()),",
+        )
+    ]
