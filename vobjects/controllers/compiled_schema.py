@@ -14,7 +14,13 @@ import jsonschema
 
 from vobjects import exceptions
 from vobjects.controllers.ranges import RangeMap
-from vobjects.microversions import errors, fast_validation, query, validation
+from vobjects.microversions import (
+    errors,
+    fast_validation,
+    fault_search,
+    query,
+    validation,
+)
 from vobjects.microversions import schema as schemas
 from vobjects.versions import Version
 
@@ -38,7 +44,7 @@ class CompiledSchema:
                 f'{exceptions.cut(definition)} is not a valid JSON schema:'
                 f' {error.message}'
             ) from None
-        self._validator = cls(schema, format_checker=fast_validation.FORMATS)
+        self._validator = fault_search.validator(schema, cls)
         self._accepts = (
             fast_validation.compile_schema(schema)
             if cls is jsonschema.Draft4Validator

@@ -25,6 +25,7 @@ from vobjects.field_schemas import field_schema as field_schema
 from vobjects.microversions import (
     errors,
     fast_validation,
+    fault_search,
     nested_objects,
 )
 from vobjects.versions import NULL, Version
@@ -134,7 +135,7 @@ class RequestSchema:
 
     :ivar properties: field name -> schema
     :ivar required: names of the required fields
-    :ivar validator: validator of jsonschema
+    :ivar validator: validator of :mod:`vobjects.microversions.fault_search`
     :ivar accepts: fast validator: True if a value is valid, False if the other
         validator must decide
     :ivar checked_by_field: field name -> classes of values that pass the
@@ -146,7 +147,7 @@ class RequestSchema:
 
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
-    validator: jsonschema.Draft4Validator
+    validator: Any
     accepts: fast_validation.Accepts
     checked_by_field: Mapping[str, tuple[type, ...]]
     object_fields: Mapping[str, Any]
@@ -228,9 +229,7 @@ def compiled(
     return RequestSchema(
         properties,
         tuple(schema.get('required', ())),
-        jsonschema.Draft4Validator(
-            schema, format_checker=fast_validation.FORMATS
-        ),
+        fault_search.validator(schema, jsonschema.Draft4Validator),
         fast_validation.compile_schema(schema),
         {name: _checked_classes(known[name]) for name in properties},
         {

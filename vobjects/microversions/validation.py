@@ -290,13 +290,20 @@ def _other_versions_error(
     name = str(fault.absolute_path[0])
     hashable: Any = cls
 
+    # Most versions have the same schema: search the value once for each.
+    results: list[tuple[Any, bool]] = []
+
     def accepts(version: str) -> bool:
         compiled = schema.compiled(hashable, version, tuple(names))
         value_schema = compiled.properties.get(name)
         if value_schema is None:
             return False
-        validator = compiled.validator.evolve(schema=value_schema)
-        return bool(validator.is_valid(values[name]))
+        for known, is_valid in results:
+            if known == value_schema:
+                return is_valid
+        faults = compiled.validator.descend(values[name], value_schema)
+        results.append((value_schema, next(faults, None) is None))
+        return results[-1][1]
 
     ranges = version_ranges.ranges_having(cls, accepts)
     if not ranges:
