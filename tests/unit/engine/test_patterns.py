@@ -48,6 +48,15 @@ def test_check_when_not_supported_names_the_syntax(pattern: str) -> None:
         patterns.check(pattern)
 
 
+@pytest.mark.parametrize(
+    'pattern',
+    ['(?:[ab]?){500}(?:[ac]?){500}$b', '(?:.*a){500}.{500}b', '.{1000}y'],
+)
+def test_check_when_a_search_would_be_slow_rejects(pattern: str) -> None:
+    with pytest.raises(patterns.PatternError, match='too large'):
+        patterns.check(pattern)
+
+
 def test_check_when_too_long_names_the_limit() -> None:
     with pytest.raises(patterns.PatternError, match='at most 1000'):
         patterns.check('x' * 1001)
