@@ -18,7 +18,7 @@ from oslo_utils import importutils
 from vobjects import exceptions, sensitive
 from vobjects.rpc import wakeups
 from vobjects.rpc.dispatcher import Dispatcher
-from vobjects.rpc.drivers import errors
+from vobjects.rpc.drivers import decompression, errors
 from vobjects.rpc.drivers.pyamqp import settings as rabbit_settings
 
 #: Modules whose errors the caller raises again, with their class.
@@ -115,6 +115,7 @@ def open_transport(
         the driver rejects an option
     """
     oslo_messaging.set_transport_defaults(exchange)
+    decompression.limit()
     register_global_groups(conf)
     try:
         parsed = _parse_url(conf, url)
@@ -164,6 +165,7 @@ def open_notifications(url: str, option: str) -> Any:
     :returns: an ``oslo_messaging.Transport``
     :raises BadTransport: see :func:`open_transport`
     """
+    decompression.limit()
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[], default_config_dirs=[])
     register_global_groups(conf)

@@ -84,7 +84,7 @@ from engine import patterns
 
 def compile_many(first, last):
     for number in range(first, last):
-        patterns.check('x{900}' * 9 + str(number))
+        patterns.check('x{90}' * 9 + str(number))
     return psutil.Process().memory_info().rss
 
 few = compile_many(500, 503)

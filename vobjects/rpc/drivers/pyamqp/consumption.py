@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from collections.abc import Callable
-from typing import NamedTuple
 
 import amqp
 
@@ -24,8 +24,11 @@ LOG = logging.getLogger(__name__)
 STOP_TIMEOUT = 6.0
 
 
-class Delivery(NamedTuple):
+@dataclasses.dataclass(slots=True)
+class Delivery:
     """The delivery of a message, which the broker wants to be acknowledged.
+
+    Only the first of :meth:`acknowledge` and :meth:`reject` has an effect.
 
     :ivar channel: the channel it came from
     :ivar tag: its number on the channel
@@ -35,6 +38,7 @@ class Delivery(NamedTuple):
     channel: BrokerChannel
     tag: int
     is_redelivered: bool
+    _is_settled: bool = False
 
     def acknowledge(self) -> None:
         """Acknowledge the message; any thread may do so."""
@@ -48,6 +52,10 @@ class Delivery(NamedTuple):
         self._settle(self.channel.basic_reject, requeue)
 
     def _settle(self, method: Callable[..., None], *options: bool) -> None:
+        # The broker closes the channel after a second acknowledgement.
+        if self._is_settled:
+            return
+        self._is_settled = True
         try:
             method(self.tag, *options)
         except (OSError, amqp.AMQPError) as error:
@@ -161,6 +169,11 @@ class Consumption:
         self, channel: BrokerChannel, message: frames.Delivered
     ) -> None:
         delivery = Delivery(channel, message.tag, message.is_redelivered)
+        if message.is_redelivered:
+            if not self._is_consuming:
+                return  # the broker redelivers the message to another server
+            # Before decoding it: that may be what crashes servers.
+            delivery.acknowledge()
         try:
             request = message_format.split_request(
                 message_format.decode(message)

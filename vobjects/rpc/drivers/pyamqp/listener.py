@@ -4,9 +4,10 @@
 A call is acknowledged when the broker has its response. If the server is
 killed before that, the broker immediately redelivers the call to another one;
 a handler recognizes a repeated call, see
-:func:`vobjects.rpc.server.current_call`. A redelivered call is acknowledged
-when it arrives: a call that crashes servers crashes two of them, and not all.
-A cast is acknowledged when it arrives, as by oslo.messaging's own driver.
+:func:`vobjects.rpc.server.current_call`. A redelivered message is acknowledged
+before it is decoded: a message that crashes servers crashes two of them, and
+not all. A cast is acknowledged when it arrives, as by oslo.messaging's own
+driver.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from kombu import compression
 
-from vobjects.rpc.drivers import framing
+from vobjects.rpc.drivers import decompression, framing
 from vobjects.rpc.drivers.pyamqp import frames
 
 _VERSION = 'oslo.version'
@@ -101,6 +101,9 @@ def encode_response(
             '_unique_id': new_id(),
         }
     )
+
+
+decompression.limit()
 
 
 def decode(message: frames.Delivered) -> dict[str, Any]:
