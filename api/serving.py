@@ -53,7 +53,7 @@ from oslo_service import systemd
 
 from api import asgi, metrics, wsgi
 from api import conf as api_conf
-from vobjects import exceptions
+from vobjects import exceptions, log_lines
 from vobjects.clustering.run import subreaper
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
     server = _server(conf, address[0])
     # Again, because granian's constructor reconfigures logging.
     oslo_log.setup(conf, api_conf.PROJECT)
+    log_lines.protect()
     LOG.info(
         'Serving on %s port %s with %s process(es) of %s threads',
         *address,

@@ -21,6 +21,7 @@ from oslo_log import log as oslo_log
 
 from api import app, authentication
 from api import conf as api_conf
+from vobjects import log_lines
 from vobjects.clustering.service import SERVICE
 from vobjects.lock import installed_locks
 from vobjects.objects import manifest
@@ -51,6 +52,7 @@ def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
     oslo_log.register_options(conf)
     api_conf.load(conf, files)
     oslo_log.setup(conf, api_conf.PROJECT)
+    log_lines.protect()
     api_conf.check(conf)
     authentication.check(conf)
     return conf

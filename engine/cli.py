@@ -19,7 +19,7 @@ from oslo_service import systemd
 from engine import conf as engine_conf
 from engine import db_commands, log_context
 from engine.db import database
-from vobjects import exceptions
+from vobjects import exceptions, log_lines
 from vobjects.cli import completion, settings
 from vobjects.cli.parser import Command, Parser, whole_number
 from vobjects.clustering import topics
@@ -102,6 +102,7 @@ def configuration(
     )
     conf.set_default('instance_uuid_format', log_context.TEXT_FORMAT)
     oslo_log.setup(conf, PROJECT)
+    log_lines.protect()
     # Alembic logs the kind of database on every access.
     logging.getLogger('alembic').setLevel(logging.WARNING)
     return conf

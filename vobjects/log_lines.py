@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keep text from clients and remote services from forging log lines.
+
+Call :func:`protect` after each setup of logging. The lines of a traceback stay
+separate, and each line after the first one of a record is marked.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import Any
+
+# Control characters except the tab, and the separators of lines in Unicode.
+_CONTROL = re.compile('[\0-\x08\n-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
+_CONTROL_IN_LINES = re.compile(_CONTROL.pattern.replace('\n', '\x0b', 1))
+
+
+class _Record(logging.LogRecord):
+    """A record whose message is one printable line."""
+
+    def getMessage(self) -> str:  # noqa: N802 - of logging
+        return _CONTROL.sub(_escape, super().getMessage())
+
+
+class _Formatter(logging.Formatter):
+    """Escapes and marks the lines that another formatter returns.
+
+    :param inner: the other formatter; None: the default of logging
+    """
+
+    def __init__(self, inner: logging.Formatter | None) -> None:
+        super().__init__()
+        self._inner = inner or logging.Formatter()
+
+    def format(self, record: Any) -> str:
+        first, *more = self._inner.format(record).split('\n')
+        lines = [first, *(f'| {line}' for line in more)]
+        return _CONTROL_IN_LINES.sub(_escape, '\n'.join(lines))
+
+
+def protect() -> None:
+    """Escape line ends and control characters in all log records.
+
+    It applies to the handlers of the root logger and of all loggers that exist
+    now.
+    """
+    logging.setLogRecordFactory(_Record)
+    loggers = [logging.getLogger(), *logging.root.manager.loggerDict.values()]
+    for logger in loggers:
+        for handler in getattr(logger, 'handlers', ()):
+            if not isinstance(handler.formatter, _Formatter):
+                handler.setFormatter(_Formatter(handler.formatter))
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match[0].encode('unicode_escape').decode()
