@@ -43,22 +43,89 @@ def _holds_secrets(field_type: Any) -> bool:
     return isinstance(field_type, ovo_fields.SensitiveString)
 
 
-def mask_url(url: str) -> str:
-    """Return the URL of a database or a message bus without its passwords.
+#: Options in the query of a URL whose values are not secret.
+_SHOWN_OPTIONS = frozenset(
+    (
+        'cache',
+        'charset',
+        'connect_timeout',
+        'heartbeat_rate',
+        'heartbeat_timeout_threshold',
+        'host',
+        'kombu_compression',
+        'mode',
+        'port',
+        'rabbit_ha_queues',
+        'rabbit_qos_prefetch_count',
+        'rabbit_quorum_queue',
+        'rabbit_transient_quorum_queue',
+        'ssl',
+        'ssl_ca',
+        'ssl_ca_file',
+        'ssl_version',
+        'sslmode',
+        'sslrootcert',
+        'timeout',
+        'uri',
+        'user',
+    )
+)
 
-    If a password contains an unescaped ``@`` or ``/``, more than the password
-    may be hidden, but never less.
+#: Schemes whose URLs may name several hosts, each with a password.
+_MESSAGING = frozenset(('amqp', 'kafka', 'kombu', 'pyamqp', 'rabbit'))
+
+# A host of a transport_url, with its user, in which all special characters
+# are escaped.
+_HOST = re.compile(r'(?:([^:@/?#]*)(:[^:@/?#]*)?@)?[^@/?#]*')
+
+
+def mask_url(url: str) -> str:
+    """Return the URL of a database or a message bus without its secrets.
+
+    If a password contains special characters that are not escaped, more than
+    the password is hidden, but never less. Options in the query are hidden
+    unless they are known not to be secret.
 
     :param url: the URL; commas separate multiple hosts, as in
         ``transport_url``
     """
     scheme, separator, rest = url.partition('://')
     if not separator:
-        return url
-    hosts = [
-        re.sub(r'^([^:@/]*):.*@', rf'\1:{HIDDEN}@', host, flags=re.DOTALL)
-        for host in rest.split(',')
+        return f'{HIDDEN}{url[url.rindex("@") :]}' if '@' in url else url
+    base, mark, query = rest.partition('?')
+    if '@' in query:  # the mark may be part of a password
+        return f'{scheme}://{HIDDEN}@{rest.rpartition("@")[2].split("?")[0]}'
+    if '@' in base:
+        base = _mask_hosts(base, ',' if scheme in _MESSAGING else None)
+    options = [_mask_option(option) for option in query.split('&')]
+    return f'{scheme}://{base}{mark}{"&".join(options)}'
+
+
+def _mask_hosts(base: str, separator: str | None) -> str:
+    """Mask the passwords in hosts and path, which contain an ``@``.
+
+    :param separator: separates multiple hosts; None: there is one
+    """
+    hosts, slash, path = base.partition('/')
+    parts = hosts.split(separator) if separator else [hosts]
+    matches = [_HOST.fullmatch(host) for host in parts]
+    # A part without a user may belong to a password with a comma.
+    if '@' in path or not all(match and '@' in match[0] for match in matches):
+        user, _, secret = base.partition(':')
+        shown = f'{user}:' if '@' in secret and '@' not in user else ''
+        return f'{shown}{HIDDEN}@{base.rpartition("@")[2]}'
+    masked = [
+        match[0]
+        if match[2] is None
+        else f'{match[1]}:{HIDDEN}{match[0][match.end(2) :]}'
+        for match in matches
+        if match
     ]
-    masked = ','.join(hosts)
-    query = re.sub(r'(?i)((?:password|passwd)=)[^&]*', rf'\1{HIDDEN}', masked)
-    return f'{scheme}://{query}'
+    return ','.join(masked) + slash + path
+
+
+def _mask_option(option: str) -> str:
+    name, equals, _ = option.partition('=')
+    if not equals or name.lower() in _SHOWN_OPTIONS:
+        return option
+    return f'{name}={HIDDEN}'

@@ -17,9 +17,17 @@ from vobjects import sensitive
         ('postgresql://u:PW@db/x', 'postgresql://u:***@db/x'),
         ('postgresql://u:P@W@db/x', 'postgresql://u:***@db/x'),
         ('postgresql://u:P/W@db/x', 'postgresql://u:***@db/x'),
-        ('mysql://db/x?user=u&password=PW&a=b', 'mysql://db/x?user=u&password=***&a=b'),
+        ('mysql://db/x?user=u&password=PW&charset=b', 'mysql://db/x?user=u&password=***&charset=b'),
         ('rabbit://u:PW@a:1,u:PW@b:2/v', 'rabbit://u:***@a:1,u:***@b:2/v'),
         ('rabbit://:PW@a/', 'rabbit://:***@a/'),
+        ('rabbit://u:P,u:W@a/', 'rabbit://u:***@a/'),
+        ('rabbit://u:PW@a/?PW=PW&ssl=1', 'rabbit://u:***@a/?PW=***&ssl=1'),
+        ('mysql://u:P@W,P:W@db/x', 'mysql://u:***@db/x'),
+        ('mysql://u:P@W/P@W@db/x', 'mysql://u:***@db/x'),
+        ('mysql://P@W:P@db/x', 'mysql://***@db/x'),
+        ('mysql://u:P?W@db/x?ssl=1', 'mysql://***@db/x'),
+        ('mysql://u:P@W?P@db/x', 'mysql://***@db/x'),
+        ('u:PW@db', '***@db'),
     ],
 )  # fmt: skip
 def test_mask_url_hides_passwords(url, shown):
