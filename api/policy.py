@@ -12,14 +12,21 @@ the file that ``[oslo_policy] policy_file`` names.
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import os
+import pathlib
 import time
 from collections.abc import Callable, Hashable
 
 from oslo_config import cfg
+from oslo_policy import opts
 from oslo_policy import policy as oslo_policy
 
 from api import errors, routes
 from vobjects.clustering.context import RequestContext
+
+LOG = logging.getLogger(__name__)
 
 IS_ADMIN = 'context_is_admin'
 MEMBER = 'member_or_above'
@@ -164,8 +171,13 @@ class Enforcer:
     longer than the rest of a request in the API. With the cache, changes of
     the files take effect after :data:`CACHE_SECONDS` seconds.
 
+    If a file disappears or cannot be read, the last good rules stay in force:
+    the default rules may allow what the operator's rules forbid. To return to
+    the default rules, restart the API.
+
     :param conf: with ``[oslo_policy]``
     :param clock: returns monotonic seconds
+    :raises Exception: as oslo.policy does for a file that cannot be read
     """
 
     def __init__(
@@ -173,9 +185,10 @@ class Enforcer:
         conf: cfg.ConfigOpts,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._enforcer = oslo_policy.Enforcer(conf)
-        self._enforcer.register_defaults(list_rules())
-        self._enforcer.load_rules()
+        opts.set_defaults(conf)  # registers the options
+        self._conf = conf
+        self._files = self._seen = _files(conf)
+        self._enforcer = _load(conf)
         self._clock = clock
         self._decisions: dict[Hashable, bool] = {}
         self._cache_expires = clock() + CACHE_SECONDS
@@ -196,6 +209,7 @@ class Enforcer:
         """Return whether a rule allows a caller."""
         now = self._clock()
         if now >= self._cache_expires or len(self._decisions) >= CACHE_SIZE:
+            self._reload()
             self._decisions = {}
             self._cache_expires = now + CACHE_SECONDS
         decisions = self._decisions
@@ -224,6 +238,54 @@ class Enforcer:
                 self._enforcer.authorize(rule, target, context)
             )
         return allowed
+
+    def _reload(self) -> None:
+        """Load changed files; log each change once."""
+        files = _files(self._conf)
+        if files == self._seen:
+            return
+        self._seen = files
+        if missing := self._files.keys() - files.keys():
+            names = ', '.join(sorted(missing))
+            LOG.error('Keeping the policy rules: %s is missing', names)
+            return
+        try:
+            loaded = _load(self._conf)
+        except Exception as error:  # noqa: BLE001 - as YAML's parser does
+            LOG.error('Keeping the policy rules: %s', error)
+            return
+        if _files(self._conf) != files:  # oslo.policy ignores missing files
+            return
+        self._enforcer, self._files = loaded, files
+        LOG.info('Loaded the changed policy rules')
+
+
+def _load(conf: cfg.ConfigOpts) -> oslo_policy.Enforcer:
+    """Return an enforcer with the rules in the files, which it never reloads.
+
+    :raises Exception: as oslo.policy does for a file that cannot be read
+    """
+    enforcer = oslo_policy.Enforcer(conf)
+    enforcer.register_defaults(list_rules())
+    enforcer.load_rules()
+    enforcer.use_conf = False
+    return enforcer
+
+
+def _files(conf: cfg.ConfigOpts) -> dict[str, tuple[int, int, int]]:
+    """Return each policy file with its inode, size and time of change."""
+    options = conf.oslo_policy
+    paths = [conf.find_file(options.policy_file)]
+    for name in options.policy_dirs:
+        if directory := conf.find_file(name):
+            paths += [str(path) for path in pathlib.Path(directory).iterdir()]
+    files = {}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            if path and os.path.isfile(path):
+                status = os.stat(path)
+                files[path] = status.st_ino, status.st_size, status.st_mtime_ns
+    return files
 
 
 def enforcer() -> oslo_policy.Enforcer:

@@ -6,8 +6,10 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+from typing import Any
 
 import pytest
+from oslo_policy import opts as oslo_policy_opts
 
 from api import conf as api_conf
 from api import errors, policy, routes
@@ -125,3 +127,43 @@ def test_scopes_when_a_rule_is_of_a_route_are_declared() -> None:
 def test_options_when_listed_for_the_generator_are_whole() -> None:
     groups = dict(api_conf.list_opts())
     assert groups.keys() == {'api'}
+
+
+@pytest.mark.parametrize(
+    'damage',
+    [
+        lambda file: file.unlink(),
+        lambda file: file.write_text('"clusters:delete": [role'),
+        lambda file: file.write_text('- a list'),
+        lambda file: file.write_bytes(b'\xff'),
+        lambda file: (file.unlink(), file.mkdir()),
+    ],
+)
+def test_rules_when_the_file_is_damaged_stay_in_force(
+    damage: Any, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = [0.0]
+    file = tmp_path / 'policy.yaml'
+    file.write_text('"clusters:delete": "role:boss"\n')
+    conf = conftest.make_conf()
+    oslo_policy_opts.set_defaults(conf, str(file))
+    conf.set_override('policy_file', str(file), 'oslo_policy')
+    enforcer = policy.Enforcer(conf, clock=lambda: now[0])
+
+    def allows() -> bool:
+        now[0] += 2 * policy.CACHE_SECONDS
+        return enforcer.allows(caller('member'), 'clusters:delete')
+
+    assert not allows()
+    damage(file)
+    assert not allows()
+    assert not allows()
+    messages = [
+        record for record in caplog.records if record.name == policy.__name__
+    ]
+    assert len(messages) == 1
+
+    if file.is_dir():
+        file.rmdir()
+    file.write_text('"clusters:delete": "role:member"\n')
+    assert allows()
