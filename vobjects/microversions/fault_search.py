@@ -67,7 +67,8 @@ def _validator_class(dialect: Any) -> Any:
         keywords['items'] = functools.partial(
             _items, dialect.VALIDATORS['items']
         )
-    cls = jsonschema.validators.extend(dialect, keywords)
+    extend: Any = jsonschema.validators.extend  # not typed
+    cls = extend(dialect, keywords)
     descend_to_all = cls.descend
 
     def descend(
