@@ -18,7 +18,7 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from oslo_versionedobjects import exception as ovo_exception
 from sqlalchemy import orm
@@ -38,6 +38,10 @@ LOG = logging.getLogger(__name__)
 #: Maximum number of candidates per query; other engines may claim some first.
 CANDIDATES_PER_QUERY = 16
 
+#: Seconds after which candidates are queried again. Actions of other projects
+#: may have arrived, and need not wait until workers have tried all candidates.
+CANDIDATES_LIFETIME = 0.1
+
 #: Errors from inputs that an engine of another release may have stored.
 UNREADABLE_ERRORS = (
     ovo_exception.IncompatibleObjectVersion,
@@ -54,11 +58,16 @@ class _Candidates:
     """IDs of actions that may be claimable; thread-safe.
 
     Other engines may claim some of them first. New actions of this process
-    need no query, unless older ones are waiting.
+    need no query, unless other ones are waiting.
+
+    :param clock: returns monotonic seconds
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._lock = threading.Lock()
+        self._clock = clock
+        #: The time at which the queued candidates become old.
+        self._expires = clock()
         self._queued: collections.deque[str] = collections.deque()
         #: IDs that workers try now.
         self._tried: set[str] = set()
@@ -83,7 +92,9 @@ class _Candidates:
     def needs_query(self) -> bool:
         """Tell whether to query the database for candidates."""
         with self._lock:
-            return self._is_stale and not self._queued
+            return self._is_stale and (
+                not self._queued or self._clock() >= self._expires
+            )
 
     def begin_query(self) -> set[str]:
         """Note that a query begins; later announcements need another one.
@@ -92,11 +103,13 @@ class _Candidates:
         """
         with self._lock:
             self._is_stale = False
+            self._queued.clear()
             return set(self._tried)
 
     def end_query(self, action_ids: Sequence[str]) -> None:
-        """Queue the result of a query, oldest first."""
+        """Queue the result of a query, in the order to try them."""
         with self._lock:
+            self._expires = self._clock() + CANDIDATES_LIFETIME
             if len(action_ids) == CANDIDATES_PER_QUERY:
                 self._is_stale = True
             newer = (id_ for id_ in self._queued if id_ not in action_ids)
@@ -207,7 +220,7 @@ class Scheduler:
     def claim(self) -> action_run.ActionRun | None:
         """Claim the next action that can run now, or return None.
 
-        It is one of the oldest. The caller calls :meth:`finish` after the run.
+        The caller calls :meth:`finish` after the run.
         """
         self._queue.announce()
         while (action_id := self._next()) is not None:
@@ -364,7 +377,7 @@ class Scheduler:
         except UNREADABLE_ERRORS as error:
             raise _UnreadableError(str(error)) from error
         is_any_ready = False
-        if action_types.is_forced(request):
+        if action_run.is_forced(request):
             is_any_ready = cancellation.supersede(
                 self.runtime, session, actions.blockers(session, action)
             )

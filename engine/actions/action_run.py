@@ -71,6 +71,15 @@ Step = Callable[['ActionRun', orm.Session], None]
 FailureHandler = Callable[[orm.Session, models.Action, str], None]
 
 
+def is_forced(request: Any) -> bool:
+    """Tell whether a request forces a deletion.
+
+    A forced deletion ends the actions that block it, and waits neither for a
+    grace period nor for a lifecycle hook.
+    """
+    return 'force' in request.fields and bool(request.get('force'))
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class ActionType:
     """The type of an action.

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine.actions import (
+    action_run,
     clusters,
     deletion_hooks,
     members,
@@ -49,7 +50,7 @@ def _node_locks(
     if (
         action.cause == consts.CAUSE_REQUEST
         and action.cluster_id is not None
-        and not is_forced(request)
+        and not action_run.is_forced(request)
     ):
         lock_requests.insert(
             0,
@@ -58,11 +59,6 @@ def _node_locks(
             ),
         )
     return lock_requests
-
-
-def is_forced(request: Any) -> bool:
-    """Tell whether a request forces the end of blocking actions."""
-    return 'force' in request.fields and bool(request.get('force'))
 
 
 def _cluster_action(*steps: Step) -> ActionType:

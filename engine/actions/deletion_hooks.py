@@ -97,7 +97,12 @@ def _start_waiting(
 def _hook_decisions(
     run: action_run.ActionRun,
 ) -> tuple[int, Mapping[str, Any]]:
-    """Return the grace period in seconds, and the hook to notify."""
+    """Return the grace period in seconds, and the hook to notify.
+
+    A forced deletion has neither.
+    """
+    if action_run.is_forced(run.request):
+        return 0, {}
     decided = policy_checks.decisions(run, 'deletion')
     return int(decided.get('grace_period') or 0), decided.get('hooks') or {}
 

@@ -164,16 +164,46 @@ def _is_due() -> sqlalchemy.ColumnElement[bool]:
     )
 
 
-_CANDIDATES = (
-    sqlalchemy.select(_ACTION.c.id)
-    .where(
-        _ACTION.c.status.in_(CLAIMABLE),
-        _is_due(),
-        _ACTION.c.id.not_in(statements.IDS),
+def _fair_candidates() -> sqlalchemy.Select[Any]:
+    """Build the query of :func:`candidates`.
+
+    The position of an action is its place among the ready actions of its
+    project, plus the number of actions of that project that run now.
+    """
+    running = (
+        sqlalchemy.select(
+            _ACTION.c.project, sqlalchemy.func.count().label('number')
+        )
+        .where(_ACTION.c.status == 'RUNNING')
+        .group_by(_ACTION.c.project)
+        .subquery()
     )
-    .order_by(_ACTION.c.created_at, _ACTION.c.id)
-    .limit(sqlalchemy.bindparam('most'))
-)
+    age = _ACTION.c.created_at, _ACTION.c.id
+    ready = (
+        sqlalchemy.select(
+            *age,
+            _ACTION.c.project,
+            sqlalchemy.func.row_number()
+            .over(partition_by=_ACTION.c.project, order_by=age)
+            .label('place'),
+        )
+        .where(
+            _ACTION.c.status.in_(CLAIMABLE),
+            _is_due(),
+            _ACTION.c.id.not_in(statements.IDS),
+        )
+        .subquery()
+    )
+    position = ready.c.place + sqlalchemy.func.coalesce(running.c.number, 0)
+    return (
+        sqlalchemy.select(ready.c.id)
+        .outerjoin_from(ready, running, ready.c.project == running.c.project)
+        .order_by(position, ready.c.created_at, ready.c.id)
+        .limit(sqlalchemy.bindparam('most'))
+    )
+
+
+_CANDIDATES = _fair_candidates()
 
 #: Selects a claimable action and the current time. Other engines that look at
 #: the action meanwhile skip it instead of waiting.
@@ -198,7 +228,10 @@ _CHANGE_LOCKED = _change(_ACTION.c.id == sqlalchemy.bindparam('_id'))
 def candidates(
     session: orm.Session, limit: int, excluded: Collection[str] = ()
 ) -> list[str]:
-    """Return the IDs of claimable actions, oldest first.
+    """Return the IDs of claimable actions, in the order to run them.
+
+    Projects take turns, those with the fewest running actions first. Within a
+    project, the oldest action comes first.
 
     :param limit: the maximum number of IDs
     :param excluded: IDs to leave out

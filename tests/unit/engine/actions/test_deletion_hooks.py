@@ -343,6 +343,35 @@ def test_forced_deletion_does_not_wait(
     harness.assert_idle()
 
 
+@pytest.mark.parametrize('wait', ['hooks', 'grace_period'])
+@pytest.mark.parametrize(
+    ('request_type', 'identity'),
+    [(clusters.ClusterDeleteRequest, 'c'), (nodes.NodeDeleteRequest, '')],
+)
+@pytest.mark.parametrize('is_waiting', [False, True])
+def test_forced_deletion_waits_for_nothing(
+    harness: engine_harness.Harness,
+    hook: webhook_server.WebhookServer,
+    wait: str,
+    request_type: Any,
+    identity: str,
+    is_waiting: bool,
+) -> None:
+    engine = harness.engine()
+    properties: dict[str, Any] = {'hooks': webhook(hook), 'grace_period': 600}
+    create_cluster(engine, **{wait: properties[wait]})
+    node = harness.rows(models.Node)[0].id
+    if is_waiting:
+        engine.call(nodes.NodeDeleteRequest(identity=node))
+        engine.run_actions()
+    posts = len(hook.bodies)
+    engine.call(request_type(identity=identity or node, force=True))
+    engine.run_actions()
+    assert node not in [row.id for row in harness.rows(models.Node)]
+    assert len(hook.bodies) == posts
+    harness.assert_idle()
+
+
 def test_hook_wait_extends_action_timeout(
     harness: engine_harness.Harness, hook: webhook_server.WebhookServer
 ) -> None:

@@ -145,6 +145,40 @@ def test_candidates_are_the_oldest_that_are_not_excluded(
     assert candidates == [rows[1].id, rows[2].id]
 
 
+@pytest.mark.parametrize(
+    ('running', 'ready', 'expected'),
+    [
+        pytest.param('', 'aaab', 'abaa', id='small behind large'),
+        pytest.param('', 'aaabbcc', 'abcabca', id='turns'),
+        pytest.param('aa', 'aabbbb', 'bbabab', id='fewest running first'),
+        pytest.param('aab', 'aaac', 'caaa', id='one runs already'),
+        pytest.param('aaaa', 'aaa', 'aaa', id='alone'),
+    ],
+)
+def test_projects_take_turns(
+    any_database: database.Database, running: str, ready: str, expected: str
+) -> None:
+    year = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
+    rows = [
+        new(
+            project=project,
+            status='RUNNING' if number < len(running) else 'READY',
+            created_at=year + datetime.timedelta(days=number),
+        )
+        for number, project in enumerate(running + ready)
+    ]
+    add(any_database, *rows)
+    with any_database.reader() as session:
+        ids = actions.candidates(session, 10)
+    projects = {row.id: row.project for row in rows}
+    assert ''.join(projects[id_] or '' for id_ in ids) == expected
+    for project in set(ready):
+        own = [id_ for id_ in ids if projects[id_] == project]
+        assert own == [
+            row.id for row in rows[len(running) :] if row.project == project
+        ]
+
+
 def test_old_claim_after_reclaim_by_same_service_is_void(
     any_database: database.Database, owner: str
 ) -> None:
