@@ -37,7 +37,11 @@ class PolicyHandlers(common.Handlers):
             resources.PolicyTypeItem(
                 name=policy_type.name,
                 version=policy_type.version,
-                support_status=dict(policy_type.support_status),
+                support_status={
+                    policy_type.version: policy_type.support_status[
+                        policy_type.version
+                    ]
+                },
             )
             for policy_type in self.runtime.policy_types.all()
         ]

@@ -40,7 +40,11 @@ class ProfileHandlers(common.Handlers):
             resources.ProfileTypeItem(
                 name=profile_type.name,
                 version=profile_type.version,
-                support_status=dict(profile_type.support_status),
+                support_status={
+                    profile_type.version: profile_type.support_status[
+                        profile_type.version
+                    ]
+                },
             )
             for profile_type in self.runtime.profile_types.all()
         ]

@@ -17,9 +17,15 @@ from vobjects.rpc.server import handles
 
 _MEMBER = models.LEDGER.members.c
 
-#: The engine processes.
+#: The engine processes, without their manifests.
 ENGINES = (
-    sqlalchemy.select(models.LEDGER.members)
+    sqlalchemy.select(
+        *(
+            column
+            for column in _MEMBER
+            if column.name not in ('manifest', 'created_at')
+        )
+    )
     .where(_MEMBER.topic == topics.ENGINE)
     .order_by(_MEMBER.created_at, _MEMBER.id)
 )

@@ -49,6 +49,25 @@ class UtcDateTime(types.TypeDecorator[datetime.datetime]):
             return None
         return value.astimezone(datetime.UTC).replace(tzinfo=None)
 
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        """Return a function that reads a time; text that is none is oldest.
+
+        Only SQLite stores such text. An error would end the query, so that
+        one row would hide all others.
+        """
+        read = super().result_processor(dialect, coltype)
+        if dialect.name != 'sqlite' or read is None:
+            return read
+
+        def process(value: Any) -> datetime.datetime | None:
+            try:
+                time: datetime.datetime | None = read(value)
+            except (TypeError, ValueError):
+                return datetime.datetime.min.replace(tzinfo=datetime.UTC)
+            return time
+
+        return process
+
     def process_result_value(
         self, value: datetime.datetime | None, dialect: Any
     ) -> datetime.datetime | None:

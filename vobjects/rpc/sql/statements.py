@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import logging
 import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -22,6 +23,8 @@ from typing import Any, cast
 import sqlalchemy as sa
 from sqlalchemy import orm
 
+from vobjects import exceptions
+from vobjects.objects.codec import json_text
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import (
     EXACT_COUNT,
@@ -40,6 +43,11 @@ from vobjects.rpc.sql.tables import STATE_ID, LedgerTables
 
 #: A connection or a session with a transaction in progress.
 Transaction = sa.Connection | orm.Session
+
+LOG = logging.getLogger(__name__)
+
+#: The manifest of a dead member whose stored manifest is unreadable.
+NO_TYPES = Manifest({})
 
 #: A topic, and the digest of a manifest.
 _GroupKey = tuple[str, str]
@@ -96,10 +104,11 @@ class LedgerStatements:
             )
             .limit(EXACT_COUNT)
         )
-        self._select_manifest = (
-            sa.select(members.manifest)
+        # As text: a row with invalid JSON must not hide the others.
+        self._select_manifests = (
+            sa.select(sa.type_coerce(members.manifest, sa.Text))
             .where(members.manifest_digest == sa.bindparam('digest'))
-            .limit(1)
+            .distinct()
         )
         #: A member, without the text of its manifest.
         self._columns = (
@@ -250,21 +259,31 @@ class LedgerStatements:
         if has_jumped(now.timestamp()):
             return []
         members = self._members.c
+        stored = sa.type_coerce(members.heartbeat, sa.types.NullType())
         rows = transaction.execute(
-            sa.select(*self._columns)
+            sa.select(*self._columns, stored.label('stored'))
             .where(
                 sa.or_(
                     members.heartbeat
                     < now - datetime.timedelta(seconds=older_than),
+                    # On SQLite, also text that is not a time.
                     members.heartbeat
                     > now + datetime.timedelta(seconds=ahead),
                 )
             )
             .order_by(members.id)
         ).all()
+        manifests = self._manifests_of(
+            transaction, {row.manifest_digest for row in rows}
+        )
         return [
-            SilentMember(member, row.heartbeat, row.heartbeat > now)
-            for member, row in self._to_members(transaction, rows)
+            SilentMember(
+                _member(row, manifests.get(row.manifest_digest, NO_TYPES)),
+                row.manifest_digest,
+                row.stored,
+                row.heartbeat > now,
+            )
+            for row in rows
         ]
 
     def remove_silent(
@@ -280,6 +299,7 @@ class LedgerStatements:
         :returns: the members that this call removed
         """
         members = self._members.c
+        stored = sa.type_coerce(members.heartbeat, sa.types.NullType())
         removed = []
         for each in silent:
             statement = (
@@ -294,17 +314,18 @@ class LedgerStatements:
                     transaction,
                     statement.where(
                         members.id == each.member.id,
-                        members.heartbeat == each.heartbeat,
+                        stored == each.heartbeat,
                     ),
                 )
                 and not each.is_ahead
             ):
-                removed.append(each.member)
+                removed.append(each)
         if removed:
             self._note_changes(
-                transaction, {(m.topic, m.manifest.digest) for m in removed}
+                transaction,
+                {(each.member.topic, each.digest) for each in removed},
             )
-        return removed
+        return [each.member for each in removed]
 
     # Reading
 
@@ -403,14 +424,15 @@ class LedgerStatements:
     ) -> Manifest | None:
         """Return the manifest with a digest, if a live member has it."""
         manifest = self.known_manifest(digest)
-        if manifest is None:
-            versions = transaction.scalar(
-                self._select_manifest, {'digest': digest}
-            )
-            if versions is not None:
-                manifest = Manifest(versions)
+        if manifest is not None:
+            return manifest
+        texts = transaction.scalars(self._select_manifests, {'digest': digest})
+        for text in texts.all():
+            manifest = _parse_manifest(text, digest)
+            if manifest is not None:
                 self._manifests = {**self._manifests, digest: manifest}
-        return manifest
+                return manifest
+        return None
 
     def is_first(self, transaction: Transaction, member_id: str) -> bool:
         """Return whether a member has the lowest id of its topic."""
@@ -607,13 +629,27 @@ class LedgerStatements:
 class SilentMember:
     """A member that has not reported for too long.
 
-    :ivar heartbeat: the time of its last heartbeat, which identifies it
+    :ivar member: has no types if its manifest is unreadable
+    :ivar digest: the stored digest of its manifest
+    :ivar heartbeat: the time of its last heartbeat as the database stores it,
+        which identifies it
     :ivar is_ahead: whether that time is in the future
     """
 
     member: Member
-    heartbeat: datetime.datetime
+    digest: str
+    heartbeat: Any
     is_ahead: bool
+
+
+def _parse_manifest(text: str, digest: str) -> Manifest | None:
+    """Return a stored manifest; None if it is unreadable."""
+    try:
+        content = json_text.loads(text.encode())
+        return Manifest.parse(content, f'The manifest {digest} in the ledger')
+    except (exceptions.VobjectsError, ValueError, RecursionError) as error:
+        LOG.warning('Ignored an unreadable process: %s', error)
+        return None
 
 
 def _change(

@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import datetime
 import functools
+import json
 import pathlib
 import random
 import subprocess
@@ -817,3 +818,61 @@ def test_rpc_package_imports_no_sqlalchemy() -> None:
         'sys.exit("sqlalchemy" in sys.modules)'
     )
     subprocess.run([sys.executable, '-c', code], check=True)
+
+
+#: Values that no process writes; the text of a time only SQLite stores.
+UNREADABLE: dict[str, dict[str, str]] = {
+    'invalid JSON': {'manifest': '{nope'},
+    'list': {'manifest': '[1]'},
+    'null': {'manifest': 'null'},
+    'version without a dot': {'manifest': '{"Thing": "x", "Other": "1.0"}'},
+    'version not text': {'manifest': '{"Thing": 5}'},
+    'deep': {'manifest': '[' * 100_000},
+    'too many types': {
+        'manifest': json.dumps({f'T{n}': '1.0' for n in range(20_000)})
+    },
+    'time': {'heartbeat': 'not a time'},
+}
+
+READERS: dict[str, Callable[[SqlLedger], Any]] = {
+    'get': lambda ledger: ledger.get(),
+    'roster': lambda ledger: ledger.roster(),
+    'members': lambda ledger: ledger.members(10),
+    'unaware': lambda ledger: ledger.unaware(10**6, ''),
+    'report': lambda ledger: ledger.report(MEMBER),
+    'hold': lambda ledger: ledger.hold(MEMBER.topic),
+    'is_first': lambda ledger: ledger.is_first(MEMBER.id),
+    'manifest': lambda ledger: ledger.manifest('bad'),
+}
+
+
+@pytest.mark.parametrize('values', UNREADABLE.values(), ids=list(UNREADABLE))
+def test_unreadable_member_harms_no_reader_and_expires(
+    engine: sqlalchemy.Engine,
+    caplog: pytest.LogCaptureFixture,
+    values: dict[str, str],
+) -> None:
+    if 'heartbeat' in values and engine.name != 'sqlite':
+        pytest.skip('only SQLite stores text as a time')
+    SqlLedger(engine).report(MEMBER)
+    SqlLedger(engine).report(OTHER)
+    members = LedgerTables().members
+    columns = ('manifest', 'heartbeat', 'manifest_digest')
+    raw = sqlalchemy.table(
+        members.name, *map(sqlalchemy.column, ('id', *columns))
+    )
+    past = '2020-01-01 00:00:00.000000'
+    with engine.begin() as connection:
+        connection.execute(
+            sqlalchemy.update(raw)
+            .where(raw.c.id == OTHER.id)
+            .values({'manifest_digest': 'bad', 'heartbeat': past, **values})
+        )
+    for name, read in READERS.items():
+        ledger = SqlLedger(engine)
+        read(ledger)
+        shown = [member.id for member in ledger.members(10)]
+        assert MEMBER.id in shown, name
+    expired = SqlLedger(engine).expire(100.0)
+    assert [member.id for member in expired] == [OTHER.id]
+    assert [m.id for m in SqlLedger(engine).roster().members] == [MEMBER.id]
