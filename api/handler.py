@@ -150,6 +150,10 @@ class Handler:
             caller.auth_token = None
         caller.is_admin = self._service.enforcer.is_admin(caller)
         self._service.enforcer.check(caller, self.route.rule)
+        if self.route.rule in policy.CHECKED_RECEIVERS:
+            caller.denied_actions = self._service.enforcer.denied_actions(
+                caller
+            )
         manifest = at_microversion(version, early=self._early)
         try:
             rpc_request: Any = self.build_request(

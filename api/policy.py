@@ -36,6 +36,34 @@ EVERYBODY = 'everybody'
 #: Rule for listing resources of all projects.
 GLOBAL_PROJECT = 'global_project'
 
+#: Actions that a receiver can start, by the rule for the request that starts
+#: the action directly.
+RECEIVER_ACTIONS = {
+    'clusters:delete': ('CLUSTER_DELETE',),
+    'clusters:update': ('CLUSTER_UPDATE',),
+    'clusters:action': (
+        'CLUSTER_ADD_NODES',
+        'CLUSTER_DEL_NODES',
+        'CLUSTER_RESIZE',
+        'CLUSTER_CHECK',
+        'CLUSTER_RECOVER',
+        'CLUSTER_REPLACE_NODES',
+        'CLUSTER_SCALE_OUT',
+        'CLUSTER_SCALE_IN',
+        'CLUSTER_ATTACH_POLICY',
+        'CLUSTER_DETACH_POLICY',
+        'CLUSTER_UPDATE_POLICY',
+    ),
+    'clusters:operation': ('CLUSTER_OPERATION',),
+}
+
+#: Rules for requests whose receivers are checked for their actions.
+CHECKED_RECEIVERS = (
+    'receivers:create',
+    'receivers:update',
+    'receivers:notify',
+)
+
 #: Lifetime in seconds and size of the cache of oslo.policy's decisions.
 CACHE_SECONDS = 2.0
 CACHE_SIZE = 4096
@@ -204,6 +232,15 @@ class Enforcer:
         """
         if not self.allows(context, rule):
             raise errors.Forbidden(rule)
+
+    def denied_actions(self, context: RequestContext) -> list[str]:
+        """Return the actions that a receiver must not start for a caller."""
+        return [
+            action
+            for rule, actions in RECEIVER_ACTIONS.items()
+            if not self.allows(context, rule)
+            for action in actions
+        ]
 
     def allows(self, context: RequestContext, rule: str) -> bool:
         """Return whether a rule allows a caller."""

@@ -66,9 +66,12 @@ class ReceiverHandlers(common.Handlers):
         with self.runtime.trusts.create_credential(
             context, values['id']
         ) as encrypted_credential:
-            channel = messages.open_channel(
-                self.runtime, context.project_id, values['id'], endpoint
-            )
+            channel = {
+                **messages.open_channel(
+                    self.runtime, context.project_id, values['id'], endpoint
+                ),
+                **_denied(context),
+            }
             return self.commit(
                 lambda session: self._insert(
                     session, encrypted_credential, channel=channel, **values
@@ -93,6 +96,7 @@ class ReceiverHandlers(common.Handlers):
                 'Action name is required for creating webhook receiver.'
             )
         triggers.build_request(action_name, identity, values['params'])
+        triggers.check_allowed(action_name, context.denied_actions)
         url = _url(endpoint, values['id'], values['params'])
 
         def body(session: orm.Session) -> resources.Receiver:
@@ -102,7 +106,7 @@ class ReceiverHandlers(common.Handlers):
                 encrypted_credential,
                 cluster_id=cluster.id,
                 action=action_name,
-                channel={'alarm_url': url},
+                channel={'alarm_url': url, **_denied(context)},
                 **values,
             )
 
@@ -158,6 +162,11 @@ class ReceiverHandlers(common.Handlers):
             }
             if not changed:
                 raise errors.BadRequest('No property needs an update.')
+            if row.type == 'webhook':
+                triggers.check_allowed(
+                    changed.get('action', row.action),
+                    {*context.denied_actions, *triggers.denied_actions(row)},
+                )
             for name, value in changed.items():
                 setattr(row, name, value)
             if row.type == 'webhook':
@@ -205,6 +214,7 @@ class ReceiverHandlers(common.Handlers):
             {**row.params, **request.params},
             request.body,
         )
+        triggers.check_allowed(row.action, triggers.denied_actions(row))
         self.runtime.trusts.check_receiver(row.id)
         return triggers.handle_as_owner(
             triggers.trigger_handlers(self.runtime),
@@ -219,7 +229,10 @@ def _check_webhook(row: models.Receiver) -> None:
     triggers.build_request(row.action, row.cluster_id, row.params)
     url = row.channel['alarm_url']
     endpoint = url[: url.index('/v1/webhooks/')]
-    row.channel = {'alarm_url': _url(endpoint, row.id, row.params)}
+    row.channel = {
+        **row.channel,
+        'alarm_url': _url(endpoint, row.id, row.params),
+    }
 
 
 def _url(endpoint: str, receiver_id: str, params: Mapping[str, Any]) -> str:
@@ -259,10 +272,15 @@ def _find_cluster(
 
 
 def _visible_channel(channel: dict[str, Any]) -> dict[str, Any]:
-    """Return a channel without the ID of its queue's subscription."""
-    return {
-        key: value for key, value in channel.items() if key != 'subscription'
-    }
+    """Return the parts of a channel that users see."""
+    hidden = ('subscription', triggers.DENIED)
+    return {key: value for key, value in channel.items() if key not in hidden}
+
+
+def _denied(context: Any) -> dict[str, list[str]]:
+    """Return the actions denied to a receiver's creator, for its channel."""
+    denied = list(context.denied_actions)
+    return {triggers.DENIED: denied} if denied else {}
 
 
 VIEW = views.ResourceView(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from engine.actions.runtime import Runtime
@@ -34,6 +34,9 @@ REQUESTS: Mapping[str, Any] = {
     'CLUSTER_OPERATION': cluster_requests.ClusterOperationRequest,
 }
 
+#: Key in a receiver's channel: actions denied to its creator.
+DENIED = 'denied_actions'
+
 #: Request fields that parameters cannot set.
 _RESERVED_FIELDS = ('identity', 'refuse_conflict')
 
@@ -55,6 +58,23 @@ def trigger_handlers(
             policy_bindings.AttachmentHandlers,
         )
     )
+
+
+def check_allowed(action_name: str | None, denied: Collection[str]) -> None:
+    """Reject an action that its user may not start directly.
+
+    :raises vobjects.clustering.errors.Forbidden: names the action
+    """
+    if action_name in denied:
+        raise errors.Forbidden(
+            f'The policy of the service does not allow {action_name} to you'
+            ' or to the owner of the receiver.'
+        )
+
+
+def denied_actions(receiver: models.Receiver) -> list[str]:
+    """Return the actions that the receiver's creator may not start."""
+    return list(receiver.channel.get(DENIED, ()))
 
 
 def handle_as_owner(

@@ -9,7 +9,24 @@ from oslo_context import context as oslo_context
 
 
 class RequestContext(oslo_context.RequestContext):
-    """User, project, roles and ID of a request."""
+    """User, project, roles and ID of a request.
+
+    :ivar denied_actions: the actions that a receiver must not start for the
+        caller; the API sets it in requests about receivers
+    """
+
+    def __init__(
+        self, *arguments: Any, denied_actions: Any = (), **options: Any
+    ) -> None:
+        super().__init__(*arguments, **options)
+        self.denied_actions: list[str] = list(denied_actions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the context for the wire."""
+        values: dict[str, Any] = super().to_dict()
+        if self.denied_actions:
+            values['denied_actions'] = self.denied_actions
+        return values
 
 
 def from_dict(values: dict[str, Any]) -> RequestContext:
@@ -18,5 +35,7 @@ def from_dict(values: dict[str, Any]) -> RequestContext:
     :param values: the mapping as received; keys that this release does not
         know are ignored
     """
-    context: RequestContext = RequestContext.from_dict(values)
+    context: RequestContext = RequestContext.from_dict(
+        values, denied_actions=values.get('denied_actions') or ()
+    )
     return context

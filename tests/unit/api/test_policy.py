@@ -13,7 +13,9 @@ from oslo_policy import opts as oslo_policy_opts
 
 from api import conf as api_conf
 from api import errors, policy, routes
+from engine.handlers import triggers
 from tests.unit.api import conftest
+from vobjects.clustering import consts
 from vobjects.clustering.context import RequestContext
 
 FOR_ADMINS = ('services:index', 'nodes:adopt', 'nodes:adopt-preview')
@@ -74,6 +76,36 @@ def test_rules_when_listed_are_those_of_the_routes_and_documented() -> None:
     for route in routes.ROUTES:
         operations = documented[route.rule].operations
         assert {'method': route.method, 'path': route.path} in operations
+
+
+def test_receiver_actions_have_the_rules_of_their_routes() -> None:
+    rules = {route.request: {route.rule} for route in routes.ROUTES}
+    rule_of = {
+        action: rule
+        for rule, actions in policy.RECEIVER_ACTIONS.items()
+        for action in actions
+    }
+    assert sorted(rule_of) == sorted(
+        {*consts.CLUSTER_ACTIONS} - {'CLUSTER_CREATE'}
+    )
+    assert sorted(rule_of) == sorted(triggers.REQUESTS)
+    for action, request_type in triggers.REQUESTS.items():
+        assert rules[request_type] == {rule_of[action]}
+
+
+@pytest.mark.parametrize('rule', policy.RECEIVER_ACTIONS)
+def test_closed_rule_denies_its_actions_to_receivers(
+    tmp_path: pathlib.Path, rule: str
+) -> None:
+    file = tmp_path / 'policy.yaml'
+    file.write_text(json.dumps({rule: 'rule:context_is_admin'}))
+    conf = conftest.make_conf()
+    policy.Enforcer(conf)  # registers the options
+    conf.set_override('policy_file', str(file), 'oslo_policy')
+    enforcer = policy.Enforcer(conf)
+    denied = enforcer.denied_actions(caller('member'))
+    assert denied == list(policy.RECEIVER_ACTIONS[rule])
+    assert enforcer.denied_actions(caller('admin')) == []
 
 
 def test_rule_when_the_file_changes_is_heard_soon(
