@@ -42,6 +42,24 @@ DATABASE_FIELDS = {
     'tainted': 'tainted',
 }
 
+#: Values of the fields of an update that are null.
+CLEARED = {'role': None, 'metadata': {}}
+
+
+def new_values(request: Any) -> dict[str, Any]:
+    """Return the values of an update by column; null clears a field.
+
+    In fields without a value for null, null changes nothing, as in Senlin.
+    """
+    values = {}
+    for field, column in DATABASE_FIELDS.items():
+        value = request.get(field)
+        if value is not None:
+            values[column] = value
+        elif field in request and field in CLEARED:
+            values[column] = CLEARED[field]
+    return values
+
 
 def create(run: action_run.ActionRun) -> None:
     """Create the node's cloud object (NODE_CREATE)."""
@@ -104,10 +122,8 @@ def update(run: action_run.ActionRun) -> None:
         node = get_node(run, session)
         if new_id is not None:
             node.profile_id = new_id
-        for field, column in DATABASE_FIELDS.items():
-            value = request.get(field)
-            if value is not None:
-                setattr(node, column, value)
+        for column, value in new_values(request).items():
+            setattr(node, column, value)
         nodes.set_status(node, 'ACTIVE', 'Update succeeded')
         evaluate_own_cluster(run, session, node.cluster_id)
         policy_checks.check_after(run, session, 'Node updated successfully.')

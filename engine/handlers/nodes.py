@@ -113,9 +113,9 @@ class NodeHandlers(common.Handlers):
 
         def check(session: orm.Session, node: models.Node) -> None:
             changed = [
-                field
-                for field, column in node_actions.DATABASE_FIELDS.items()
-                if request.get(field) not in (None, getattr(node, column))
+                column
+                for column, value in node_actions.new_values(request).items()
+                if value != getattr(node, column)
             ]
             profile_identity = request.get('profile_id')
             if profile_identity is not None:

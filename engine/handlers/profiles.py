@@ -168,6 +168,8 @@ class ProfileHandlers(common.Handlers):
             )
             name = request.get('name')
             metadata = request.get('metadata')
+            if metadata is None and 'metadata' in request:
+                metadata = {}
             changed = False
             if name is not None and name != row.name:
                 row.name, changed = name, True

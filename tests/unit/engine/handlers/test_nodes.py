@@ -205,3 +205,35 @@ def test_recovery_with_excessive_delete_timeout_is_rejected(
             nodes.NodeRecoverRequest(identity='n', delete_timeout=3601)
         )
     engine.call(nodes.NodeRecoverRequest(identity='n', delete_timeout=3600))
+
+
+@pytest.mark.parametrize(
+    ('field', 'cleared'), [('role', None), ('metadata', {})]
+)
+def test_update_with_null_clears_field(
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    field: str,
+    cleared: Any,
+) -> None:
+    node = request_helpers.create_node(
+        engine, role='master', metadata={'a': 'b'}
+    )
+    engine.call(nodes.NodeUpdateRequest(identity='n', **{field: None}))
+    engine.run_actions()
+    row = harness.row(models.Node, node)
+    values = {'role': row.role, 'metadata': row.meta}
+    assert values == {
+        'role': 'master',
+        'metadata': {'a': 'b'},
+        field: cleared,
+    }
+
+
+@pytest.mark.parametrize('field', ['name', 'profile_id', 'tainted'])
+def test_update_with_null_in_other_fields_is_rejected(
+    engine: engine_harness.Engine, field: str
+) -> None:
+    request_helpers.create_node(engine)
+    with pytest.raises(errors.BadRequest, match='No property needs'):
+        engine.call(nodes.NodeUpdateRequest(identity='n', **{field: None}))
