@@ -120,3 +120,12 @@ def test_attach_beyond_the_quota_of_the_cluster_is_rejected(
     with pytest.raises(errors.OverQuota, match='has 1 policies; it may have'):
         policy_helpers.attach(engine, 'more')
     assert policy_helpers.attach(engine).status == 'SUCCEEDED'
+
+
+def test_type_list_shows_support_status_of_each_version(
+    engine: engine_harness.Engine,
+) -> None:
+    rows = engine.call(policies.PolicyTypeListRequest())
+    assert rows
+    for row in rows:
+        assert list(row.support_status) == [row.version]

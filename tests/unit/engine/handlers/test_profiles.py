@@ -166,3 +166,12 @@ def test_types_are_listed_and_shown(engine: engine_harness.Engine) -> None:
     assert profile_type.support_status['1.0'][0]['status'] == 'SUPPORTED'
     with pytest.raises(errors.ResourceNotFound):
         engine.call(profiles.ProfileTypeGetRequest(identity='none'))
+
+
+def test_type_list_shows_support_status_of_each_version(
+    engine: engine_harness.Engine,
+) -> None:
+    rows = engine.call(profiles.ProfileTypeListRequest())
+    assert rows
+    for row in rows:
+        assert list(row.support_status) == [row.version]
