@@ -16,7 +16,7 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.fields import default_primitive, holds_objects, is_required
+from vobjects.fields import holds_objects, is_required
 from vobjects.sensitive import HIDDEN
 from vobjects.versions import Version
 
@@ -42,7 +42,10 @@ class Step:
     """The conversion of a value between two neighbouring types of a field.
 
     :ivar field: the type after the conversion
+    :ivar label: names the conversion in the traceback of a defect
     :ivar unset: primitive for a field that is not set
+    :ivar null: primitive for null if the field is not nullable; OMITTED: null
+        cannot be converted
     :ivar unset_value: primitive that means the same as a field that is not
         set, if it cannot be converted
     :ivar ignore: a value that cannot be converted may be replaced
@@ -52,7 +55,9 @@ class Step:
 
     convert: Converter
     field: AnyField
+    label: str
     unset: Any
+    null: Any
     unset_value: Any
     ignore: bool
     instead: Any
@@ -61,8 +66,9 @@ class Step:
     def apply(self, value: Any) -> Any:
         """Return the converted value.
 
-        :raises ValueError: the value cannot be converted; converters may also
-            raise others of :data:`CONVERTER_ERRORS`
+        :raises ValueError: the value cannot be converted
+        :raises Exception: any other error of the converter is a defect of the
+            declaration; its traceback names the field
         """
         if value is OMITTED:
             return copy.deepcopy(self.unset)
@@ -70,25 +76,24 @@ class Step:
             converted = value
             if value is not None:
                 converted = self.convert(copy.deepcopy(value))
-            if converted is None:
-                return self._null()
-            return checked(self.field, converted)
-        except CONVERTER_ERRORS:
+            if converted is not None:
+                return checked(self.field, converted)
+            if self.field.nullable:
+                return None
+            if self.null is OMITTED:
+                raise ValueError('the other type does not allow null')
+            return copy.deepcopy(self.null)
+        except ValueError:
             if equal_primitives(value, self.unset_value):
                 return OMITTED
             raise
-
-    def _null(self) -> Any:
-        if self.field.nullable:
-            return None
-        default = default_primitive('', self.field)
-        if default is ovo_fields.UnspecifiedDefault:
-            raise ValueError('the other type does not allow null')
-        return default
+        except Exception as error:
+            error.add_note(f'Raised by {self.label}')
+            raise
 
 
-#: Errors of converters, including those of lookups in a table.
-CONVERTER_ERRORS = (
+#: Errors of field types that reject a value.
+_FIELD_ERRORS = (
     ArithmeticError,
     AttributeError,
     LookupError,
@@ -102,16 +107,18 @@ def checked(field: AnyField, primitive: Any) -> Any:
 
     Nested objects are returned unchanged: their own types check them.
 
-    :raises ValueError: the field rejects the value; field types may also raise
-        others of :data:`CONVERTER_ERRORS`
+    :raises ValueError: the field rejects the value
     """
     if holds_objects(field._type):
         return primitive
     owner: Any = None
-    value = field.coerce(
-        owner, 'value', field.from_primitive(owner, 'value', primitive)
-    )
-    return field.to_primitive(owner, 'value', value)
+    try:
+        value = field.coerce(
+            owner, 'value', field.from_primitive(owner, 'value', primitive)
+        )
+        return field.to_primitive(owner, 'value', value)
+    except _FIELD_ERRORS as error:
+        raise ValueError(str(error)) from error
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -138,6 +145,13 @@ class Carry:
     target: str
     steps: tuple[Step, ...]
 
+    @property
+    def target_type(self) -> Any:
+        """The type of a field that may hold other objects than before."""
+        field = self.steps[-1].field if self.steps else None
+        holds = field is not None and holds_objects(field._type)
+        return field._type if field is not None and holds else None
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Fill:
@@ -158,6 +172,27 @@ class ConversionPlan:
     carries: tuple[Carry, ...]
     fills: tuple[Fill, ...]
     secrets: frozenset[str] = frozenset()  # source names; not in errors
+
+    @property
+    def converted(self) -> frozenset[str]:
+        """Source names of the fields whose values another type replaces.
+
+        The peer may not know the types of the objects inside.
+        """
+        return frozenset(
+            change.name if isinstance(change, Drop) else change.source
+            for change in (*self.drops, *self.carries)
+            if isinstance(change, Drop) or change.steps
+        )
+
+    @property
+    def new_objects(self) -> dict[str, Any]:
+        """Target name -> type of the fields whose converters write objects."""
+        return {
+            carry.target: carry.target_type
+            for carry in self.carries
+            if carry.target_type is not None
+        }
 
     def apply(self, data: dict[str, Any], *, refuse_loss: bool) -> None:
         """Convert ``data`` in place.
@@ -216,7 +251,7 @@ class ConversionPlan:
                 try:
                     for step in carry.steps:
                         value = step.apply(value)
-                except CONVERTER_ERRORS:
+                except ValueError:
                     return False
         return all(drop.name != name for drop in self.drops)
 
@@ -233,7 +268,7 @@ class ConversionPlan:
             means_unset |= equal_primitives(result, step.unset_value)
             try:
                 result = step.apply(result)
-            except CONVERTER_ERRORS as error:
+            except ValueError as error:
                 if not refuse_loss:
                     result = copy.deepcopy(step.placeholder)
                 elif means_unset and not is_required(step.field):

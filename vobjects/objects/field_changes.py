@@ -139,8 +139,13 @@ def changed(
     """Declare that the field had another type before ``version``.
 
     ``old_field`` may itself carry a history; ``new_field`` must not. A value
-    cannot be converted if ``up`` or ``down`` raises an error, or returns a
-    value that the other type rejects.
+    cannot be converted if ``up`` or ``down`` raises ValueError, or returns a
+    value that the other type rejects. Any other error is a defect: the
+    process logs it, and the client receives a 500.
+
+    For an object, a primitive value is its envelope: a dict whose
+    ``versioned_object.data`` has the fields, in the newest version of the
+    object's type.
 
     :param up: converts an old primitive value (JSON, never None) to a new one
     :param down: converts a new primitive value (JSON, never None) to an old

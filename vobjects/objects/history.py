@@ -22,7 +22,6 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects import exceptions
 from vobjects.fields import default_primitive, is_required
 from vobjects.objects.conversion_plan import (
-    CONVERTER_ERRORS,
     OMITTED,
     AnyField,
     Carry,
@@ -85,6 +84,8 @@ class History:
     :param is_read_only: whether the type is for readers, as a Resource: an
         older reader gets some value for each field. In a request, null and
         unset differ
+    :param null_is_value: whether null may clear a value, as in an update: a
+        downgrade drops null only from a field whose default it is
     :raises vobjects.exceptions.DeclarationError: the declarations contradict
         each other or the version
     """
@@ -97,11 +98,13 @@ class History:
         *,
         in_api: bool = False,
         is_read_only: bool = True,
+        null_is_value: bool = False,
     ) -> None:
         self.type_name = type_name
         self.version = version
         self._in_api = in_api
         self._is_read_only = is_read_only
+        self._null_is_value = null_is_value
         self._field_spans = [
             self._spans_of(name, field) for name, field in declared.items()
         ]
@@ -208,7 +211,15 @@ class History:
                 continue
             if target_span is None:
                 assert source_span is not None
-                drops.append(_drop(spans, source_span, source, target))
+                drops.append(
+                    _drop(
+                        spans,
+                        source_span,
+                        source,
+                        target,
+                        null_is_value=self._null_is_value,
+                    )
+                )
                 continue
             if source_span is None:
                 value = self._fill(spans, target_span, up=target > source)
@@ -252,7 +263,7 @@ class History:
         for step in _steps(spans, nearest, target_span):
             try:
                 value = step.apply(value)
-            except CONVERTER_ERRORS:
+            except ValueError:
                 value = step.placeholder if self._is_read_only else OMITTED
         return value
 
@@ -401,7 +412,7 @@ class History:
                 restored = value = _step_up(before, span).apply(value)
                 for step in _steps(spans, span, spans[0]):
                     restored = step.apply(restored)
-            except CONVERTER_ERRORS as error:
+            except Exception as error:  # noqa: BLE001 - a converter's
                 restored = error
             if not equal_primitives(restored, default):
                 raise self._error(
@@ -419,7 +430,7 @@ class History:
             if instead is None and before.field.nullable:
                 return
             checked(before.field, instead)
-        except CONVERTER_ERRORS as error:
+        except ValueError as error:
             raise self._error(
                 before.name,
                 f'{where}: the old field rejects'
@@ -467,19 +478,23 @@ def _drop(
     source_span: FieldSpan,
     source: Version,
     target: Version,
+    *,
+    null_is_value: bool,
 ) -> Drop:
     """Return the drop of a field, which has the same effect in single steps.
 
     Going down, the field's first type decides which values are harmless; going
     up, its last type. The defaults of all types are harmless: the sender may
     have set them for a client that omitted the field.
+
+    :param null_is_value: going down, null is harmless only as a default
     """
     is_down = target < source
     last = spans[0] if is_down else spans[-1]
-    harmless = [None]
+    harmless = [] if null_is_value and is_down else [None]
     for span in spans:
         value = _substitute(span)
-        with contextlib.suppress(*CONVERTER_ERRORS):
+        with contextlib.suppress(ValueError):
             for step in _steps(spans, span, last):
                 value = step.apply(value)
             if value is not OMITTED:
@@ -519,7 +534,9 @@ def _step_up(before: FieldSpan, span: FieldSpan) -> Step:
     step = Step(
         change.up,
         span.field,
+        f'up= of {span.name}, changed in {change.version}',
         unset=default,
+        null=default,
         unset_value=OMITTED,
         # A field that is required cannot be left unset.
         ignore='ignore' in (change.on_drop, span.on_removal)
@@ -545,7 +562,9 @@ def _step_down(before: FieldSpan, span: FieldSpan) -> Step:
     return Step(
         change.down,
         before.field,
+        f'down= of {span.name}, changed in {change.version}',
         unset=OMITTED,
+        null=OMITTED,
         unset_value=OMITTED if is_required(before.field) else _default(span),
         ignore='ignore' in (change.on_drop, before.on_drop),
         instead=change.instead,

@@ -16,6 +16,7 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, field_types
+from vobjects.fields import map_objects
 
 Manifest = Mapping[str, str]
 
@@ -62,6 +63,29 @@ def _order_in_set(item: ovo_base.VersionedObject | None) -> str:
     return field_types.order_key(primitive)
 
 
+def downgrade_written(
+    parent: Any,
+    types: Mapping[str, Any],
+    data: dict[str, Any],
+    manifest: Manifest,
+    refuse_loss: bool,
+) -> None:
+    """Downgrade the objects that a converter has written into data.
+
+    A converter writes the newest version of their types.
+
+    :param types: field name -> type of the fields that a converter has written
+    """
+
+    def convert(_type: Any, primitive: dict[str, Any], _path: Any) -> Any:
+        child = parent.obj_from_primitive(primitive)
+        return parent._downgrade_uncompiled(child, manifest, refuse_loss)
+
+    for name, field_type in types.items():
+        if name in data:
+            data[name] = map_objects(field_type, data[name], convert)
+
+
 def downgrade_object(
     child: ovo_base.VersionedObject,
     primitive: dict[str, Any],
@@ -82,6 +106,15 @@ def downgrade_object(
         manifest,  # type: ignore[arg-type]
     )
     primitive[key('version')] = version
+    rename_changes(child, primitive)
+
+
+def rename_changes(
+    child: ovo_base.VersionedObject, primitive: dict[str, Any]
+) -> None:
+    """Name the changed fields as in the version of a primitive."""
+    key = child._obj_primitive_key
+    data = primitive[key('data')]
     if hasattr(child, '_rename_changes'):  # vobjects.objects.Object
         child._rename_changes(primitive)
         return

@@ -19,7 +19,7 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, unregistered
+from vobjects import exceptions, fields, unregistered
 from vobjects.objects import (
     field_changes,
     history,
@@ -54,6 +54,9 @@ else:
     Item = TypeVar('Item')
 
 _set = object.__setattr__
+
+#: The fields that oslo.versionedobjects converts by ``obj_relationships``.
+_RELATED_FIELDS = (ovo_fields.ObjectField, ovo_fields.ListOfObjectsField)
 
 
 class Object(ovo_base.VersionedObject):
@@ -107,6 +110,12 @@ class Object(ovo_base.VersionedObject):
                 )
             _set(self, name, value)
 
+    #: The required fields: neither nullable nor with a default. Registration
+    #: sets both attributes of requests and resources; the second has the names
+    #: of the instance attributes that hold the values.
+    _required: ClassVar[tuple[str, ...]] = ()
+    _required_attributes: ClassVar[frozenset[str]] = frozenset()
+
     _history: ClassVar[history.History]
     _removed: ClassVar[Mapping[str, AnyField]] = {}
     _microversions: ClassVar[tuple[Version, ...]] = ()
@@ -120,6 +129,34 @@ class Object(ovo_base.VersionedObject):
         return name if isinstance(name, str) else None
 
     # Inspection
+
+    def obj_load_attr(self, attrname: str) -> None:
+        """Handle reading a field that is not set; a class may load it.
+
+        A nullable field that stays unset is read as null.
+
+        :raises NotImplementedError: the field is not nullable
+        """
+        if not self.fields[attrname].nullable:
+            raise NotImplementedError(
+                f'{self.obj_name()}.{attrname} is not set: set it first, or'
+                f' test obj_attr_is_set({attrname!r}). Only a field with'
+                ' nullable=True is read as null while it is not set.'
+            )
+
+    def check_complete(self) -> None:
+        """Check that every required field of a request or resource is set.
+
+        :raises vobjects.exceptions.FieldsMissing: names the unset fields
+        """
+        # The serializer checks every request; this test is usually enough.
+        if self._required_attributes <= self.__dict__.keys():
+            return
+        missing = [
+            name for name in self._required if not self.obj_attr_is_set(name)
+        ]
+        if missing:
+            raise exceptions.FieldsMissing(self.obj_name(), missing)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that are set, as a dict that you may change.
@@ -251,6 +288,8 @@ class Object(ovo_base.VersionedObject):
         )
         if primitive is not None:
             return primitive
+        if not self.REFUSE_LOSS:
+            self.check_complete()
         # oslo.versionedobjects ignores an empty manifest; here, it is a
         # manifest without any types.
         primitive = ovo_methods.obj_to_primitive(
@@ -296,6 +335,8 @@ class Object(ovo_base.VersionedObject):
         )
         try:
             self.obj_make_compatible(primitive, target_version)
+            if version_manifest is None:
+                self._rename_nested_changes(primitive, target_version)
         finally:
             nested_downgrade.current_downgrade.reset(token)
 
@@ -308,26 +349,59 @@ class Object(ovo_base.VersionedObject):
         one first, with a primitive's data, as in oslo.versionedobjects.
         """
         conversion = nested_downgrade.current_downgrade.get()
-        if conversion is None or conversion.manifest is None:
-            super().obj_make_compatible(primitive, target_version)
-        else:
-            dropped = {
-                drop.name for drop in self._plan_to(target_version).drops
-            }
-            for name, field in self.fields.items():
-                if name in dropped:
-                    continue  # the peer may not know the types inside
-                if name in primitive and self.obj_attr_is_set(name):
-                    nested_downgrade.downgrade_value(
-                        field._type,
-                        getattr(self, name),
-                        primitive[name],
-                        conversion.manifest,
-                    )
+        manifest = conversion.manifest if conversion else None
         refuse_loss = (
             conversion.refuse_loss if conversion else self.REFUSE_LOSS
         )
-        self._plan_to(target_version).apply(primitive, refuse_loss=refuse_loss)
+        plan = self._plan_to(target_version)
+        converted = plan.converted
+        for name, field in self.fields.items():
+            if (
+                name in converted
+                or name not in primitive
+                or not self.obj_attr_is_set(name)
+            ):
+                continue
+            if manifest is not None:
+                nested_downgrade.downgrade_value(
+                    field._type,
+                    getattr(self, name),
+                    primitive[name],
+                    manifest,
+                )
+            elif isinstance(field, _RELATED_FIELDS):
+                self._obj_make_obj_compatible(primitive, target_version, name)
+        plan.apply(primitive, refuse_loss=refuse_loss)
+        if manifest is not None:
+            nested_downgrade.downgrade_written(
+                self, plan.new_objects, primitive, manifest, refuse_loss
+            )
+
+    def _rename_nested_changes(
+        self, primitive: dict[str, Any], target_version: str
+    ) -> None:
+        """Rename the changes of objects that ``obj_relationships`` converts.
+
+        This covers ``child_versions`` and conversions by hand, too.
+        """
+        plan = self._plan_to(target_version)
+        names = {carry.source: carry.target for carry in plan.carries}
+        converted = plan.converted
+        for name, field in self.fields.items():
+            inner = primitive.get(names.get(name, name))
+            if (
+                name in converted
+                or inner is None
+                or not fields.holds_objects(field._type)
+                or not self.obj_attr_is_set(name)
+            ):
+                continue
+            children = [*fields.objects_in(field._type, getattr(self, name))]
+            primitives = [*fields.objects_in(field._type, inner)]
+            # A conversion by hand may have removed some of them.
+            if len(children) == len(primitives):
+                for child, nested in zip(children, primitives, strict=True):
+                    nested_downgrade.rename_changes(child, nested)
 
     def _downgrade_uncompiled(
         self,
@@ -410,12 +484,6 @@ for _name in (
 class Request(Object):
     """Arguments of a call to an engine."""
 
-    #: The required fields: neither nullable nor with a default. Registration
-    #: sets both attributes; the second has the names of the instance
-    #: attributes that hold the values.
-    _required: ClassVar[tuple[str, ...]] = ()
-    _required_attributes: ClassVar[frozenset[str]] = frozenset()
-
     def get(self, field: str, default: Any = None) -> Any:
         """Return the value of a field, or ``default`` if it is not set.
 
@@ -429,20 +497,6 @@ class Request(Object):
                 self.obj_name(), field, self.fields
             ) from None
         return getattr(self, field) if is_set else default
-
-    def check_complete(self) -> None:
-        """Check that every required field is set.
-
-        :raises vobjects.exceptions.FieldsMissing: names the unset fields
-        """
-        # The serializer checks every request; this test is usually enough.
-        if self._required_attributes <= self.__dict__.keys():
-            return
-        missing = [
-            name for name in self._required if not self.obj_attr_is_set(name)
-        ]
-        if missing:
-            raise exceptions.FieldsMissing(self.obj_name(), missing)
 
 
 class Resource(Object):

@@ -94,7 +94,10 @@ def _lazy_plan(
     if codec is None or not codec.may_convert() or codec.cls.REFUSE_LOSS:
         return None
     version = nested_downgrade.version_in(manifest, codec.type_name)
-    if _enveloped_fields(codec.cls._history, codec.cls.VERSION):
+    if any(
+        _enveloped_fields(codec.cls._history, each)
+        for each in (codec.cls.VERSION, version)
+    ):
         return None
     plan = None
     if version != codec.cls.VERSION:

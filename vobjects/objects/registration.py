@@ -47,6 +47,7 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
         declared,
         in_api=_in_api(cls),
         is_read_only=not cls.REFUSE_LOSS,
+        null_is_value=issubclass(cls, Request),
     )
     cls._history = timeline
     current = timeline.wire_fields_at(version)
@@ -58,7 +59,7 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
         for key, field in declared.items()
         if key not in cls._removed
     }
-    if issubclass(cls, Request):
+    if issubclass(cls, (Request, Resource)):
         cls._required = tuple(
             name
             for name, field in cls.fields.items()
@@ -70,7 +71,7 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
     _read_version_map(cls, version)
     _check_reasons(cls, version)
     ovo_base.VersionedObjectRegistry.register(cls)
-    generate.install_getters(cls)
+    generate.install_getters(cls, null_while_unset=True)
     return cls
 
 

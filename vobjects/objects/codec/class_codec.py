@@ -75,6 +75,8 @@ class ClassCodec:
     :ivar keeps_in_dict: whether instances keep every field in ``__dict__``
     :ivar skips_init: whether instances can be created without ``__init__``
     :ivar has_context: whether the class itself has ``_context``
+    :ivar must_be_complete: whether each primitive of an object must have the
+        required fields, because a reader relies on them
     :ivar changes: ``obj_what_changed`` of the class; :func:`what_changed` if
         it does not override the method
     :ivar tracked: names and attributes of the fields whose values may be
@@ -118,7 +120,10 @@ class ClassCodec:
             if field.may_hold_float
         ]
         self.title = f'{cls.__module__}.{cls.__qualname__}'
-        self.data = generate.data_function(self.title, self.fields, {}, {})
+        self.must_be_complete = not getattr(cls, 'REFUSE_LOSS', True)
+        self.data = generate.data_function(
+            self.title, self.fields, {}, {}, check=self.must_be_complete
+        )
         # The order of errors is that of the keywords, if that is all.
         self.coerces_any_order = self.keeps_in_dict and all(
             field.coerces_by_value and not field.field.read_only

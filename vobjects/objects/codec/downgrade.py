@@ -18,6 +18,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo
 
 from vobjects import exceptions, field_types
+from vobjects.objects import nested_downgrade
 from vobjects.objects.codec import generate, lazy_list
 from vobjects.objects.codec.class_codec import ClassCodec, class_codec
 from vobjects.objects.codec.lazy_list import LazyObjectList
@@ -26,7 +27,7 @@ from vobjects.objects.codec.override_detection import (
     is_unpatched,
     version_tuple,
 )
-from vobjects.objects.conversion_plan import ConversionPlan
+from vobjects.objects.conversion_plan import OMITTED, ConversionPlan
 
 #: Maximum number of conversions kept per class. Versions come from the
 #: manifests of peers, so there must be a limit; a fleet has far fewer.
@@ -50,7 +51,11 @@ def _downgrade(codec: ClassCodec, version: str) -> Downgrade:
     cls: Any = codec.cls
     plan: ConversionPlan = cls._plan_to(version)
     fields = codec.fields
-    drops = {drop.name: drop.harmless[-1] for drop in plan.drops}
+    drops = {
+        drop.name: drop.harmless[-1] if drop.harmless else OMITTED
+        for drop in plan.drops
+    }
+    nulls = {drop.name for drop in plan.drops if None not in drop.harmless}
     only_drops = not (
         plan.carries
         or plan.fills
@@ -63,21 +68,27 @@ def _downgrade(codec: ClassCodec, version: str) -> Downgrade:
         {
             name: _converter(field.field._type)
             for name, field in fields.items()
-            # The peer may not know the types in a dropped field.
-            if field.holds_objects and name not in drops
+            if field.holds_objects and name not in plan.converted
         },
         # Fields to drop are usually null or their default. That is faster to
         # test than to apply the plan.
         drops if only_drops else None,
         plan.apply,
+        nulls,
+        check=codec.must_be_complete,
     )
     envelope = codec.envelope
     new_names = {carry.source: carry.target for carry in plan.carries}
+    new_objects = plan.new_objects
 
     def downgrade(
         obj: Any, manifest: Manifest | None, refuse_loss: bool
     ) -> dict[str, Any]:
         data = data_of(obj, obj.__dict__, manifest, refuse_loss)
+        if new_objects and manifest is not None:
+            nested_downgrade.downgrade_written(
+                obj, new_objects, data, manifest, refuse_loss
+            )
         return envelope(obj, version, data, new_names)
 
     return downgrade

@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import linecache
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -38,6 +38,8 @@ def data_function(
     converters: Mapping[str, Any],
     drops: Mapping[str, Any] | None,
     apply: Callable[..., None] | None = None,
+    nulls: Collection[str] = (),
+    check: bool = False,
 ) -> Data:
     """Return a function from object to the data of its primitive.
 
@@ -48,6 +50,8 @@ def data_function(
         null or have that primitive; otherwise, call ``apply``. None: call
         ``apply`` for all data
     :param apply: ``(data, refuse_loss=...)``: converts data in place
+    :param check: whether the object must have its required fields
+    :param nulls: fields in ``drops`` for which null is a value, too
     """
     namespace: dict[str, Any] = {'apply': apply}
     read, write, write_some, add_drops = [], [], [], ['']
@@ -84,6 +88,12 @@ def data_function(
                 f'   data[{name!r}] = {value}',
                 '   is_lossy = True',
             ]
+            if name in nulls:
+                add_drops += [
+                    f' elif refuse_loss and {attribute!r} in d:',
+                    f'  data[{name!r}] = None',
+                    '  is_lossy = True',
+                ]
             continue
         read.append(f'  {value} = d[{attribute!r}]')
         write.append(f'  {name!r}: {expression},')
@@ -109,6 +119,7 @@ def data_function(
         '  apply(data, refuse_loss=refuse_loss)',
         ' return data',
         'def data_of_some(obj, d, manifest, refuse_loss):',
+        *([' obj.check_complete()'] if check else []),
         ' data = {}',
         *write_some,
         ' return data',
@@ -246,17 +257,31 @@ def _get(self: Any) -> Any:
     return self._obj_FIELD
 
 
-def _getter(name: str) -> Callable[[Any], Any]:
+def _get_nullable(self: Any) -> Any:
+    """Return the field FIELD, or None: the template for nullable fields."""
+    try:
+        return self._obj_FIELD
+    except AttributeError:
+        pass
+    self.obj_load_attr('FIELD')
+    return getattr(self, '_obj_FIELD', None)
+
+
+def _getter(
+    name: str, template: Callable[[Any], Any] = _get
+) -> Callable[[Any], Any]:
     """Return a getter of a field, which reads one attribute."""
 
     def put_name(names: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(n and n.replace('FIELD', name) for n in names)
 
-    code = _get.__code__
+    code = template.__code__  # type: ignore[attr-defined]
     code = code.replace(
         co_names=put_name(code.co_names), co_consts=put_name(code.co_consts)
     )
-    return types.FunctionType(code, {'AttributeError': AttributeError})
+    return types.FunctionType(
+        code, {'AttributeError': AttributeError, 'getattr': getattr}
+    )
 
 
 def _code_in(function: Any, name: str) -> types.CodeType:
@@ -269,14 +294,20 @@ _GETTER = _code_in(ovo_base._make_class_properties, 'getter')
 _SETTER = _code_in(ovo_base._make_class_properties, 'setter')
 
 
-def install_getters(cls: type[VersionedObject]) -> None:
-    """Read the fields of a class with one look-up instead of two."""
+def install_getters(
+    cls: type[VersionedObject], *, null_while_unset: bool = False
+) -> None:
+    """Read the fields of a class with one look-up instead of two.
+
+    :param null_while_unset: whether a nullable field that is neither set nor
+        loaded is read as null, unlike in oslo.versionedobjects
+    """
     for name, field in cls.fields.items():
         current: Any = vars(cls).get(name)
         if is_field_property(current, name, field):
-            setattr(
-                cls, name, property(_getter(name), current.fset, current.fdel)
-            )
+            is_null = null_while_unset and field.nullable
+            getter = _getter(name, _get_nullable if is_null else _get)
+            setattr(cls, name, property(getter, current.fset, current.fdel))
 
 
 def is_field_property(value: Any, name: str, field: Any) -> bool:
@@ -289,7 +320,12 @@ def is_field_property(value: Any, name: str, field: Any) -> bool:
     getter: Any = value.fget
     setter: Any = value.fset
     return (
-        getattr(getter, '__code__', None) in (_GETTER, _getter(name).__code__)
+        getattr(getter, '__code__', None)
+        in (
+            _GETTER,
+            _getter(name).__code__,
+            _getter(name, _get_nullable).__code__,
+        )
         and getattr(setter, '__code__', None) is _SETTER
         # (name, field) are the defaults of the last parameters.
         and setter.__defaults__[-1] is field
