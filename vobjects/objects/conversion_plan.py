@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
@@ -172,6 +172,8 @@ class ConversionPlan:
     carries: tuple[Carry, ...]
     fills: tuple[Fill, ...]
     secrets: frozenset[str] = frozenset()  # source names; not in errors
+    # Source name -> type of the fields whose converters read objects.
+    old_objects: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def converted(self) -> frozenset[str]:

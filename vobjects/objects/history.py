@@ -20,7 +20,7 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.fields import default_primitive, is_required
+from vobjects.fields import default_primitive, holds_objects, is_required
 from vobjects.objects.conversion_plan import (
     OMITTED,
     AnyField,
@@ -201,7 +201,9 @@ class History:
         return plan
 
     def _build(self, source: Version, target: Version) -> ConversionPlan:
-        drops, carries, fills = [], [], []
+        drops: list[Drop] = []
+        carries: list[Carry] = []
+        fills = []
         for spans in self._field_spans:
             source_span, target_span = (
                 _span_at(spans, source),
@@ -233,6 +235,11 @@ class History:
                     value = step.apply(value) if target > source else value
             if value is not OMITTED:
                 fills.append(Fill(target_span.name, value))
+        converted = {
+            change.name if isinstance(change, Drop) else change.source
+            for change in (*drops, *carries)
+            if change.steps
+        }
         return ConversionPlan(
             self.type_name,
             source,
@@ -245,6 +252,11 @@ class History:
                 for span in self._spans_at(source)
                 if is_sensitive(span.field)
             ),
+            {
+                span.name: span.field._type
+                for span in self._spans_at(source)
+                if span.name in converted and holds_objects(span.field._type)
+            },
         )
 
     def _fill(

@@ -335,8 +335,7 @@ class Object(ovo_base.VersionedObject):
         )
         try:
             self.obj_make_compatible(primitive, target_version)
-            if version_manifest is None:
-                self._rename_nested_changes(primitive, target_version)
+            self._rename_nested_changes(primitive, target_version)
         finally:
             nested_downgrade.current_downgrade.reset(token)
 
@@ -380,9 +379,9 @@ class Object(ovo_base.VersionedObject):
     def _rename_nested_changes(
         self, primitive: dict[str, Any], target_version: str
     ) -> None:
-        """Rename the changes of objects that ``obj_relationships`` converts.
+        """Rename the changes of nested objects, however they were converted.
 
-        This covers ``child_versions`` and conversions by hand, too.
+        oslo.versionedobjects and conversions by hand keep the newest names.
         """
         plan = self._plan_to(target_version)
         names = {carry.source: carry.target for carry in plan.carries}

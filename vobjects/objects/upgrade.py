@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from vobjects.fields import map_objects
 from vobjects.objects import history, unknown_fields
 from vobjects.objects.codec.class_codec import ClassCodec
 from vobjects.objects.codec.downgrade import MAX_VERSIONS
@@ -57,6 +58,11 @@ class Upgrade:
             return data, changes, unknown
         upgraded = {key: data[key] for key in data if key not in unknown}
         if not self._is_noop:
+            for name, field_type in self._plan.old_objects.items():
+                if name in upgraded:
+                    upgraded[name] = map_objects(
+                        field_type, upgraded[name], self._newest
+                    )
             self._plan.apply(upgraded, refuse_loss=self._cls.REFUSE_LOSS)
         names = self._new_names
         return (
@@ -70,6 +76,10 @@ class Upgrade:
             ],
             unknown,
         )
+
+    def _newest(self, _type: Any, primitive: Any, _path: Any) -> Any:
+        """Return the newest version of an object, which converters expect."""
+        return self._cls.obj_from_primitive(primitive).obj_to_primitive()
 
 
 def upgrade_from(codec: ClassCodec, version: str) -> Upgrade:
