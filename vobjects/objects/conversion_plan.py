@@ -181,11 +181,8 @@ class ConversionPlan:
 
         The peer may not know the types of the objects inside.
         """
-        return frozenset(
-            change.name if isinstance(change, Drop) else change.source
-            for change in (*self.drops, *self.carries)
-            if isinstance(change, Drop) or change.steps
-        )
+        changed = {carry.source for carry in self.carries if carry.steps}
+        return frozenset(changed | {drop.name for drop in self.drops})
 
     @property
     def new_objects(self) -> dict[str, Any]:

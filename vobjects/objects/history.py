@@ -235,11 +235,8 @@ class History:
                     value = step.apply(value) if target > source else value
             if value is not OMITTED:
                 fills.append(Fill(target_span.name, value))
-        converted = {
-            change.name if isinstance(change, Drop) else change.source
-            for change in (*drops, *carries)
-            if change.steps
-        }
+        converted = {drop.name for drop in drops if drop.steps}
+        converted |= {carry.source for carry in carries if carry.steps}
         return ConversionPlan(
             self.type_name,
             source,

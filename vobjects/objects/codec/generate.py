@@ -275,7 +275,7 @@ def _getter(
     def put_name(names: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(n and n.replace('FIELD', name) for n in names)
 
-    code = template.__code__  # type: ignore[attr-defined]
+    code = template.__code__
     code = code.replace(
         co_names=put_name(code.co_names), co_consts=put_name(code.co_consts)
     )
