@@ -504,6 +504,17 @@ class Resource(Object):
     REFUSE_LOSS = False
     UNKNOWN_FIELDS = 'keep'
 
+    def check_complete(self) -> None:
+        """Check that every required field of a new resource is set.
+
+        A resource that was read may lack fields that its reader's version
+        could not hold; only reading sets the version of an instance.
+
+        :raises vobjects.exceptions.FieldsMissing: names the unset fields
+        """
+        if 'VERSION' not in self.__dict__:
+            super().check_complete()
+
 
 class ObjectListBase(ovo_base.ObjectListBase[Item]):
     """Mix-in for a type that is a list; put it before :class:`Object`.

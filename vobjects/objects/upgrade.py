@@ -10,6 +10,7 @@ from vobjects.fields import map_objects
 from vobjects.objects import history, unknown_fields
 from vobjects.objects.codec.class_codec import ClassCodec
 from vobjects.objects.codec.downgrade import MAX_VERSIONS
+from vobjects.objects.conversion_plan import ConversionPlan
 from vobjects.versions import Version
 
 
@@ -58,11 +59,7 @@ class Upgrade:
             return data, changes, unknown
         upgraded = {key: data[key] for key in data if key not in unknown}
         if not self._is_noop:
-            for name, field_type in self._plan.old_objects.items():
-                if name in upgraded:
-                    upgraded[name] = map_objects(
-                        field_type, upgraded[name], self._newest
-                    )
+            renew_objects(self._cls, self._plan, upgraded)
             self._plan.apply(upgraded, refuse_loss=self._cls.REFUSE_LOSS)
         names = self._new_names
         return (
@@ -77,9 +74,18 @@ class Upgrade:
             unknown,
         )
 
-    def _newest(self, _type: Any, primitive: Any, _path: Any) -> Any:
-        """Return the newest version of an object, which converters expect."""
-        return self._cls.obj_from_primitive(primitive).obj_to_primitive()
+
+def renew_objects(
+    cls: Any, plan: ConversionPlan, data: dict[str, Any]
+) -> None:
+    """Upgrade the objects that converters read, who expect the newest."""
+
+    def renew(_type: Any, primitive: Any, _path: Any) -> Any:
+        return cls.obj_from_primitive(primitive).obj_to_primitive()
+
+    for name, field_type in plan.old_objects.items():
+        if name in data:
+            data[name] = map_objects(field_type, data[name], renew)
 
 
 def upgrade_from(codec: ClassCodec, version: str) -> Upgrade:

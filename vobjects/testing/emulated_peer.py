@@ -27,6 +27,7 @@ from vobjects.lock.model import (
     TypeSchema,
     version_key,
 )
+from vobjects.objects.upgrade import renew_objects
 from vobjects.versions import Version
 
 
@@ -126,9 +127,9 @@ class EmulatedPeer:
             return older
         upgraded = dict(data)
         source, target = Version.parse(schema.version), cls.VERSION
-        current._history.plan(source, Version.parse(target)).apply(
-            upgraded, refuse_loss=current.REFUSE_LOSS
-        )
+        plan = current._history.plan(source, Version.parse(target))
+        renew_objects(current, plan, upgraded)
+        plan.apply(upgraded, refuse_loss=current.REFUSE_LOSS)
         return self._load(cls, target, upgraded)
 
     def _load(

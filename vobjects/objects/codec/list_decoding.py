@@ -87,7 +87,13 @@ def from_columns(
     :returns: objects without changes, as after reading
     :raises ValueError: a field rejects a value
     """
-    reader = _objects_reader_of(class_codec(cls))
+    codec = class_codec(cls)
+    reader = _objects_reader_of(codec)
+    if codec.must_be_complete and not columns.keys() >= {*cls._required}:  # type: ignore[attr-defined]
+        objects = [from_row(cls, data) for data in _rows(columns)]
+        for obj in objects:
+            del obj.VERSION  # new, not read: sending it raises the error
+        return objects
     objects = None if reader is None else reader.from_columns(columns)
     if objects is not None:
         return objects
