@@ -90,10 +90,10 @@ def from_columns(
     codec = class_codec(cls)
     reader = _objects_reader_of(codec)
     if codec.must_be_complete and not columns.keys() >= {*cls._required}:  # type: ignore[attr-defined]
-        objects = [from_row(cls, data) for data in _rows(columns)]
-        for obj in objects:
+        incomplete = [from_row(cls, data) for data in _rows(columns)]
+        for obj in incomplete:
             del obj.VERSION  # new, not read: sending it raises the error
-        return objects
+        return incomplete
     objects = None if reader is None else reader.from_columns(columns)
     if objects is not None:
         return objects
