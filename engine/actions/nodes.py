@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from oslo_utils import strutils
@@ -43,7 +43,7 @@ DATABASE_FIELDS = {
 }
 
 #: Values of the fields of an update that are null.
-CLEARED = {'role': None, 'metadata': {}}
+CLEARED: Mapping[str, Any] = {'role': None, 'metadata': {}}
 
 
 def new_values(request: Any) -> dict[str, Any]:
