@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from vobjects import fields, objects
 from vobjects.objects.history import added
 

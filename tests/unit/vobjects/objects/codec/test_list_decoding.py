@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from vobjects.objects import Resource
 from vobjects.objects.codec import json_text, lazy_list, list_decoding
+from vobjects.objects.codec.class_codec import class_codec
 from vobjects.rpc import serializer
 
 from . import paired_types
