@@ -36,6 +36,8 @@ The remaining modules support them: ``objects`` implements the base classes,
 ``field_types`` corrects field types of oslo.versionedobjects,
 ``field_schemas`` derives the JSON schemas of fields, and ``unregistered`` has
 the errors about types that are not registered. ``sensitive`` hides secrets,
+``log_lines`` escapes control characters in logs, ``metric_series`` limits the
+number of series of a metric,
 ``phrases`` and ``suggestions`` build the texts of errors, and ``mypy_plugin``
 types the attributes of fields. ``clustering`` belongs to the distribution
 vobjects-clustering.

@@ -25,7 +25,7 @@ from oslo_versionedobjects import fields as _ovo
 from oslo_versionedobjects.fields import *  # noqa: F403 - see the docstring
 from oslo_versionedobjects.fields import UnspecifiedDefault
 
-from vobjects import exceptions, phrases
+from vobjects import exceptions, field_types, phrases
 from vobjects.field_types import (
     CoercedDict,
     CoercedSet,
@@ -92,8 +92,22 @@ def objects_in(field_type: Any, value: Any) -> Iterator[Any]:
         for item in value.values():
             yield from objects_in(field_type._element_type._type, item)
     elif isinstance(field_type, (_ovo.List, _ovo.Set)):
-        for item in value:
+        for item in in_order_of_primitives(value):
             yield from objects_in(field_type._element_type._type, item)
+
+
+def in_order_of_primitives(items: Iterable[Any]) -> Iterable[Any]:
+    """Return the items of a list or set in the order of their primitives."""
+    if not isinstance(items, (set, frozenset)):
+        return items
+    return sorted(
+        items,
+        key=lambda item: field_types.order_key(
+            item.obj_to_primitive()
+            if hasattr(item, 'obj_to_primitive')
+            else item
+        ),
+    )
 
 
 #: Path of a value: names of fields, indices of lists and keys of dicts.

@@ -7,14 +7,17 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 
-_SPACE = ovo_base.VersionedObject.OBJ_SERIAL_NAMESPACE
+#: Keys of a primitive: VersionedObject.OBJ_SERIAL_NAMESPACE and a name.
+_NAME, _DATA = 'versioned_object.name', 'versioned_object.data'
 
 
 def is_registered(name: str) -> bool:
     """Tell whether a type is registered, at any version."""
+    # It loads oslo.messaging, which a web application need not have.
+    from oslo_versionedobjects import base as ovo_base
+
     # A look-up elsewhere may have left an empty list.
     return bool(ovo_base.VersionedObjectRegistry.obj_classes().get(name))
 
@@ -66,7 +69,7 @@ def located(
 def _fields_in(value: Any, where: str) -> Iterator[tuple[str, str]]:
     """Yield field and type of each object whose type is not registered."""
     if isinstance(value, Mapping):
-        name, data = value.get(f'{_SPACE}.name'), value.get(f'{_SPACE}.data')
+        name, data = value.get(_NAME), value.get(_DATA)
         if not isinstance(name, str) or not isinstance(data, Mapping):
             for item in value.values():
                 yield from _fields_in(item, where)

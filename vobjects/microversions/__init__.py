@@ -36,6 +36,7 @@ request uses them::
     fast_validation  quick check of valid values
         compile_schema(schema) -> accepts(value) -> bool
         False: validate with jsonschema, which decides and reports the fault
+    fault_search  the faults of an invalid value, in linear time
     query       query strings
         parse_pairs(query_string) -> [(name, value)]
         coerce_query(cls, microversion, names, pairs) -> dict

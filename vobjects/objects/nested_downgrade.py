@@ -15,8 +15,8 @@ from typing import Any
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, field_types
-from vobjects.fields import map_objects
+from vobjects import exceptions
+from vobjects.fields import in_order_of_primitives, map_objects
 
 Manifest = Mapping[str, str]
 
@@ -49,18 +49,11 @@ def downgrade_value(
                 field_type._element_type._type, item, primitive[key], manifest
             )
     elif isinstance(field_type, (ovo_fields.List, ovo_fields.Set)):
-        if isinstance(field_type, ovo_fields.Set):
-            value = sorted(value, key=_order_in_set)
-        for item, inner in zip(value, primitive, strict=True):
+        items = in_order_of_primitives(value)
+        for item, inner in zip(items, primitive, strict=True):
             downgrade_value(
                 field_type._element_type._type, item, inner, manifest
             )
-
-
-def _order_in_set(item: ovo_base.VersionedObject | None) -> str:
-    """Return the sort key of an object in the primitive of a set."""
-    primitive = None if item is None else item.obj_to_primitive()
-    return field_types.order_key(primitive)
 
 
 def downgrade_written(

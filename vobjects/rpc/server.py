@@ -46,10 +46,12 @@ _HANDLES = '_vobjects_handles'
 Handler = Callable[[Any, Any], Any]
 
 #: Errors of this package that a handler may raise as its response: a live
-#: server is too old for what the handler sends or stores, or there is none.
+#: server is too old for what the handler sends or stores, there is none, or a
+#: server that it needs, such as the database, does not respond.
 _RESPONSES = (
     exceptions.LossyDowngrade,
     exceptions.NoLivePeer,
+    exceptions.Unreachable,
     exceptions.UnsupportedType,
 )
 

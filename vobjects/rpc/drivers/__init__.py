@@ -7,6 +7,7 @@ Both drivers use::
     oslo_api       the private parts of oslo.messaging that drivers need
     deadline       timeouts
     framing        JSON, and the frames of the embedded driver
+    decompression  a limit on the size of decompressed messages
     remote_errors  descriptions of a server's error
     errors         the exceptions
 

@@ -84,7 +84,7 @@ def test_service_without_the_header_disables_experimental_methods():
 
 
 def test_spec_says_whether_a_method_is_experimental():
-    old, new = (candidate.function for candidate in shrink.candidates)
+    old, new = (entry.value for entry in shrink.functions)
 
     assert not method_spec.spec_of(old).is_experimental
     assert method_spec.spec_of(new).is_experimental

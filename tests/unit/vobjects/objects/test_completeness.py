@@ -132,12 +132,15 @@ def test_serialization_names_missing_required_fields(
     assert write(delete(identity='c', names=[]))
 
 
-def test_serialization_of_partial_resource_succeeds(registry: None) -> None:
+def test_serialization_of_partial_resource_names_the_field(
+    registry: None,
+) -> None:
     @objects.register
     class Shown(objects.Resource):
         fields = {'name': fields.StringField(), 'size': fields.IntegerField()}
 
-    assert serializer.to_bytes(Shown(name='a'), None)
+    with pytest.raises(exceptions.FieldsMissing, match="without 'size'"):
+        serializer.to_bytes(Shown(name='a'), None)
 
 
 @pytest.mark.parametrize(

@@ -473,6 +473,7 @@ def test_error_of_a_handler_is_no_rejection_by_the_server(
         exceptions.LossyDowngrade('Stored', 'name', "'a'", '1.1', '1.0'),
         exceptions.UnsupportedType('Stored'),
         exceptions.NoLivePeer('no server of a nested call'),
+        exceptions.Unreachable('the database'),
     ],
     ids=lambda error: type(error).__name__,
 )

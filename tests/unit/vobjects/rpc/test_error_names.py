@@ -26,7 +26,7 @@ NAMES = {
         VobjectsError
         """,
     'vobjects.rpc.drivers.errors': """
-        AnswerLost BadOption FrameTooLarge MalformedFrame NotHandled
+        AnswerLost BadOption FrameTooLarge MalformedFrame NoQueue NotHandled
         UnsafeDirectory
         """,
 }
