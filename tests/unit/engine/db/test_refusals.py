@@ -126,10 +126,13 @@ def test_full_sqlite_database_is_unreachable(
     harness: engine_harness.Harness,
 ) -> None:
     target = harness.database
-    target.engine.dispose()
     with target.engine.connect() as connection:
         pages = connection.exec_driver_sql('PRAGMA page_count').scalar()
-        connection.exec_driver_sql(f'PRAGMA max_page_count = {pages}')
+
+    def limit(connection: Any, _record: Any, _proxy: Any) -> None:
+        connection.execute(f'PRAGMA max_page_count = {pages}')
+
+    sqlalchemy.event.listen(target.engine, 'checkout', limit)
 
     def fill(session: Any) -> None:
         session.execute(
