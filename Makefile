@@ -36,7 +36,8 @@ up: $(VENV)/.up ## Run the service; ARGS='--help' shows its options
 # tools/run-parts runs these, and says which test failed. `a+b` run beside each
 # other. After a failure, the stages until the next / still run.
 STAGES := services+install / lint+install-newest types+docs \
-	unit unit-newest servers / processes test-clients-core+test-cloud-core
+	unit unit-newest servers / processes \
+	test-clients-core+test-cloud-core+test-ports
 LONG_STAGES := services+install / unit-long unit-lowest processes-long \
 	test-clients test-cloud mutants
 RUN_PARTS := PYTEST='$(BIN)/pytest' $(BIN)/python tools/run-parts

@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import venv
 from collections.abc import Sequence
 
@@ -115,7 +116,13 @@ def run(port: Port, cache: pathlib.Path, *, edit: bool) -> bool:
         tests = [str(root / path) for path in port.tests]
         if edit:
             difference = editing.apply(package, port.edits)
-            print(f'{port.name} {port.release}: {difference}', flush=True)
+            print(
+                f'{port.name} {port.release}: {difference.removed} lines'
+                f' removed, {difference.inserted} inserted;'
+                f' {difference.removed_modules} lines of modules replaced by'
+                f' {difference.inserted_modules}',
+                flush=True,
+            )
             tests.append(str(_REPOSITORY / 'ports' / port.name / 'tests'))
             for test in port.replaced_tests:
                 # Of the two, pytest takes a path only relative to the root.
@@ -134,6 +141,12 @@ def run(port: Port, cache: pathlib.Path, *, edit: bool) -> bool:
         )
 
 
+def _library_requirements() -> list[str]:
+    text = (_REPOSITORY / 'pyproject.toml').read_text()
+    requirements: list[str] = tomllib.loads(text)['project']['dependencies']
+    return requirements
+
+
 def _environment(port: Port, cache: pathlib.Path) -> str:
     """Return the Python of a virtual environment with the service."""
     requirements = (
@@ -141,8 +154,8 @@ def _environment(port: Port, cache: pathlib.Path) -> str:
         *port.requirements,
         *_TEST_REQUIREMENTS,
     )
-    ours = (_REPOSITORY / 'pyproject.toml').read_bytes()
-    key = hashlib.sha256(repr(requirements).encode() + ours).hexdigest()[:12]
+    identity = repr((requirements, _library_requirements()))
+    key = hashlib.sha256(identity.encode()).hexdigest()[:12]
     folder = cache / f'{port.name}-{port.release}-{key}'
     python = folder / 'bin' / 'python'
     stamp = folder / '.installed'
@@ -151,31 +164,12 @@ def _environment(port: Port, cache: pathlib.Path) -> str:
             f'installing {port.name} {port.release} (a minute, once)',
             flush=True,
         )
-        venv.create(folder, clear=True, with_pip=True)
+        venv.create(folder, clear=True, with_pip=False)
+        install = (_REPOSITORY / 'tools' / 'install-packages', sys.executable)
+        # The dependencies of the library, and not the library: the tests use
+        # that of this working tree.
         subprocess.check_call(
-            [
-                python,
-                '-m',
-                'pip',
-                '--quiet',
-                '--disable-pip-version-check',
-                'install',
-                *requirements,
-                str(_REPOSITORY),
-            ],
-        )
-        # The tests use the library of this working tree.
-        subprocess.check_call(
-            [
-                python,
-                '-m',
-                'pip',
-                '--quiet',
-                '--disable-pip-version-check',
-                'uninstall',
-                '--yes',
-                'vobjects',
-            ],
+            [*install, python, *requirements, *_library_requirements()]
         )
         stamp.touch()
     return str(python)
