@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands ``vobjects engine`` and ``vobjects db``."""
+"""The commands ``vobjects engine`` and ``vobjects db``.
+
+Functions import what only they need, because SQLAlchemy and oslo.messaging
+would take most of the time of ``--help`` and of completion.
+"""
 
 from __future__ import annotations
 
@@ -11,23 +15,17 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from oslo_config import cfg
-from oslo_log import log as oslo_log
-from oslo_service import systemd
 
-from engine import conf as engine_conf
-from engine import db_commands, log_context
-from engine.db import database
-from vobjects import exceptions, log_lines
+from engine import db_commands
+from vobjects import exceptions
 from vobjects.cli import completion, settings
 from vobjects.cli.parser import Command, Parser, whole_number
-from vobjects.clustering import topics
-from vobjects.clustering.run import config_check
-from vobjects.lock import installed_locks
-from vobjects.objects.manifest import Manifest
-from vobjects.rpc import conf as rpc_conf
-from vobjects.rpc import transport
+
+if TYPE_CHECKING:
+    from vobjects.objects.manifest import Manifest
 
 LOG = logging.getLogger(__name__)
 
@@ -38,6 +36,10 @@ SIGNAL_WITHIN = 0.5
 
 
 def _run(options: argparse.Namespace) -> int:
+    from oslo_service import systemd
+
+    from vobjects.clustering.run import config_check
+
     sources = settings.locate(options)
     conf = configuration(sources.files, sources.directories)
     if options.metrics_port is not None:
@@ -70,6 +72,8 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _run_db(options: argparse.Namespace) -> int:
+    from engine.db import database
+
     sources = settings.locate(options)
     conf = configuration(sources.files, sources.directories)
     announce(conf)
@@ -89,6 +93,13 @@ def configuration(
     :param directories: directories of further files
     :raises oslo_config.cfg.Error: a file is missing or has an invalid value
     """
+    from oslo_log import log as oslo_log
+
+    from engine import conf as engine_conf
+    from engine import log_context
+    from vobjects import log_lines
+    from vobjects.rpc import conf as rpc_conf
+
     conf = cfg.ConfigOpts()
     oslo_log.register_options(conf)
     engine_conf.register(conf)
@@ -134,6 +145,8 @@ def announce(conf: cfg.ConfigOpts) -> None:
     :raises vobjects.clustering.run.config_check.BadValue: see
         :func:`~vobjects.clustering.run.config_check.announce`
     """
+    from vobjects.clustering.run import config_check
+
     config_check.announce(
         conf,
         lambda level, line: print(line, file=sys.stderr),  # noqa: T201
@@ -146,6 +159,9 @@ def check_bus(conf: cfg.ConfigOpts) -> None:
 
     :raises vobjects.exceptions.Unreachable: the message bus does not answer
     """
+    from vobjects.clustering import topics
+    from vobjects.rpc import transport
+
     bus = transport.open_transport(conf, topics.EXCHANGE)
     try:
         transport.check_connection(conf, bus, topics.ENGINE)
@@ -158,6 +174,8 @@ def _speaks(options: argparse.Namespace) -> Manifest | None:
     if path is None and options.emulate is None:
         return None
     from engine import service
+    from vobjects.lock import installed_locks
+    from vobjects.objects.manifest import Manifest
     from vobjects.rpc import server
 
     # The emulation depends on the registered types, so all of them must be
@@ -175,6 +193,12 @@ def _speaks(options: argparse.Namespace) -> Manifest | None:
         raise exceptions.VobjectsError(
             f'--manifest {path}: {error.strerror}'
         ) from None
+
+
+def _releases() -> Sequence[str]:
+    from vobjects.lock import installed_locks
+
+    return installed_locks.of_service('clustering').releases
 
 
 def _parser() -> Parser:
@@ -199,7 +223,7 @@ def _parser() -> Parser:
             metavar='RELEASE',
             help='use only the versions of this release of the schema lock',
         ),
-        lambda: installed_locks.of_service('clustering').releases,
+        _releases,
     )
     older.add_argument(
         '--manifest',

@@ -9,13 +9,9 @@ from collections.abc import Callable, Mapping
 from oslo_config import cfg
 
 from engine import cli
-from engine import conf as engine_conf
-from engine.db import database
-from engine.providers.docker import local
 from vobjects import exceptions
 from vobjects.cli import output, settings
 from vobjects.cli.parser import Command, Parser, one_of
-from vobjects.clustering.run import config_check
 
 FINE, IGNORED, REJECTED, OUT_OF_REACH = range(4)
 
@@ -29,6 +25,9 @@ exit codes:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from engine import conf as engine_conf
+    from vobjects.clustering.run import config_check
+
     conf = cfg.ConfigOpts()
     engine_conf.register(conf)
     sources = settings.locate(options)
@@ -78,6 +77,8 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _database(conf: cfg.ConfigOpts) -> None:
+    from engine.db import database
+
     cli.require_database(conf)
     database.Database(conf, create=False).close()
 
@@ -88,6 +89,8 @@ def _bus(conf: cfg.ConfigOpts) -> None:
 
 
 def _docker(conf: cfg.ConfigOpts) -> None:
+    from engine.providers.docker import local
+
     local.LocalContainers(conf).check_connection()
 
 

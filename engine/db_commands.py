@@ -6,29 +6,30 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from oslo_config import cfg
-
-from engine.db import database, migrations, purge, schema_phase
-from engine.trusts import receiver_credentials
 from vobjects import exceptions
 from vobjects.cli import output, settings, terminal
 from vobjects.cli.parser import Parser
 
+if TYPE_CHECKING:
+    from oslo_config import cfg
+
+    from engine.db import database
+
 #: Unit -> seconds.
 _UNITS = {'w': 604800.0, 'd': 86400.0, 'h': 3600.0, 'm': 60.0, 's': 1.0}
 
-#: State of the database -> message for operators.
+#: Name of the state of the database -> message for operators.
 _PHASE_MESSAGES = {
-    schema_phase.Phase.UP_TO_DATE: 'OK: the database is up to date',
-    schema_phase.Phase.EXPAND: 'the database has to be expanded; run "vobjects'
+    'UP_TO_DATE': 'OK: the database is up to date',
+    'EXPAND': 'the database has to be expanded; run "vobjects'
     ' db expand", before or while older engines still run',
-    schema_phase.Phase.CONTRACT: 'the database serves this release and the one'
+    'CONTRACT': 'the database serves this release and the one'
     ' before; run "vobjects db contract" when no older engine is left',
-    schema_phase.Phase.TOO_NEW: 'a newer release has contracted the database;'
+    'TOO_NEW': 'a newer release has contracted the database;'
     ' engines of this release cannot use it',
-    schema_phase.Phase.UNKNOWN: 'no release has made the database',
+    'UNKNOWN': 'no release has made the database',
 }
 
 
@@ -82,6 +83,8 @@ def _sync(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
+    from engine.db import schema_phase
+
     _expand(target, conf, options)
     try:
         _run_contraction(target, conf)
@@ -95,6 +98,8 @@ def _expand(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
+    from engine.db import migrations
+
     before = migrations.current(target)
     revisions = len(migrations.missing(target))
     with terminal.Progress('expanding the database', revisions) as progress:
@@ -108,6 +113,8 @@ def _expand(
 
 
 def _run_contraction(target: database.Database, conf: cfg.ConfigOpts) -> None:
+    from engine.db import migrations, schema_phase
+
     revisions = len(migrations.missing(target, migrations.CONTRACT))
     with terminal.Progress('contracting the database', revisions) as progress:
         schema_phase.contract(
@@ -122,6 +129,8 @@ def _contract(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
+    from engine.db import migrations, schema_phase
+
     if schema_phase.phase_of(target) is not schema_phase.Phase.CONTRACT:
         # Raises an error if the database is not ready to be contracted; does
         # nothing if it is contracted already.
@@ -139,8 +148,10 @@ def _check(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
+    from engine.db import migrations, schema_phase
+
     phase = schema_phase.phase_of(target)
-    message = _PHASE_MESSAGES[phase]
+    message = _PHASE_MESSAGES[phase.name]
     if phase is schema_phase.Phase.UNKNOWN:
         try:
             schema_phase.require_known(target)
@@ -181,6 +192,8 @@ def _version(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
+    from engine.db import migrations
+
     revision = migrations.current(target)
     behind = migrations.is_behind(target)
     output.show(
@@ -235,6 +248,8 @@ def _purge(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
+    from engine.db import purge, schema_phase
+
     schema_phase.require_expanded(target)
     until = purge.cutoff_time(target, options.older_than)
     if options.dry_run:
@@ -266,6 +281,8 @@ def _rotate_keys(
     conf: cfg.ConfigOpts,
     options: argparse.Namespace,
 ) -> int:
+    from engine.trusts import receiver_credentials
+
     rotated = receiver_credentials.rotate_keys(conf, target)
     _print(f'{rotated} credentials encrypted anew')
     return 0
@@ -299,6 +316,7 @@ def _import_senlin(
 ) -> int:
     # Imported here: this loads all profile types and policy types.
     from engine import senlin_import
+    from engine.db import schema_phase
     from engine.policies import base as policies
     from engine.profiles import base as profiles
 

@@ -6,14 +6,15 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import cli
-from engine.db import database
-from engine.queues import base
 from vobjects import exceptions
 from vobjects.cli import output, settings
 from vobjects.cli.parser import Command, Parser
+
+if TYPE_CHECKING:
+    from engine.queues import base
 
 
 def _parser() -> Parser:
@@ -86,6 +87,9 @@ def _run(
     command: Callable[[base.Queues, argparse.Namespace], None],
     options: argparse.Namespace,
 ) -> int:
+    from engine.db import database
+    from engine.queues import base
+
     sources = settings.locate(options)
     conf = cli.configuration(sources.files, sources.directories)
     cli.announce(conf)

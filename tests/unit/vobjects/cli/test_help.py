@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from vobjects.cli import main
@@ -34,3 +37,30 @@ def test_help_of_queue_names_its_arguments_as_others_do(capsys):
     text = help_text(capsys, 'queue', 'post')
     assert 'QUEUE MESSAGE' in text
     assert '\nAdd a message to a queue.\n' in text
+
+
+#: Prints the slow libraries that the help of a command has imported.
+IMPORTS = """\
+import sys
+from vobjects.cli import main
+try:
+    main.main([*sys.argv[1:], '--help'])
+except SystemExit:
+    pass
+slow = {'sqlalchemy', 'alembic', 'oslo_messaging', 'keystoneauth1'}
+print(*sorted(slow & set(sys.modules)), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    'command', ['up', 'engine', 'db', 'db sync', 'config check', 'queue post']
+)
+def test_help_imports_no_slow_library(command: str) -> None:
+    run = subprocess.run(
+        [sys.executable, '-c', IMPORTS, *command.split()],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.startswith('usage:')
+    assert run.stderr.split() == []
