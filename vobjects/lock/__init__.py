@@ -15,6 +15,8 @@
     check.py            apply the rules to two locks
     by_hand.py          conversions by hand, and versions of nested types
     fixes.py            the code that fixes a finding
+    fixes_by_hand.py    the same for classes that convert by hand
+    field_code.py       declarations of fields as Python code
     source_location.py  the location of a type or a field in the source
     samples.py          filled instances of any type
     service_quirks.py   how services convert objects by hand, and send them

@@ -40,6 +40,8 @@ class SchemaChange:
     :ivar field: the name of the changed field; may be empty
     :ivar detail: details for the description
     :ivar conversions: declared from ``old`` to ``new``
+    :ivar released: all versions of the type in the old lock, oldest first
+    :ivar current: all versions of the type in the new lock, oldest first
     """
 
     scope: Scope
@@ -49,6 +51,8 @@ class SchemaChange:
     field: str = ''
     detail: str = ''
     conversions: tuple[Conversion, ...] = ()
+    released: tuple[TypeSchema, ...] = ()
+    current: tuple[TypeSchema, ...] = ()
 
     @property
     def before(self) -> FieldSchema:
@@ -72,14 +76,24 @@ def between(old: Lock, new: Lock) -> Iterator[SchemaChange]:
     them yet.
     """
     for name, schemas in old.types.items():
-        if name not in new.types:
-            yield SchemaChange('type', 'removed', schemas[-1], schemas[-1])
-            continue
-        for schema in schemas:
-            current = new.schema(name, schema.version)
-            if current is not None:
-                yield from _edits(schema, current)
-        yield from _steps(schemas, new)
+        for change in _of_type(schemas, new):
+            yield dataclasses.replace(
+                change, released=schemas, current=new.types.get(name, ())
+            )
+
+
+def _of_type(
+    schemas: tuple[TypeSchema, ...], new: Lock
+) -> Iterator[SchemaChange]:
+    name = schemas[0].name
+    if name not in new.types:
+        yield SchemaChange('type', 'removed', schemas[-1], schemas[-1])
+        return
+    for schema in schemas:
+        current = new.schema(name, schema.version)
+        if current is not None:
+            yield from _edits(schema, current)
+    yield from _steps(schemas, new)
 
 
 def _steps(

@@ -12,9 +12,9 @@ import datetime
 import hashlib
 import itertools
 import pathlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from vobjects.lock import by_hand, fixes, parse, rules
+from vobjects.lock import by_hand, field_code, fixes, parse, rules
 from vobjects.lock.changes import SchemaChange, between
 from vobjects.lock.model import (
     BY_HAND,
@@ -106,12 +106,14 @@ def check(
         list each microversion that a type maps
     """
     released = lock.released()
+    services = list(services)
     findings = list(
         _findings(
             itertools.chain(
                 between(released, code),
                 by_hand.unmapped_children(released, code),
-            )
+            ),
+            [version for service in services for version in service.history],
         )
     )
     return Result(
@@ -136,27 +138,40 @@ def diff(old: Lock, new: Lock) -> Result:
     return Result(findings, len(new.types), len(new.schemas))
 
 
-def _findings(changes: Iterable[SchemaChange]) -> Iterator[Finding]:
-    """Yield a finding for equal changes in all versions of a type."""
+def _findings(
+    changes: Iterable[SchemaChange], microversions: Sequence[str] = ()
+) -> Iterator[Finding]:
+    """Yield a finding for equal changes in all versions of a type.
+
+    :param microversions: of the service
+    """
     groups: dict[tuple[str, ...], list[SchemaChange]] = {}
     for change in changes:
         rule = rules.BY_CHANGE[change.scope, change.kind]
         key = (
             rule.id,
             change.old.name,
-            change.field,
+            field_code.current_name(
+                change.field, change.old.version, change.current
+            ),
             rules.describe(rule, change),
         )
         groups.setdefault(key, []).append(change)
     for (rule_id, *_, description), group in groups.items():
-        yield _finding(rules.BY_ID[rule_id], description, group)
+        yield _finding(rules.BY_ID[rule_id], description, group, microversions)
 
 
 def _finding(
-    rule: Rule, description: str, changes: list[SchemaChange]
+    rule: Rule,
+    description: str,
+    changes: list[SchemaChange],
+    microversions: Sequence[str],
 ) -> Finding:
     last = changes[-1]
     breaks = rule.find_breaks(last)
+    covered_by = (
+        _covering_conversion(last, breaks) if rule.scope == 'step' else ''
+    )
     return Finding(
         rule,
         last.old.name,
@@ -165,10 +180,10 @@ def _finding(
         next((c.old.release for c in changes if c.old.release), ''),
         description,
         breaks,
-        covered_by=_covering_conversion(last, breaks)
-        if rule.scope == 'step'
-        else '',
-        fix=tuple(fixes.fix_lines(rule, last)),
+        covered_by=covered_by,
+        fix=()
+        if covered_by
+        else tuple(fixes.fix_lines(rule, last, microversions)),
     )
 
 

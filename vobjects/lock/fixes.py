@@ -1,300 +1,284 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suggest the code that fixes a finding."""
+"""Suggest the code that fixes a finding.
+
+Each line is Python code for the class, or a comment. The code is complete: it
+names values that the class or the lock has, and imports what its module lacks.
+"""
 
 from __future__ import annotations
 
-import ast
 import dataclasses
-import inspect
-import json
-import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from vobjects.lock import registries, service_quirks
+from vobjects.lock import fixes_by_hand, registries
 from vobjects.lock.changes import SchemaChange
-from vobjects.lock.model import FieldSchema, FieldType, TypeSchema, version_key
+from vobjects.lock.field_code import (
+    Source,
+    converters,
+    current_name,
+    missing_converters,
+    nullable,
+    recorded,
+    removed,
+    versions_in,
+    wrapped,
+)
+from vobjects.lock.model import BY_HAND, TypeSchema, version_key
 from vobjects.lock.rules import Rule
 
-#: Field types whose field class is not named after the type.
-_CLASSES = {
-    ('List', 'String'): 'ListOfStringsField',
-    ('List', 'Integer'): 'ListOfIntegersField',
-    ('List', 'UUID'): 'ListOfUUIDField',
-    ('Dict', 'String'): 'DictOfStringsField',
-    ('Dict', 'Integer'): 'DictOfIntegersField',
-    ('Set', 'Integer'): 'SetOfIntegersField',
-}
 
+def fix_lines(
+    rule: Rule, change: SchemaChange, microversions: Sequence[str] = ()
+) -> Iterator[str]:
+    """Yield the lines to write in the class of the type.
 
-def fix_lines(rule: Rule, change: SchemaChange) -> Iterator[str]:
-    """Yield the lines to write in the class of the type."""
+    :param microversions: of the service
+    """
     if rule.scope == 'type' or not change.field:
         yield from _of_type(change)
     elif change.old.kind == 'plain':
-        yield from _by_hand(rule, change)
+        yield from fixes_by_hand.fix_lines(rule, change)
     else:
-        yield from _declared(rule, change)
+        yield from _declared(change, microversions)
+
+
+def _declared(
+    change: SchemaChange, microversions: Sequence[str]
+) -> Iterator[str]:
+    """Yield the declaration of a field with the released history.
+
+    It depends on the field only, so all findings about a field suggest the
+    same declaration.
+    """
+    cls = registries.newest(change.new.name)
+    source = Source(cls)
+    newest = change.released[-1]
+    now = _at(change.current, newest.version) or change.new
+    name = current_name(change.field, change.old.version, change.released)
+    key = current_name(name, newest.version, change.current)
+    before, after = newest.field(name), now.field(name)
+    code = recorded(change.released, name, source, key)
+    later = [
+        call
+        for (_function, version), call in source.changes(key).items()
+        if version_key(version) > version_key(newest.version)
+    ]
+    version, remark = next_version(change), ''
+    raised = _raised(change, version, microversions)
+    names = _renamed(newest, now, name)
+    if code and later:
+        code, raised = wrapped(code, later[::-1]), []
+    elif code and (
+        before is None or before == after or code.startswith('removed(')
+    ):
+        raised = []
+    elif names:
+        old, key = names
+        history = recorded(change.released, old, source, key)
+        code = f'renamed({version!r}, {old!r}, {history})'
+    elif before is None:
+        assert after is not None
+        new = source.field(key, newest.version, after)
+        code = f'added({version!r}, {_optional(new, after.optional)})'
+    elif after is None:
+        code = removed(version, code, before, newest.kind)
+    elif dataclasses.replace(after, nullable=before.nullable) == before and (
+        before.optional and not after.optional
+    ):
+        raised = []
+        remark = (
+            '  # keep it nullable, or declare a change to a field with a'
+            ' default: older peers send null'
+        )
+    else:
+        new = _optional(
+            source.field(key, newest.version, after),
+            after.optional or not before.optional,
+        )
+        keywords = converters(key, version, before, after)
+        code = f'changed({version!r}, {code}, {new}, {keywords})'
+    yield from source.imports(code)
+    yield from raised
+    yield from _reasons(cls, versions_in(code))
+    yield from missing_converters(key, code)
+    yield f'{key!r}: {code},{remark}'
+
+
+def _at(schemas: Sequence[TypeSchema], version: str) -> TypeSchema | None:
+    return next((s for s in schemas if s.version == version), None)
 
 
 def next_version(change: SchemaChange) -> str:
     """Return the version in which to declare a change."""
-    if change.scope == 'step':
-        return change.new.version
-    numbers = version_key(change.new.version)
-    return f'{numbers[0]}.{numbers[1] + 1}'
+    newest = change.released[-1].version
+    current = getattr(registries.newest(change.new.name), 'VERSION', newest)
+    if version_key(current) > version_key(newest):
+        return str(current)
+    return fixes_by_hand.following(newest)
 
 
-def _declared(rule: Rule, change: SchemaChange) -> Iterator[str]:
-    version = next_version(change)
-    old, new = field_source(change.before), field_source(change.after)
-    if change.kind == 'conversion':
-        yield f'declare "{change.detail}" again at {change.old.version}'
-        return
-    if change.kind == 'not-nullable' and not change.after.optional:
-        yield (
-            f"'{change.field}': {old},  # keep it nullable, or declare a"
-            ' change to a field with a default: older peers send null'
+def _raised(
+    change: SchemaChange, version: str, microversions: Sequence[str]
+) -> list[str]:
+    """Return the lines that give the class its next version."""
+    cls = registries.newest(change.new.name)
+    lines = []
+    if version != getattr(cls, 'VERSION', ''):
+        lines.append(f'VERSION = {version!r}')
+    version_map = dict(getattr(cls, 'VERSION_MAP', {}))
+    in_api = change.new.kind != 'object' or version_map
+    if in_api and version not in version_map.values():
+        known = [*microversions, *_mapped_microversions(cls)]
+        first = fixes_by_hand.following(
+            max(known, key=version_key, default='1.0')
         )
-        return
-    names = _renamed(change)
-    if change.scope == 'edit':
-        yield f"VERSION = '{version}'"
-        cls = registries.newest(change.new.name)
-        if change.new.kind != 'object' or getattr(cls, 'VERSION_MAP', None):
-            yield (
-                f"VERSION_MAP = {{..., 'X.Y': '{version}'}}"
-                '  # X.Y: the first microversion with this version'
-            )
-    if names:
-        before, after = names
-        yield f"'{after}': renamed('{version}', '{before}', {old}),"
-    elif change.kind == 'added':
-        yield f"'{change.field}': added('{version}', {_optional(change)}),"
-    elif change.kind == 'removed':
-        yield f"'{change.field}': removed('{version}', {old}),"
-    else:
-        same = '...' if change.kind == 'retyped' else 'lambda value: value'
-        yield (
-            f"'{change.field}': changed('{version}',"
-            f' {_with_history(change, old)}, {new}, up={same}, down={same}),'
+        version_map[first] = version
+        lines.append(
+            f'VERSION_MAP = {version_map}'
+            f'  # {first}: the first microversion with version {version}'
         )
+    return lines
 
 
-#: Function that declares a change -> position of the newest field.
-_NEWEST = {'added': 1, 'renamed': 2, 'changed': 2}
+def _mapped_microversions(cls: Any) -> Iterator[str]:
+    """Yield the microversions that the types of a class's package map."""
+    package = registries.top_level_package(getattr(cls, '__module__', ''))
+    for classes in registries.registered().values():
+        for other in classes:
+            if registries.top_level_package(other.__module__) == package:
+                yield from getattr(other, 'VERSION_MAP', ())
 
 
-def _with_history(change: SchemaChange, old: str) -> str:
-    """Return the released form of a field, with its declared history.
-
-    :param old: the released field, without its history
-    """
-    cls: Any = registries.newest(change.new.name)
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
-    except (OSError, TypeError, SyntaxError):
-        return old
-    for node in ast.walk(tree):
-        for key, declared in (
-            zip(node.keys, node.values, strict=True)
-            if isinstance(node, ast.Dict)
-            else ()
-        ):
-            if isinstance(key, ast.Constant) and key.value == change.field:
-                return _replaced(declared, old)
-    return old
+def _reasons(cls: Any, versions: set[str]) -> Iterator[str]:
+    """Yield NO_FIELD_CHANGES without versions that do change a field."""
+    reasons = getattr(cls, '__dict__', {}).get('NO_FIELD_CHANGES', {})
+    if versions & reasons.keys():
+        kept = {v: why for v, why in reasons.items() if v not in versions}
+        yield f'NO_FIELD_CHANGES = {kept}'
 
 
-def _replaced(declared: ast.expr, old: str) -> str:
-    """Return a declaration with another newest field."""
-    newest = declared
-    while isinstance(newest, ast.Call):
-        position = _NEWEST.get(ast.unparse(newest.func).rpartition('.')[2])
-        if position is None or position >= len(newest.args):
-            break
-        outer, newest = newest, newest.args[position]
-        outer.args[position] = ast.parse(old, mode='eval').body
-    return old if newest is declared else ast.unparse(declared)
-
-
-def _renamed(change: SchemaChange) -> tuple[str, str] | None:
+def _renamed(
+    old: TypeSchema, new: TypeSchema, name: str
+) -> tuple[str, str] | None:
     """Return the old and the new name, if a field was probably renamed.
 
     One field is gone, and exactly one new field has the same schema.
     """
-    if change.kind not in ('added', 'removed'):
+    field = old.field(name) or new.field(name)
+    if field is None or (old.field(name) and new.field(name)):
         return None
-    gone, new = (
+    gone, added = (
         [
-            field.name
-            for field in schema.fields
-            if not other.field(field.name)
-            and dataclasses.replace(field, name=change.field) == change.before
+            other.name
+            for other in schema.fields
+            if not without.field(other.name)
+            and dataclasses.replace(other, name=field.name) == field
         ]
-        for schema, other in (
-            (change.old, change.new),
-            (change.new, change.old),
-        )
+        for schema, without in ((old, new), (new, old))
     )
-    if len(gone) != 1 or len(new) != 1:
-        return None
-    return gone[0], new[0]
+    return (gone[0], added[0]) if len(gone) == len(added) == 1 else None
 
 
-def _optional(change: SchemaChange) -> str:
-    field = change.after
-    if field.optional:
-        return field_source(field)
-    return field_source(FieldSchema(field.name, field.type, nullable=True))
-
-
-#: Changes that break a new reader of old data. A conversion by hand runs at
-#: the sender, and only for older peers.
-_CONVERTED_BY_READERS = frozenset(
-    ('default', 'limits', 'narrowed', 'not-nullable', 'retyped')
-)
-
-
-def _kept(rule: Rule, change: SchemaChange) -> Iterator[str]:
-    yield (
-        f"'{change.field}': {field_source(change.before)},"
-        '  # keep it: old peers and stored data have such values'
-    )
-    if change.kind == 'narrowed':
-        yield '# in the original order, which is part of the fingerprint'
-    if change.kind == 'retyped':
-        yield '# and add a field with another name for the new type'
-    if change.kind == 'default':
-        yield '# and set the new value where the service creates the object'
-    yield (
-        '# or, if no peer and no stored object has them, or the class converts'
-        ' them when it reads them, add this line to the lock:'
-    )
-    yield f'accept {rule.id} {change.old.name}.{change.field} until DATE: WHY'
-
-
-def _by_hand(rule: Rule, change: SchemaChange) -> Iterator[str]:
-    if change.kind in _CONVERTED_BY_READERS:
-        yield from _kept(rule, change)
-        return
-    version = next_version(change)
-    if change.scope == 'edit':
-        yield f"VERSION = '{version}'"
-    if change.kind == 'removed':
-        yield (
-            f"'{change.field}': {field_source(change.before)},"
-            '  # keep it: only a major version can remove a field'
-        )
-        return
-    method = _method(change)
-    ironic = method == service_quirks.IRONIC_METHOD
-    if method in vars(registries.newest(change.old.name)):
-        yield f'# in {method}, which the class already has:'
-    elif ironic:
-        yield 'def _convert_to_version(self, target_version, remove_...=True):'
-        yield '    super()._convert_to_version(target_version, remove_...)'
-    else:
-        yield 'def obj_make_compatible(self, primitive, target_version):'
-        yield '    super().obj_make_compatible(primitive, target_version)'
-    numbers = ', '.join(map(str, version_key(version)))
-    yield (
-        '    if versionutils.convert_version_to_tuple(target_version) <'
-        f' ({numbers}):'
-    )
-    if change.kind == 'added':
-        if ironic:
-            yield f"        delattr(self, '{change.field}')  # if it is set"
-        else:
-            yield f"        primitive.pop('{change.field}', None)"
-        if not change.after.optional:
-            yield f"'{change.field}': {_optional(change)},"
-    else:
-        value = f'self.{change.field}'
-        if not ironic:
-            value = f"primitive['{change.field}']"
-        yield f'        ...  # convert {value} to its old form'
-
-
-def _method(change: SchemaChange) -> str:
-    """Return the method in which the type's class converts by hand."""
-    return service_quirks.conversion_method(registries.newest(change.old.name))
+def _optional(code: str, is_optional: bool) -> str:
+    return code if is_optional else nullable(code)
 
 
 def _of_type(change: SchemaChange) -> Iterator[str]:
-    old = change.old
+    old, new = change.old, change.new
     if change.kind == 'removed':
-        yield f'keep the class of {old} until no peer and no row uses it'
+        yield f'# keep the class of {old} until no peer and no row uses it'
     elif change.kind == 'version-lowered':
-        yield f"VERSION = '{old.version}'"
+        yield from _restored(change)
     elif change.kind == 'major-removed':
-        yield f'keep a class {old.name} with VERSION = {old.version!r}'
+        yield f'# keep a class {old.name} with VERSION = {old.version!r}'
     elif change.kind == 'microversion':
-        yield _mapped(old)
+        yield f'VERSION_MAP = {_version_map(change)}'
     elif change.kind == 'conversion':
-        yield f'restore {_method(change)}, or declare its changes'
+        method = fixes_by_hand.method_of(change)
+        yield f'# restore {method}, or declare its changes'
     elif change.kind == 'child':
-        yield from _mapped_child(change)
+        yield from fixes_by_hand.mapped_child(change)
+    elif change.kind == 'methods' and old.kind == 'plain':
+        yield f'VERSION = {fixes_by_hand.next_version(change)!r}'
     elif change.kind == 'methods':
-        yield f"VERSION = '{next_version(change)}'"
-    else:
-        yield f'restore the {change.kind} of {old}'
-
-
-def _mapped_child(change: SchemaChange) -> Iterator[str]:
-    version = change.new.version
-    child = change.detail.split()[1]
-    if version != change.old.version:
-        yield f"VERSION = '{version}'"
-    if 'child_versions' in change.detail:
-        yield f"child_versions = {{..., '{version}': '{child}'}}"
+        yield (
+            '# restore the arguments of the remotable methods, and'
+            ' child_versions: all versions of the type share them; give new'
+            ' arguments to a new method of a new type'
+        )
+    elif change.kind == 'namespace':
+        for attribute, value, other in zip(
+            ('OBJ_SERIAL_NAMESPACE', 'OBJ_PROJECT_NAMESPACE'),
+            old.namespace,
+            new.namespace,
+            strict=True,
+        ):
+            if value != other:
+                yield f'{attribute} = {value!r}'
     else:
         yield (
-            f"obj_relationships = {{..., '{change.field}': [...,"
-            f" ('{version}', '{child}')]}}"
+            f'# restore the {change.kind} of {old}: derive the class from'
+            f' vobjects.{old.kind.capitalize()}, not from'
+            f' {_parent(new.kind)}'
         )
 
 
-def _mapped(old: TypeSchema) -> str:
-    if not old.microversion:
-        return f'remove {old.version!r} from VERSION_MAP'
-    return f"VERSION_MAP = {{..., '{old.microversion}': '{old.version}', ...}}"
+def _parent(kind: str) -> str:
+    return (
+        'VersionedObject'
+        if kind == 'plain'
+        else f'vobjects.{kind.capitalize()}'
+    )
 
 
-def field_source(field: FieldSchema) -> str:
-    """Return a field as Python code."""
-    arguments = [*_arguments(field.type)]
-    if field.nullable:
-        arguments.append('nullable=True')
-    if field.default:
-        arguments.append(f'default={_python(field.default)}')
-    return f'fields.{_class(field.type)}({", ".join(arguments)})'
+def _version_map(change: SchemaChange) -> Mapping[str, str]:
+    """Return VERSION_MAP with the released versions as the lock has them."""
+    released = {schema.version for schema in change.released}
+    mapped = getattr(registries.newest(change.new.name), 'VERSION_MAP', {})
+    pairs = {
+        **{key: v for key, v in mapped.items() if v not in released},
+        **{s.microversion: s.version for s in change.released},
+    }
+    pairs.pop('', None)
+    return dict(sorted(pairs.items(), key=lambda pair: version_key(pair[0])))
 
 
-def _class(field_type: FieldType) -> str:
-    name, inner = field_type.name, field_type.inner_type
-    if name in ('List', 'Dict') and inner and inner.name == 'Object':
-        return f'{name}OfObjectsField'
-    return _CLASSES.get((name, inner.name if inner else ''), f'{name}Field')
-
-
-def _arguments(field_type: FieldType) -> Iterator[str]:
-    inner = field_type.inner_type
-    if field_type.name == 'Object' and inner:
-        yield repr(inner.name)
-    elif inner is not None:
-        if inner.name == 'Object' and inner.inner_type:
-            yield repr(inner.inner_type.name)
-        elif (field_type.name, inner.name) not in _CLASSES:
-            yield field_source(FieldSchema('', inner))
-    elif field_type.enum_values:
-        values = ', '.join(map(_python, field_type.enum_values))
-        yield f'valid_values=[{values}]'
-    for name, value in field_type.options:
-        if (name, value) != ('tzinfo_aware', 'true'):
-            yield f'{name}={_python(value)}'
-
-
-def _python(text: str) -> str:
-    """Return a JSON value as Python code."""
-    return repr(json.loads(text))
+def _restored(change: SchemaChange) -> Iterator[str]:
+    """Yield the newest released version of a class that has lost it."""
+    if change.old.kind == 'plain':
+        yield f'VERSION = {change.old.version!r}'
+        return
+    cls = registries.newest(change.new.name)
+    source = Source(cls)
+    lost = [
+        schema
+        for schema in change.released
+        if version_key(schema.version) > version_key(change.new.version)
+    ]
+    names = {
+        current_name(conversion.field, schema.version, change.released): None
+        for schema in lost
+        for conversion in schema.conversions
+        if conversion != BY_HAND
+    }
+    codes = {
+        name: recorded(change.released, name, source, name) for name in names
+    }
+    yield from source.imports(' or '.join(codes.values()) or 'None')
+    yield f'VERSION = {change.old.version!r}'
+    if version_map := _version_map(change):
+        yield f'VERSION_MAP = {version_map}'
+    reasons = {
+        **getattr(cls, '__dict__', {}).get('NO_FIELD_CHANGES', {}),
+        **{
+            schema.version: f'Released in {schema.release}.'
+            for schema in lost
+            if not schema.conversions
+        },
+    }
+    if reasons:
+        yield f'NO_FIELD_CHANGES = {reasons}'
+    for name, code in codes.items():
+        yield from missing_converters(name, code)
+        yield f'{name!r}: {code},'

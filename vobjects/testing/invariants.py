@@ -145,12 +145,29 @@ class Case(LockedVersion):
                 )
         if self.has_history and examples:
             self._draw(examples)
+        elif not self.has_history:
+            self._check_null()
         missing = self.changes - self.exercised
         if missing:
             raise self.violation(
                 'exercised',
                 f'no instance exercised "{min(map(str, missing))}"',
             )
+
+    def _check_null(self) -> None:
+        """Check null in fields that reject it at the version."""
+        obj = self._instance('full')
+        names = [
+            name
+            for name, field in self.cls.fields.items()
+            if field.nullable
+            and (known := self.schema.field(name))
+            and not known.nullable
+        ]
+        for name in names:
+            setattr(obj, name, None)
+        if names:
+            self._check_except_exempt(self.check_instance, obj)
 
     def _instance(self, filling: samples.Filling) -> Any:
         """Return a filled instance.
@@ -420,7 +437,7 @@ class Case(LockedVersion):
             if conversion.operation == 'added' and self._has(obj, name):
                 self.exercised.add(conversion)
             elif conversion.operation == 'removed':
-                if conversion.field in self.content_of(primitive):
+                if self.former_name(name) in self.content_of(primitive):
                     self.exercised.add(conversion)
             elif conversion != BY_HAND and self._has(obj, name):
                 self.exercised.add(conversion)
@@ -460,8 +477,9 @@ class Case(LockedVersion):
         else:
             raise self.violation('accepted', 'every content is rejected')
         for conversion in self.changes:
-            if conversion.operation == 'removed' and obj.obj_attr_is_set(
-                conversion.field
+            name = self.former_name(conversion.field)
+            if conversion.operation == 'removed' and (
+                name and obj.obj_attr_is_set(name)
             ):
                 self.exercised.add(conversion)
         for name in obj.fields:

@@ -74,7 +74,10 @@ class LockedVersion:
 
     @functools.cached_property
     def changes(self) -> frozenset[Conversion]:
-        """The changes declared after that version."""
+        """The changes after that version of fields that it or the class has.
+
+        A peer of the version does not notice the others.
+        """
         newer = [
             schema
             for schema in self.lock.types[self.schema.name]
@@ -89,7 +92,16 @@ class LockedVersion:
             declared.discard(BY_HAND)
         elif newer and self._converts_older_versions(newer[-1]):
             declared.discard(BY_HAND)
-        return frozenset(declared)
+        return frozenset(
+            conversion
+            for conversion in declared
+            if conversion == BY_HAND
+            or (
+                self.former_name(conversion.field)
+                if conversion.operation == 'removed'
+                else self.current_name(conversion.field)
+            )
+        )
 
     def _converts_older_versions(self, newest: TypeSchema) -> bool:
         """Return whether the conversion by hand concerns older versions only.
@@ -180,6 +192,20 @@ class LockedVersion:
         for life in self.cls._history.field_spans:
             if any(span.name == name for span in life):
                 return life[-1].name if life[-1].end is None else ''
+        return ''
+
+    def former_name(self, name: str) -> str:
+        """Return the name of a field at the version.
+
+        :param name: its name at any version
+        :returns: empty if the version does not have the field
+        """
+        if not self.has_history:
+            return name if self.schema.field(name) else ''
+        version = Version.parse(self.schema.version)
+        for life in self.cls._history.field_spans:
+            if any(span.name == name for span in life):
+                return next((s.name for s in life if s.covers(version)), '')
         return ''
 
     def key(self, name: str) -> str:
