@@ -135,7 +135,7 @@ class RequestSchema:
 
     :ivar properties: field name -> schema
     :ivar required: names of the required fields
-    :ivar validator: validator of :mod:`vobjects.microversions.fault_search`
+    :ivar validator: validator of ``fault_search``
     :ivar accepts: fast validator: True if a value is valid, False if the other
         validator must decide
     :ivar checked_by_field: field name -> classes of values that pass the

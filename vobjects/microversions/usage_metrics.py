@@ -15,7 +15,7 @@ vobjects_api_counting_since_seconds      Unix time at which counting began
 ======================================== ===================================
 
 The number of series is bounded, whatever clients send; see
-:mod:`vobjects.metric_series`. A route is the template that the application
+``vobjects.metric_series``. A route is the template that the application
 sets in the environ (:data:`ROUTE`) for a request that matches it, never a
 path. An agent is the first product of ``User-Agent`` without its version. Only
 a limited number of agents are distinguished, and the others are :data:`OTHER`.
