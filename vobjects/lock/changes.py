@@ -124,11 +124,11 @@ def _steps(
                 if version_key(later.version) > version_key(schema.version)
                 for conversion in later.conversions
             )
-            yield from _fields('step', base, newest, path)
+            yield from between_fields('step', base, newest, path)
 
 
 def _edits(old: TypeSchema, new: TypeSchema) -> Iterator[SchemaChange]:
-    field_changes = list(_fields('edit', old, new, ()))
+    field_changes = list(between_fields('edit', old, new))
     yield from field_changes
     if old.kind != new.kind and old.kind != 'plain':
         yield SchemaChange(
@@ -161,12 +161,13 @@ def _current_field(
     return ''
 
 
-def _fields(
+def between_fields(
     scope: Scope,
     old: TypeSchema,
     new: TypeSchema,
-    conversions: tuple[Conversion, ...],
+    conversions: tuple[Conversion, ...] = (),
 ) -> Iterator[SchemaChange]:
+    """Yield the changes of fields from one version of a type to another."""
     names = {field.name for schema in (old, new) for field in schema.fields}
     for name in sorted(names):
         for kind, detail in _field_changes(old.field(name), new.field(name)):

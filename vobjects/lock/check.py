@@ -151,14 +151,20 @@ def _findings(
         key = (
             rule.id,
             change.old.name,
-            field_code.current_name(
-                change.field, change.old.version, change.current
-            ),
+            _newest_name(change),
             rules.describe(rule, change),
         )
         groups.setdefault(key, []).append(change)
     for (rule_id, *_, description), group in groups.items():
         yield _finding(rules.BY_ID[rule_id], description, group, microversions)
+
+
+def _newest_name(change: SchemaChange) -> str:
+    """Return the newest name of a field, in the code or else in the lock."""
+    name = change.field
+    for schemas in (change.current, change.released):
+        name = field_code.current_name(name, change.old.version, schemas)
+    return name
 
 
 def _finding(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vobjects.lock import registries, service_quirks
-from vobjects.lock.changes import SchemaChange
+from vobjects.lock.changes import SchemaChange, between_fields
 from vobjects.lock.field_code import (
     Source,
     field_source,
@@ -58,12 +58,13 @@ def fix_lines(rule: Rule, change: SchemaChange) -> Iterator[str]:
     own = getattr(cls, '__dict__', {}).get(method)
     parameters = _PARAMETERS[method]
     if own:
-        parameters = tuple(inspect.signature(own).parameters)
+        names = tuple(inspect.signature(own).parameters)
+        parameters = (*names, *parameters[len(names) :])
         yield f'# at the end of {method}, which the class already has:'
     else:
         yield f'def {method}({", ".join(parameters)}):'
-        names = [name.partition('=')[0] for name in parameters[1:]]
-        yield f'    super().{method}({", ".join(names)})'
+        passed = [name.partition('=')[0] for name in parameters[1:]]
+        yield f'    super().{method}({", ".join(passed)})'
     is_ironic = method == service_quirks.IRONIC_METHOD
     target = parameters[1] if is_ironic else parameters[2]
     numbers = ', '.join(map(str, version_key(version)))
@@ -71,9 +72,16 @@ def fix_lines(rule: Rule, change: SchemaChange) -> Iterator[str]:
         f'    if versionutils.convert_version_to_tuple({target}) <'
         f' ({numbers}):'
     )
-    value = _Value(change.field, '' if is_ironic else parameters[1])
-    for line in _converted(change, value):
-        yield f'        {line}'
+    # A new method converts all fields, so that each finding suggests the same.
+    for other in (
+        [change]
+        if own
+        else between_fields(change.scope, change.old, change.new)
+    ):
+        if other.kind not in _CONVERTED_BY_READERS:
+            value = _Value(other.field, '' if is_ironic else parameters[1])
+            for line in _converted(other, value):
+                yield f'        {line}'
 
 
 class _Value:

@@ -120,8 +120,8 @@ def unlisted_microversions(
                     f'{cls.obj_name()}.{attribute} maps {text!r} to'
                     f' {mapped!r}, but the history of the service has no entry'
                     f' for {text} (it ends at {listed[-1]})',
-                    f"add '{text}': ('Added ...',) to the history, or correct"
-                    f' the key in {attribute}',
+                    f"add '{text}': ['{cls.obj_name()} {mapped}.'] to the"
+                    f' history, or correct the key in {attribute}',
                 )
 
 
