@@ -325,6 +325,15 @@ class _Parser:
             )
 
     def _finish(self, block: _Block) -> None:
+        kind = block.attributes.get('kind', 'plain')
+        major = version_key(block.version)[0]
+        if kind != 'plain' and major != 1 and 'until' not in block.attributes:
+            self._fail(
+                f'{block.name} {block.version}: a type of kind {kind!r} has'
+                ' only versions 1.x, because peers cannot convert another'
+                ' major version; delete the block, and register a type with'
+                f' another name, such as {block.name}{major}'
+            )
         for keyword in ('release', 'until'):
             name = block.attributes.get(keyword)
             if name is not None and name not in self._releases:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from vobjects import exceptions, objects
+from vobjects.objects import history
 from vobjects.versions import Version
 
 #: Maximum number of types in a manifest: more than any service has, and a
@@ -78,7 +79,8 @@ class Manifest(Mapping[str, str]):
         """Read a file written by :meth:`dump`.
 
         :raises OSError: the file cannot be read
-        :raises vobjects.exceptions.VobjectsError: it is not a manifest
+        :raises vobjects.exceptions.VobjectsError: it is not a manifest, or has
+            a type at another major version
         """
         try:
             content = json.loads(path.read_text())
@@ -86,7 +88,17 @@ class Manifest(Mapping[str, str]):
             raise exceptions.VobjectsError(
                 f'{path} is not JSON: {error}'
             ) from None
-        return cls.parse(content, str(path))
+        manifest = cls.parse(content, str(path))
+        for name in manifest:
+            version = manifest.version(name)
+            if version and version.major != history.FIRST.major:
+                raise exceptions.VobjectsError(
+                    f'{path}: {name!r}: {str(version)!r} is another major'
+                    f' version, but types have only versions'
+                    f' {history.FIRST.major}.x; correct the version, or delete'
+                    ' the entry'
+                )
+        return manifest
 
     @classmethod
     def parse(cls, content: Any, where: str) -> Manifest:
@@ -149,18 +161,23 @@ def local() -> Manifest:
 def minimum(manifests: Iterable[Mapping[str, str]]) -> Manifest:
     """Return the common types of all manifests, each at its lowest version.
 
-    No version suits peers of different major versions of a type.
+    It lacks the types of which a peer has another major version than
+    :data:`vobjects.objects.history.FIRST`, because they cannot be converted.
     """
     lowest: dict[str, Version] | None = None
     for manifest in manifests:
-        versions = {n: Version.parse(v) for n, v in manifest.items()}
+        versions = {
+            name: version
+            for name, text in manifest.items()
+            if (version := Version.parse(text)).major == history.FIRST.major
+        }
         if lowest is None:
             lowest = versions
         else:
             lowest = {
                 name: min(version, versions[name])
                 for name, version in lowest.items()
-                if name in versions and versions[name].major == version.major
+                if name in versions
             }
     return Manifest({n: str(v) for n, v in (lowest or {}).items()})
 

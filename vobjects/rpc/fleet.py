@@ -150,9 +150,11 @@ class MicroversionLimit:
         first = self.groups[0].examples[0]
         others = sum(group.count for group in self.groups) - 1
         verb = f'and {others} more support' if others else 'supports'
+        # Another major version is not supported, but explains the limit.
+        version = self.groups[0].manifest.get(self.type_name)
         supported = (
-            f'only {self.type_name} {self.supported}'
-            if self.supported
+            f'only {self.type_name} {version}'
+            if version
             else f'no {self.type_name}'
         )
         return (
@@ -232,7 +234,7 @@ class View:
         return tuple(
             group
             for group in self.servers(topic)
-            if group.manifest.version(type_name) == allowed
+            if minimum([group.manifest]).version(type_name) == allowed
         )
 
     def limits(self, topic: str) -> list[MicroversionLimit]:

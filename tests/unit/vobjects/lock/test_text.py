@@ -84,6 +84,10 @@ def locks(draw: st.DrawFn) -> Lock:
                 namespace=st.tuples(names, names),
                 release=st.sampled_from(['', *releases]),
                 until=st.sampled_from(['', *releases]),
+            ).filter(
+                lambda schema: (
+                    schema.kind == 'plain' or schema.version.startswith('1.')
+                )
             ),
             max_size=3,
             unique_by=lambda schema: schema.key,
@@ -246,3 +250,28 @@ def test_acceptance_equality_ignores_the_line() -> None:
     assert Acceptance('A', 'b', day, 'c', 1) == Acceptance(
         'A', 'b', day, 'c', 2
     )
+
+
+MAJOR = """\
+vobjects-lock 1
+release 1
+
+type Order 2.0
+  kind KIND
+  release 1
+"""
+
+
+@pytest.mark.parametrize('kind', ['request', 'resource', 'object'])
+def test_parse_when_a_declared_type_has_another_major_version_fails(
+    kind: str,
+) -> None:
+    content = MAJOR.replace('KIND', kind)
+    with pytest.raises(
+        parse.ParseError,
+        match=rf"x\.lock:4: Order 2\.0: a type of kind '{kind}' .* Order2",
+    ):
+        parse.parse(content, 'x.lock')
+    # A plain class may have it, and a release may have ended the type.
+    assert parse.parse(MAJOR.replace('KIND', 'plain'), 'x.lock').schemas
+    assert parse.parse(f'{content}  until 1\n', 'x.lock').schemas

@@ -46,7 +46,16 @@ def test_minimum_compares_numbers_and_may_be_empty() -> None:
     lowest = manifest.minimum([{'A': '1.9'}, {'A': '1.10'}])
     assert dict(lowest) == {'A': '1.9'}
     assert not manifest.minimum([])
-    assert not manifest.minimum([{'A': '1.9'}, {'A': '2.0'}])
+
+
+@pytest.mark.parametrize(
+    'others', [[], [{'A': '1.9', 'B': '1.0'}], [{'A': '2.1', 'B': '1.0'}]]
+)
+def test_minimum_lacks_types_of_another_major_version(
+    others: list[dict[str, str]],
+) -> None:
+    lowest = manifest.minimum([{'A': '2.0', 'B': '1.3'}, *others])
+    assert set(lowest) == {'B'}
 
 
 def test_load_is_inverse_of_dump(tmp_path: pathlib.Path) -> None:
@@ -58,7 +67,16 @@ def test_load_is_inverse_of_dump(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize(
-    'text', ['', '[]', '{"A": 1}', '{"A": "1.01"}', '"A"', '{"A": null}']
+    'text',
+    [
+        '',
+        '[]',
+        '{"A": 1}',
+        '{"A": "1.01"}',
+        '"A"',
+        '{"A": null}',
+        '{"A": "2.0"}',
+    ],
 )
 def test_load_when_invalid_names_the_file(
     tmp_path: pathlib.Path, text: str
@@ -66,4 +84,16 @@ def test_load_when_invalid_names_the_file(
     path = tmp_path / 'broken.json'
     path.write_text(text)
     with pytest.raises(exceptions.VobjectsError, match=r'broken\.json'):
+        Manifest.load(path)
+
+
+def test_load_when_a_major_version_differs_names_the_type(
+    tmp_path: pathlib.Path,
+) -> None:
+    path = tmp_path / 'new.json'
+    path.write_text('{"A": "1.0", "B": "2.0"}')
+    with pytest.raises(
+        exceptions.VobjectsError,
+        match=r"new\.json: 'B': '2\.0' is another major version,.* 1\.x;",
+    ):
         Manifest.load(path)

@@ -90,6 +90,20 @@ def test_maximum_when_a_server_is_old_explains_the_limit(types: None) -> None:
     ]
 
 
+@pytest.mark.parametrize('others', [[], ['new']])
+def test_maximum_when_a_server_has_another_major_version_explains_it(
+    types: None, others: list[str]
+) -> None:
+    newest = member('next', DeleteRequest='2.0', Item='1.1')
+    fleet = view(newest, *map(member, others))
+    assert dict(fleet.cap(TOPIC)) == {'Item': '1.1'}
+    maximum = fleet.maximum(TOPIC, NEWEST)
+    assert maximum.version == Version(1, 7)
+    assert 'DeleteRequest 1.1 is needed' in maximum.reason
+    assert 'worker next on host' in maximum.reason
+    assert 'supports only DeleteRequest 2.0' in maximum.reason
+
+
 def test_reason_names_one_of_the_limiting_members(types: None) -> None:
     old = {'DeleteRequest': '1.0', 'Item': '1.1'}
     fleet = view(
