@@ -188,8 +188,8 @@ def _field_changes(
     if old.type.without_limits() != new.type.without_limits():
         yield 'retyped', ''
     elif old.type != new.type:
-        gained = _enum_values(new) - _enum_values(old)
-        lost = _enum_values(old) - _enum_values(new)
+        gained = enum_values(new) - enum_values(old)
+        lost = enum_values(old) - enum_values(new)
         if lost:
             yield 'narrowed', ', '.join(sorted(lost))
         if gained:
@@ -202,7 +202,7 @@ def _field_changes(
         yield 'default', ''
 
 
-def _enum_values(field: FieldSchema) -> set[str]:
+def enum_values(field: FieldSchema) -> set[str]:
     """Return the values of an enum, including one inside a list."""
     field_type: FieldType | None = field.type
     values: set[str] = set()

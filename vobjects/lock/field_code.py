@@ -340,7 +340,13 @@ def converters(
 
     :param name: the newest name of the field
     """
-    if before.type.without_limits() == after.type.without_limits():
+    rejects_default = before.default and (
+        before.default not in (after.type.enum_values or (before.default,))
+    )
+    if (
+        before.type.without_limits() == after.type.without_limits()
+        and not rejects_default
+    ):
         return 'up=lambda value: value, down=lambda value: value'
     pair = _CONVERTERS.get((before.type.name, after.type.name))
     if pair and _converts(pair, before.default):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vobjects.lock import registries, service_quirks
-from vobjects.lock.changes import SchemaChange, between_fields
+from vobjects.lock.changes import SchemaChange, between_fields, enum_values
 from vobjects.lock.field_code import (
     Source,
     field_source,
@@ -110,8 +110,8 @@ def _converted(change: SchemaChange, value: _Value) -> Iterator[str]:
         yield f'if {value.present} and {value.text} is None:'
         yield f'    {value.text} = {old}  # in place of null'
         return
-    gained = [*map(python, change.detail.split(', '))]
-    new = f'({", ".join(gained)},)'
+    gained = enum_values(change.after) - enum_values(change.before)
+    new = f'({", ".join(map(python, sorted(gained)))},)'
     if change.after.type.enum_values:
         yield f'if {value.present} and {value.text} in {new}:'
         yield f'    {value.text} = {old}  # in place of new values'

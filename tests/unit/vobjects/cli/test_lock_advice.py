@@ -83,6 +83,14 @@ def to_float(value):
     return 1.0
 
 
+def to_b(value):
+    return 'b'
+
+
+def to_a(value):
+    return 'a'
+
+
 def to_list(value):
     return [value]
 
@@ -179,9 +187,16 @@ EDITS = {
             histories=('none', 'renamed'),
         ),
     ],
-    'NARROWED': [Case(WORDS.format('"a", "b"'), WORDS.format('"a"'))],
+    'NARROWED': [
+        Case(WORDS.format('"a", "b"'), WORDS.format('"a"')),
+        Case(
+            WORDS.format('"a", "b"'),
+            'fields.EnumField(valid_values=["b"], default="b")',
+            histories=UNCHANGED,
+        ),
+    ],
     'WIDENED': [
-        Case(WORDS.format('"a"'), WORDS.format('"a", "b"')),
+        Case(WORDS.format('"a"'), WORDS.format('"a", "b, c"')),
         Case(
             'fields.ListOfEnumField(valid_values=["a"], nullable=True)',
             'fields.ListOfEnumField(valid_values=["a", "b"], nullable=True)',
@@ -303,6 +318,7 @@ NEW_CHILD = (
 
 #: Old and new field class -> functions for `up` and `down`.
 CONVERTERS = {
+    'EnumField': ('to_b', 'to_a'),
     'FloatField': ('from_float', 'to_float'),
     'StringField': ('to_list', 'to_item'),
 }
