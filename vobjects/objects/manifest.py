@@ -161,8 +161,8 @@ def local() -> Manifest:
 def minimum(manifests: Iterable[Mapping[str, str]]) -> Manifest:
     """Return the common types of all manifests, each at its lowest version.
 
-    It lacks the types of which a peer has another major version than
-    :data:`vobjects.objects.history.FIRST`, because they cannot be converted.
+    It lacks the types of which a peer has another major version than 1,
+    because they cannot be converted.
     """
     lowest: dict[str, Version] | None = None
     for manifest in manifests:

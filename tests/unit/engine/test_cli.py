@@ -280,7 +280,8 @@ def test_engine_without_a_migrated_database_names_the_command(
     [
         (None, 'No such file'),
         ('{', 'is not JSON'),
-        ('{"ClusterDeleteRequest": "9.9"}', r'ClusterDeleteRequest 9\.9'),
+        ('{"ClusterDeleteRequest": "1.99"}', r'ClusterDeleteRequest 1\.99'),
+        ('{"ClusterDeleteRequest": "9.9"}', 'is another major version'),
         ('{"Teleport": "1.0"}', 'no such type'),
     ],
 )
