@@ -376,9 +376,9 @@ def test_pinned_api_serves_no_more_than_its_pin(
             assert rest.maximum() == '1.7'
             profile = rest.create_profile()
             cluster = rest.create_cluster(profile, 1)
-            assert 'held' in rest.at('1.8').expect_error(
-                406, 'GET', f'/v1/clusters/{cluster}'
-            )
+            assert '[upgrade_levels] engine limits it' in rest.at(
+                '1.8'
+            ).expect_error(406, 'GET', f'/v1/clusters/{cluster}')
 
 
 def test_old_engine_joins_a_service_that_up_has_started(
