@@ -46,6 +46,8 @@ from api import (
 from api import conf as api_conf
 from vobjects.clustering import types
 from vobjects.microversions.middleware import Microversions
+from vobjects.rpc import byte_budget
+from vobjects.rpc import conf as rpc_conf
 from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
@@ -84,6 +86,7 @@ def build(
     :param fleet: tracks the live engines
     :raises vobjects.exceptions.DeclarationError: routes and types disagree
     """
+    rpc_conf.register(conf)
     versions = api_conf.version_policy(conf)
     service = handler.Service(
         versions=versions,
@@ -95,6 +98,7 @@ def build(
         strict_requests=conf.api.strict_requests,
         max_json_size=conf.api.max_json_size,
         max_limit=conf.api.max_limit,
+        lists=byte_budget.ByteBudget(conf.fleet.response_memory),
         public_url=(conf.api.public_endpoint or '').rstrip('/'),
     )
     innermost = dispatcher.Dispatcher(routes.ROUTES, service)

@@ -85,19 +85,21 @@ class Gateway:
             if body.read_headers(environ):
                 await body.receive(EAGER_BYTES)
             async with self.slots:
-                status, headers, content = await loop.run_in_executor(
+                status, headers, content, close = await loop.run_in_executor(
                     self._pool, _call_app, self.app, environ
                 )
             if body.failed:
                 headers.append((b'connection', b'close'))
-            await send(
-                {
-                    'type': 'http.response.start',
-                    'status': status,
-                    'headers': headers,
-                }
-            )
-            await send({'type': 'http.response.body', 'body': content})
+            with contextlib.ExitStack() as stack:
+                stack.callback(close)
+                await send(
+                    {
+                        'type': 'http.response.start',
+                        'status': status,
+                        'headers': headers,
+                    }
+                )
+                await send({'type': 'http.response.body', 'body': content})
             await body.drain()
         finally:
             body.close()
@@ -287,8 +289,12 @@ def _path(raw: bytes) -> str:
 
 def _call_app(
     app: WSGIApplication, environ: WSGIEnvironment
-) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
-    """Call the application; return status, headers and body."""
+) -> tuple[int, list[tuple[bytes, bytes]], bytes, Callable[[], object]]:
+    """Call the application.
+
+    :returns: status, headers, body, and a function to call when the body has
+        been sent
+    """
     status, headers = 0, []
 
     def start_response(
@@ -305,9 +311,10 @@ def _call_app(
         return None
 
     parts = app(environ, start_response)
+    close = getattr(parts, 'close', bytes)
     try:
         content = b''.join(parts)
-    finally:
-        if hasattr(parts, 'close'):
-            parts.close()
-    return status, headers, content
+    except BaseException:
+        close()
+        raise
+    return status, headers, content, close

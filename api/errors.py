@@ -21,6 +21,7 @@
     ├── ConvertedError               an exception of another package
     └── Unavailable            503   try again later
         ├── TooManyUploads           too many requests wait for their bodies
+        ├── TooManyLists             the responses would need too much memory
         ├── TooManyChecks            too many password checks wait
         └── KeystoneUnavailable      Keystone cannot validate the token
 
@@ -231,6 +232,16 @@ class TooManyUploads(Unavailable):
         super().__init__(
             'Too many requests are waiting for their bodies; try again.'
         )
+
+
+class TooManyLists(Unavailable):
+    """The responses to lists in progress would need too much memory."""
+
+    code = 'too-many-lists'
+    title = 'Too many lists are in progress'
+
+    def __init__(self) -> None:
+        super().__init__('Too many lists are in progress; try again.')
 
 
 class TooManyChecks(Unavailable):

@@ -18,6 +18,7 @@ import webob
 
 from api import (
     authentication,
+    held_response,
     policy,
     renderers,
     request_body,
@@ -25,7 +26,9 @@ from api import (
     senlin_messages,
     webhooks,
 )
+from api import errors as api_errors
 from vobjects import exceptions, fields, objects
+from vobjects.clustering import consts
 from vobjects.clustering import errors as engine_errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests.common import ListRequest
@@ -41,6 +44,7 @@ from vobjects.microversions import (
 from vobjects.microversions.version_policy import MICROVERSION, VersionPolicy
 from vobjects.objects.codec.json_text import dumps
 from vobjects.objects.manifest import Manifest, at_microversion
+from vobjects.rpc import byte_budget
 from vobjects.versions import Maximum, Version
 
 
@@ -69,6 +73,7 @@ class Service:
         vobjects.exceptions.NoLivePeer
     :ivar max_json_size: maximum bytes of a JSON field
     :ivar max_limit: maximum items in a list page
+    :ivar lists: bytes that responses to lists may have at a time
     :ivar strict_requests: whether to reject requests that are accepted only
         for compatibility with Senlin
     :ivar public_url: root URL for links; if empty, the URL of the request
@@ -82,6 +87,7 @@ class Service:
     max_body_size: int
     max_json_size: int
     max_limit: int
+    lists: byte_budget.ByteBudget
     strict_requests: bool = False
     public_url: str = ''
 
@@ -174,12 +180,23 @@ class Handler:
         if not self._is_list:
             result = self._send(caller, rpc_request, version, manifest)
             return self._respond(environ, render(result, manifest))
+        # Until the engine responds, the size of the page is unknown.
+        reservation = self._service.lists.reserve(consts.MAX_PAGE_BYTES)
+        if reservation is None:
+            raise api_errors.TooManyLists
         result, cut = self._list_page(caller, rpc_request, version, manifest)
         rendered = render(result, manifest)
         if cut and result and rendered.body is not None:
             href = self._next_page_url(environ, result[-1].id)
             rendered.body['links'] = [{'rel': 'next', 'href': href}]
-        return self._respond(environ, rendered)
+        response = self._respond(environ, rendered)
+        size = response.content_length or 0
+        reservation.shrink(size)
+        response.app_iter = held_response.HeldResponse(
+            response.app_iter, reservation
+        )
+        response.content_length = size  # WebOb has just deleted it
+        return response
 
     def exists_at(self, version: Version) -> bool:
         """Return whether a microversion has this method."""

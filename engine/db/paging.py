@@ -20,19 +20,22 @@ import sqlalchemy
 
 from engine.db import models, statements
 from vobjects import exceptions
-from vobjects.clustering import errors
+from vobjects.clustering import consts, errors
 from vobjects.objects.codec import json_text
+from vobjects.rpc import byte_budget
 
 #: Maximum number of cached statements of one list; users choose its sort
 #: order.
 MAX_SHAPES = 256
 
-#: Maximum bytes of JSON and other text in one page. The embedded transport
-#: rejects messages of 64 MiB.
-MAX_BYTES = 16 * 2**20
+#: Maximum bytes of JSON and other text in one page.
+MAX_BYTES = consts.MAX_PAGE_BYTES
+
+#: Bytes from which a page takes part in the budget for responses.
+_LARGE = 1 << 18
 
 #: Rows that are read and measured together.
-_PART = 100
+_PART = 20
 
 #: The rows to list: those of one project, those of no project, or all.
 Owner = Literal['project', 'none', 'all']
@@ -116,6 +119,8 @@ class Listing:
             supported, or the marker is not in the list
         :raises vobjects.clustering.errors.ListTooLarge: the page has several
             rows and more than :data:`MAX_BYTES`
+        :raises vobjects.clustering.errors.Unavailable: the page is large, and
+            this process handles too many large responses
         """
         filters = filters or {}
         sort = page.sort or self._default
@@ -231,7 +236,10 @@ def _read(result: sqlalchemy.CursorResult[Any]) -> list[sqlalchemy.Row[Any]]:
 
     :raises vobjects.clustering.errors.ListTooLarge: the rows have too many
         bytes
+    :raises vobjects.clustering.errors.Unavailable: there are too many large
+        responses
     """
+    is_reserved = False
     rows: list[sqlalchemy.Row[Any]] = []
     size = 0
     for part in result.partitions(_PART):
@@ -250,6 +258,14 @@ def _read(result: sqlalchemy.CursorResult[Any]) -> list[sqlalchemy.Row[Any]]:
                     '',
                     str(len(rows)),
                 )
+            if size > _LARGE and not is_reserved:
+                if not byte_budget.reserve(max(MAX_BYTES, size)):
+                    result.close()
+                    raise errors.Unavailable(
+                        'The engine handles too many large lists; try again,'
+                        ' or ask for smaller pages with limit.'
+                    )
+                is_reserved = True
             rows.append(row)
     return rows
 

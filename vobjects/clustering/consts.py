@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+#: Maximum bytes of JSON and other text in one page of a list.
+MAX_PAGE_BYTES = 4 << 20
+
 CLUSTER_STATUSES = (
     'INIT',
     'ACTIVE',

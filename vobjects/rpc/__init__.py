@@ -18,6 +18,7 @@ In the order of a call::
     client         sends requests at a version that every live server supports
     server         handles them and responds in the caller's version
     concurrency_limit  limits the number of requests that run at a time
+    byte_budget    bounds the total size of large responses
     dispatcher     routes messages to methods within that limit
     wakeups        "fleet changed" or "work", sent to all processes of a topic
     server_process  a server process, assembled from the modules above

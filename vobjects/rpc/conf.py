@@ -41,6 +41,16 @@ FLEET_OPTS = [
         ' while RPCs wait for the database. If the database is milliseconds'
         ' away, use 8 or more.',
     ),
+    cfg.IntOpt(
+        'response_memory',
+        default=64 << 20,
+        min=4 << 20,
+        help='Maximum total size, in bytes, of the large responses (pages of'
+        ' lists) that a process creates and sends at the same time. The'
+        ' process needs several times as much memory for them. A request that'
+        ' waits for more than five seconds because of this limit is answered'
+        ' with 503 and Retry-After.',
+    ),
 ]
 
 UPGRADE_LEVELS_OPTS = [

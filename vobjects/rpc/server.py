@@ -33,7 +33,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from vobjects import exceptions, objects
 from vobjects.objects.codec import class_codec
 from vobjects.objects.manifest import Manifest, local, minimum
-from vobjects.rpc import fleet_types, serializer
+from vobjects.rpc import byte_budget, fleet_types, serializer
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
@@ -232,6 +232,8 @@ class Endpoint:
         has it. Otherwise the caller sends its manifest in a second message,
         which goes to the next server in turn: with two servers, always to the
         other one
+    :param response_bytes: bytes that handlers may reserve at a time for their
+        responses; see :mod:`vobjects.rpc.byte_budget`
     """
 
     target = oslo_messaging.Target(version='1.0')
@@ -248,7 +250,9 @@ class Endpoint:
         observer: Observer | None = None,
         find_response: FindResponse = lambda call: None,
         has_expired: Callable[[float], bool] = lambda deadline: False,
+        response_bytes: int = 64 << 20,
     ) -> None:
+        self._budget = byte_budget.ByteBudget(response_bytes)
         self._find_response = find_response
         self._has_expired = has_expired
         self._handlers = collect_handlers(services)
@@ -285,7 +289,8 @@ class Endpoint:
         start = time.perf_counter()
         failure: Exception | None = None
         try:
-            return self._perform(context, request, reader, call)
+            with byte_budget.call_scope(self._budget):
+                return self._perform(context, request, reader, call)
         except self._expected as error:
             failure = error
             LOG.debug('Rejected: %s: %s', type(error).__name__, error)

@@ -122,6 +122,7 @@ class ServerProcess:
             observer=observer,
             find_response=find_response,
             has_expired=self.membership.has_expired,
+            response_bytes=conf.fleet.response_memory,
         )
         wakeup_endpoint = wakeups.WakeupEndpoint(
             {wakeups.FLEET: self.membership.wake, **(listeners or {})}

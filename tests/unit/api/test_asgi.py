@@ -191,3 +191,45 @@ def test_environ_has_path_query_and_headers() -> None:
     assert environ['HTTP_X_LIST'] == 'a,b'
     assert environ['HTTP_COOKIE'] == 'a=1; b=2'
     assert 'evil' not in environ.values()
+
+
+class Closed:
+    """A body that notes how many messages had been sent when it was closed."""
+
+    def __init__(self, client: Client, *, fails: bool) -> None:
+        self.client = client
+        self.fails = fails
+        self.sent: list[int] = []
+
+    def __iter__(self) -> Any:
+        yield b'part'
+        if self.fails:
+            raise KeyError
+
+    def close(self) -> None:
+        self.sent.append(len(self.client.messages))
+
+
+def test_response_when_sent_is_closed_after_its_last_part() -> None:
+    client = Client([b''], ends=True)
+    body = Closed(client, fails=False)
+
+    def respond(environ: Any, start_response: Any) -> Any:
+        start_response('200 OK', [])
+        return body
+
+    run(respond, client)
+    assert body.sent == [2]
+
+
+def test_response_when_it_fails_is_closed() -> None:
+    client = Client([b''], ends=True)
+    body = Closed(client, fails=True)
+
+    def respond(environ: Any, start_response: Any) -> Any:
+        start_response('200 OK', [])
+        return body
+
+    with pytest.raises(KeyError):
+        run(respond, client)
+    assert body.sent == [0]

@@ -10,6 +10,8 @@ import pytest
 from api import app
 from tests.unit.api import client, conftest, fake_engine, test_clients
 from vobjects.clustering import errors
+from vobjects.rpc import byte_budget
+from vobjects.rpc import conf as rpc_conf
 
 SPEC = {'type': 'os.nova.server', 'version': '1.0', 'properties': {}}
 
@@ -154,3 +156,22 @@ def test_parameters_when_too_long_are_rejected(
     refused = api('POST', path, body, version='1.14')
     assert refused.status == 400
     assert 'must have at most 2048 bytes' in str(refused.json)
+
+
+def test_list_when_too_many_are_in_progress_is_unavailable(
+    backend: conftest.Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conf = conftest.make_conf()
+    rpc_conf.register(conf)
+    budget = byte_budget.ByteBudget(conf.fleet.response_memory, timeout=0)
+    monkeypatch.setattr(byte_budget, 'ByteBudget', lambda size: budget)
+    api = client.ApiClient(app.build(conf, backend, backend))
+    create_profiles(api, 2)
+    held = budget.reserve(conf.fleet.response_memory)
+    response = api('GET', '/v1/profiles')
+    assert (response.status, response.headers['retry-after']) == (503, '5')
+    assert api('GET', '/v1/profiles/p').status != 503
+    assert held is not None
+    held.release()
+    assert api('GET', '/v1/profiles').status == 200
+    assert budget.reserved == 0

@@ -9,6 +9,7 @@ import sqlalchemy
 
 from engine.db import database, models, paging, types
 from vobjects.clustering import errors
+from vobjects.rpc import byte_budget
 
 YEAR = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
 
@@ -157,3 +158,30 @@ def test_rows_when_too_many_bytes_reports_how_many_fit(
     assert read(limit=1) == ['0']
     with pytest.raises(errors.ListTooLarge, match='at most 1 items'):
         read()
+
+
+def test_rows_when_large_wait_for_the_budget(
+    any_database: database.Database,
+    large: list[models.Profile],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    profiles = models.Profile.__table__.c
+    listing = paging.Listing(
+        sqlalchemy.select(
+            profiles.id,
+            sqlalchemy.type_coerce(profiles.spec, types.JsonText()),
+        ),
+        models.Profile,
+        ('created_at',),
+        'created_at',
+    )
+    budget = byte_budget.ByteBudget(paging.MAX_BYTES, timeout=0)
+    with (
+        any_database.read_connection() as connection,
+        byte_budget.call_scope(budget),
+    ):
+        assert len(listing.rows(connection, paging.Page(limit=1))) == 1
+        assert budget.reserved == paging.MAX_BYTES
+        with pytest.raises(errors.Unavailable, match='too many large lists'):
+            listing.rows(connection, paging.Page(limit=1))
+    assert budget.reserved == 0
