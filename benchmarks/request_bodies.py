@@ -34,6 +34,7 @@ from api import conf as api_conf
 from vobjects.clustering.requests import clusters
 from vobjects.microversions import errors, json_body
 from vobjects.microversions.presets import SENLIN
+from vobjects.rpc import byte_budget
 from vobjects.versions import Version
 
 TURNS = 101
@@ -333,6 +334,7 @@ def handler_of(request: type) -> handler.Handler:
         max_body_size=json_body.MAX_BYTES,
         max_json_size=json_body.MAX_BYTES,
         max_limit=1000,
+        lists=byte_budget.ByteBudget(1 << 26),
     )
     (route,) = (r for r in routes.ROUTES if r.request is request)
     return handler.Handler(route, service)

@@ -15,6 +15,7 @@ from tests.unit.api import conftest, fake_engine
 from tests.unit.vobjects.microversions import samples, wsgi
 from vobjects.microversions import presets
 from vobjects.microversions.middleware import Microversions
+from vobjects.rpc import byte_budget
 
 PATH = '/v1/clusters/c1/actions'
 
@@ -43,6 +44,7 @@ def app() -> Microversions:
         max_body_size=conf.api.max_body_size,
         max_json_size=conf.api.max_json_size,
         max_limit=conf.api.max_limit,
+        lists=byte_budget.ByteBudget(1 << 26),
     )
     return Microversions(
         dispatcher.Dispatcher((OLD, YOUNG), service), presets.SENLIN
