@@ -24,6 +24,7 @@ Modules, in the order in which a request passes through them::
     webhooks      parameters of a webhook call
     senlin_messages  Senlin's messages for invalid requests
     renderers     renders engine results as response bodies
+    held_response  body that reserves memory until it has been sent
     errors        maps exceptions to statuses and error documents
 
     contract      the contract of each microversion

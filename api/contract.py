@@ -177,7 +177,8 @@ def _bounded(schema: type_schemas.Schema) -> type_schemas.Schema:
 def _with_max_length(schema: type_schemas.Schema) -> type_schemas.Schema:
     types = type_schemas.types_of(schema)
     if 'string' in types and 'integer' not in types and 'enum' not in schema:
-        return {'maxLength': request_body.MAX_TEXT, **schema}
+        own = schema.get('maxLength', request_body.MAX_TEXT)
+        return {**schema, 'maxLength': min(own, request_body.MAX_TEXT)}
     if 'array' in types and 'items' in schema:
         return {**schema, 'items': _with_max_length(schema['items'])}
     return schema

@@ -44,11 +44,48 @@ MAX_INTEGER = 2**31 - 1
 
 
 Value = TypeVar('Value')
+BoundedField = TypeVar('BoundedField', bound='_ovo.Field[Any]')
+
+_BOUNDS = '_vobjects_bounds'
 
 
 def is_required(field: _ovo.Field[Any]) -> bool:
     """Tell whether a field is required: not nullable, without a default."""
     return not field.nullable and field.default is UnspecifiedDefault
+
+
+def bounded(
+    field: BoundedField,
+    *,
+    max_length: int | None = None,
+    max_items: int | None = None,
+    max_properties: int | None = None,
+) -> BoundedField:
+    """Set the bounds of a field in requests, at all depths.
+
+    They replace the defaults in ``vobjects.microversions.schema_bounds``; the
+    bounds of the field's own schema stay. Neither the fingerprint of the type
+    nor its schema in the lock changes.
+
+    :param max_length: characters of a text
+    :param max_items: items of a list
+    :param max_properties: names in an object
+    :returns: the field
+    """
+    bounds = {
+        'maxLength': max_length,
+        'maxItems': max_items,
+        'maxProperties': max_properties,
+    }
+    given = {key: value for key, value in bounds.items() if value is not None}
+    vars(field)[_BOUNDS] = given
+    return field
+
+
+def bounds_of(field: _ovo.Field[Any]) -> Mapping[str, int]:
+    """Return keyword of JSON Schema -> bound; see :func:`bounded`."""
+    bounds: Mapping[str, int] = getattr(field, _BOUNDS, {})
+    return bounds
 
 
 def default_primitive(name: str, field: _ovo.Field[Any]) -> Any:
@@ -505,6 +542,7 @@ __all__ = [
     'StrictBoolean',
     'StrictBooleanField',
     'UnspecifiedDefault',
+    'bounded',
     'sensitive',
     'parse_integer',
 ]

@@ -32,6 +32,8 @@ request uses them::
         request_schema_at(cls, microversion, names) -> RequestSchema
     validation  validation of a part of a request by its schema
         validate(cls, microversion, names, values, where='body') -> None
+    schema_bounds  default bounds of texts, lists and objects
+    fault_search  finds the first fault of a value in linear time
     nested_objects  objects inside the bodies of requests
     fast_validation  quick check of valid values
         compile_schema(schema) -> accepts(value) -> bool

@@ -46,6 +46,7 @@ _COPIED = frozenset(
         'exclusiveMinimum',
         'maxItems',
         'maxLength',
+        'maxProperties',
         'maximum',
         'minItems',
         'minLength',

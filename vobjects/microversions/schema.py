@@ -27,6 +27,7 @@ from vobjects.microversions import (
     fast_validation,
     fault_search,
     nested_objects,
+    schema_bounds,
 )
 from vobjects.versions import NULL, Version
 
@@ -114,9 +115,12 @@ def _part_field(
     field: ovo_fields.Field[Any],
     object_schema: Callable[[RequestType], dict[str, Any] | None],
 ) -> dict[str, Any] | None:
-    if fields.holds_objects(field._type):
-        return nested_objects.map_schema(field, object_schema)
-    return field_schema(field)
+    schema = (
+        nested_objects.map_schema(field, object_schema)
+        if fields.holds_objects(field._type)
+        else field_schema(field)
+    )
+    return schema and schema_bounds.with_bounds(schema, field)
 
 
 def all_field_names(cls: RequestType) -> tuple[str, ...]:

@@ -419,5 +419,6 @@ _EXPECTED: Mapping[str, Callable[[Any], str]] = {
     'maxLength': lambda limit: f'must have at most {limit} characters',
     'minItems': lambda limit: f'must have at least {limit} item(s)',
     'maxItems': lambda limit: f'must have at most {limit} items',
+    'maxProperties': lambda limit: f'must have at most {limit} names',
     'uniqueItems': lambda _: 'must have each item once',
 }

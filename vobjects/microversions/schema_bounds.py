@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Default bounds of the texts, lists and objects in requests.
+
+The schema of a request gives every text, list and object a maximum size, so
+that no client can send more than a handler expects. The schema of a field type
+and :func:`vobjects.fields.bounded` replace the defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import fields
+
+#: JSON type -> keyword that limits its size.
+_KEYWORDS = {
+    'string': 'maxLength',
+    'array': 'maxItems',
+    'object': 'maxProperties',
+}
+
+#: The default of each keyword.
+DEFAULTS: Mapping[str, int] = {
+    'maxLength': 65_535,
+    'maxItems': 10_000,
+    'maxProperties': 10_000,
+}
+
+_INNER = ('items', 'additionalProperties')
+_INNER_MAPS = ('properties', 'patternProperties')
+_INNER_LISTS = ('anyOf', 'allOf', 'oneOf')
+
+
+def with_bounds(
+    schema: Mapping[str, Any], field: ovo_fields.Field[Any]
+) -> dict[str, Any]:
+    """Return the schema of a field in a request, with bounds at all depths.
+
+    :param schema: schema (draft 4); its own bounds stay
+    """
+    return _bounded(schema, {**DEFAULTS, **fields.bounds_of(field)})
+
+
+def _bounded(
+    schema: Mapping[str, Any], bounds: Mapping[str, int]
+) -> dict[str, Any]:
+    result = dict(schema)
+    for keyword in _INNER:
+        if isinstance(schema.get(keyword), Mapping):
+            result[keyword] = _bounded(schema[keyword], bounds)
+    for keyword in _INNER_MAPS:
+        if keyword in schema:
+            result[keyword] = {
+                name: _bounded(inner, bounds)
+                for name, inner in schema[keyword].items()
+            }
+    for keyword in _INNER_LISTS:
+        if keyword in schema:
+            result[keyword] = [
+                _bounded(inner, bounds) for inner in schema[keyword]
+            ]
+    if 'enum' in schema or schema.get('additionalProperties') is False:
+        return result
+    types = schema.get('type', ())
+    keywords = [
+        _KEYWORDS[name]
+        for name in ([types] if isinstance(types, str) else types)
+        if name in _KEYWORDS
+    ]
+    # First, so that the fault of a huge list is its length: jsonschema
+    # evaluates keywords in their order.
+    first = {name: schema.get(name, bounds[name]) for name in keywords}
+    return {**first, **result}
