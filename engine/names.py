@@ -47,7 +47,11 @@ def check_config(config: Mapping[str, Any]) -> None:
             f'config: {FORMAT_KEY} must have at most {MAX_LENGTH} characters,'
             f' not {len(name_format)}.'
         )
-    member_name(config, 1)
+    if member_name(config, 1) in ('.', '..'):
+        raise errors.BadRequest(
+            f'config: {FORMAT_KEY} must result in names other than "." and'
+            ' "..".'
+        )
 
 
 def member_name(config: Mapping[str, Any], index: int) -> str:

@@ -27,6 +27,7 @@ from engine.handlers import views
 from engine.providers import base as providers
 from vobjects import exceptions
 from vobjects.clustering import consts, errors, resources
+from vobjects.objects.codec import json_text
 from vobjects.rpc import server
 
 #: Statuses in which a deletion must be forced (api-ref, "Delete a cluster").
@@ -333,9 +334,13 @@ def cloud_details(
     )
     try:
         cloud = runtime.cloud_of(row.user, row.project)
-        return profile_type.details(view.cloud(cloud, properties), view)
+        details = profile_type.details(view.cloud(cloud, properties), view)
     except providers.ProviderError as error:
         return {'Error': {'message': str(error)}}
+    if json_text.is_too_deep(details):  # such as the outputs of a stack
+        limit = f'more than {json_text.MAX_DEPTH} deep'
+        return {'Error': {'message': f'The details are nested {limit}.'}}
+    return details
 
 
 CLUSTER_VIEW = views.ResourceView(

@@ -28,6 +28,7 @@ from engine.queues import base as queues
 from vobjects import exceptions
 from vobjects.clustering import errors
 from vobjects.clustering.requests import receivers as requests
+from vobjects.objects.codec import json_text
 from vobjects.rpc import server
 from vobjects.rpc.server import handles
 
@@ -162,6 +163,10 @@ class MessageHandlers(common.Handlers):
             raise _InvalidMessageError('action: must be the name of an action')
         if not isinstance(params, dict):
             raise _InvalidMessageError('params: must be a JSON object')
+        if json_text.is_too_deep(body):
+            raise _InvalidMessageError(
+                f'params: must be nested at most {json_text.MAX_DEPTH} deep'
+            )
         with self.runtime.database.reader() as session:
             cluster = find.find(
                 session, models.Cluster, identity, receiver.project

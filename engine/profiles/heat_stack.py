@@ -6,6 +6,7 @@ The properties are those of Senlin's type of the same name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -66,6 +67,7 @@ _PSEUDO = 'OS::'
 
 #: Maximum length of a stack's name (Heat, ``stack_name``).
 _NAME_LENGTH = 255
+_NOT_IN_NAME = re.compile('[^a-zA-Z0-9_.-]')
 
 
 class HeatStack(base.ProfileType):
@@ -169,10 +171,12 @@ class HeatStack(base.ProfileType):
 def stack_name(node: base.NodeView) -> str:
     """Return a unique name for a node's stack.
 
-    Heat requires that it begin with a letter.
+    Heat requires that it begin with a letter. Other characters of a node's
+    name than Heat accepts become underscores.
     """
     end = f'-{node.id[:8]}'
-    start = node.name if node.name[:1].isalpha() else f'node-{node.name}'
+    name = _NOT_IN_NAME.sub('_', node.name)
+    start = name if name[:1].isalpha() else f'node-{name}'
     return start[: _NAME_LENGTH - len(end)] + end
 
 

@@ -18,16 +18,14 @@ from typing import Any, NoReturn
 
 from vobjects import exceptions
 from vobjects.microversions import errors
+from vobjects.objects.codec import json_text
 
 MAX_BYTES = 1 << 20
-MAX_DEPTH = 64
+MAX_DEPTH = json_text.MAX_DEPTH
 
 _INTEGERS = range(-(2**63), 2**63)
 _MAX_INTEGER_LENGTH = len(str(_INTEGERS[0]))
 
-# A string, terminated or not, or a bracket. The possessive quantifiers keep it
-# linear for hostile input.
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.DOTALL)
 _UNSTORABLE = re.compile('[\0\ud800-\udfff]')
 # Escapes that may encode unstorable characters. Half of a valid surrogate pair
 # matches as well.
@@ -67,7 +65,12 @@ def load_json(
             f'The request body is not UTF-8: byte {error.start} is'
             f' 0x{raw[error.start]:02x}.'
         ) from None
-    _check_depth(raw, max_depth)
+    position = json_text.too_deep_at(raw, max_depth)
+    if position is not None:
+        raise errors.MalformedBody(
+            f'The request body is nested more than {max_depth} deep at byte'
+            f' {position}.'
+        )
     try:
         value = _decoder.decode(text)
     except json.JSONDecodeError as error:
@@ -78,23 +81,6 @@ def load_json(
     if _SUSPECT.search(raw):
         _check_strings(value)
     return value
-
-
-def _check_depth(raw: bytes, max_depth: int) -> None:
-    if raw.count(b'{') + raw.count(b'[') <= max_depth:
-        return
-    depth = 0
-    for match in _TOKEN.finditer(raw):
-        token = raw[match.start()]
-        if token in b'{[':
-            depth += 1
-            if depth > max_depth:
-                raise errors.MalformedBody(
-                    f'The request body is nested more than {max_depth} deep'
-                    f' at byte {match.start()}.'
-                )
-        elif token in b'}]':
-            depth -= 1
 
 
 def _check_strings(value: Any) -> None:

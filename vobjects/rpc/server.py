@@ -31,12 +31,16 @@ import oslo_messaging
 from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, objects
-from vobjects.objects.codec import class_codec
+from vobjects.objects.codec import class_codec, json_text
 from vobjects.objects.manifest import Manifest, local, minimum
 from vobjects.rpc import byte_budget, fleet_types, serializer
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
+
+#: Maximum nesting of a request. A field holds at most ``json_text.MAX_DEPTH``
+#: levels of a user's data; objects inside of objects add some.
+MAX_DEPTH = 2 * json_text.MAX_DEPTH
 
 #: Maximum number of reader manifests that are remembered by digest.
 MAX_READERS = 256
@@ -319,6 +323,7 @@ class Endpoint:
         manifest = _common_versions(
             self._manifest, self._reader_manifest(reader)
         )
+        _check_depth(request)
         caller = self._context_from(context)
         message = serializer.from_message(
             request, caller, self._manifest if self._emulates else None
@@ -400,6 +405,21 @@ def emulated_manifest(manifest: Manifest) -> Manifest:
             )
     base = {cls.obj_name(): cls.VERSION for cls in fleet_types.BASE_TYPES}
     return Manifest({**manifest, **base})
+
+
+def _check_depth(request: Any) -> None:
+    """Reject a request that this process could read, but not store or send.
+
+    :raises vobjects.exceptions.ConversionError: it is nested too deeply
+    """
+    if (
+        json_text.too_deep_at(request.encode(), MAX_DEPTH) is not None
+        if isinstance(request, str)
+        else json_text.is_too_deep(request, MAX_DEPTH)
+    ):
+        raise exceptions.ConversionError(
+            f'the request is nested more than {MAX_DEPTH} deep'
+        )
 
 
 @functools.lru_cache(maxsize=MAX_READERS)

@@ -66,6 +66,14 @@ def test_format_of_at_most_255_characters_is_accepted(
     names.check_config({names.FORMAT_KEY: name_format})
 
 
+@pytest.mark.parametrize('name_format', ['.', '..'])
+def test_format_when_names_change_a_path_is_rejected(name_format: str) -> None:
+    with pytest.raises(errors.BadRequest, match='other than'):
+        names.check_config({names.FORMAT_KEY: name_format})
+    # Clusters of older releases may have it.
+    assert names.member_name({names.FORMAT_KEY: name_format}, 1) == name_format
+
+
 def test_longer_format_is_rejected() -> None:
     with pytest.raises(errors.BadRequest, match='at most 255 characters, not'):
         names.check_config({names.FORMAT_KEY: 'x' * 256})

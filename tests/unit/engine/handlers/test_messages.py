@@ -313,3 +313,21 @@ def test_message_with_denied_action_is_ignored(
     notify(engine, context=None if of_creator else denied)
     assert actions_of(harness) == []
     assert remaining_bodies(engine, receiver) == []
+
+
+def test_message_when_nested_too_deeply_is_dropped(
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    receiver: Any,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    request_helpers.create_cluster(engine, 0)
+    params: Any = 1
+    for _ in range(100):
+        params = {'count': params}
+    post(engine, receiver, {**OUT, 'params': params})
+    before = harness.count(models.Action)
+    notify(engine)
+    assert harness.count(models.Action) == before
+    assert 'params: must be nested at most 64 deep' in caplog.text
+    assert remaining_bodies(engine, receiver) == []

@@ -135,7 +135,14 @@ def test_container_of_a_node_with_a_long_name_has_a_shorter_one(
 
 
 @pytest.mark.parametrize(
-    ('name', 'start'), [('x~1', 'x_1-'), ('.x', 'nx-'), ('_', 'n-')]
+    ('name', 'start'),
+    [
+        ('x~1', 'x_1-'),
+        ('.x', 'nx-'),
+        ('_', 'n-'),
+        ('..', 'n.-'),
+        ('-rf', 'nrf-'),
+    ],
 )
 def test_container_has_a_name_that_docker_accepts(
     harness: engine_harness.Harness, name: str, start: str

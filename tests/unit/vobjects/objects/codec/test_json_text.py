@@ -131,3 +131,23 @@ def test_to_bytes_uses_versions_of_receiver() -> None:
     newest = serializer.to_bytes(Sample(name='a'), None)
     with pytest.raises(ovo_exception.IncompatibleObjectVersion):
         serializer.from_bytes(newest, supported=old)
+
+
+@pytest.mark.parametrize(
+    ('text', 'depth'),
+    [
+        (b'1', 0),
+        (b'[]', 1),
+        (b'{"a":{}}', 2),
+        (b'[[],[],[]]', 2),
+        (b'[{"a":[1]},[]]', 3),
+        (b'["[[[[[["]', 1),
+        (b'["\\"[[[["]', 1),
+    ],
+)
+def test_too_deep_when_beyond_the_limit(text: bytes, depth: int) -> None:
+    value = json_text.loads(text)
+    for limit in range(5):
+        expected = depth > limit
+        assert json_text.is_too_deep(value, limit) is expected
+        assert (json_text.too_deep_at(text, limit) is not None) is expected

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Requests with deeply nested data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import oslo_messaging
+import pytest
+
+import vobjects
+from vobjects import fields
+from vobjects.objects import manifest
+from vobjects.objects.codec import json_text
+from vobjects.rpc import serializer, server
+
+
+@vobjects.register
+class DepthRequest(vobjects.Request):
+    """A request with data of a user."""
+
+    fields = {'params': fields.JsonField()}
+
+
+class Handlers:
+    """Returns the data of a request."""
+
+    @server.handles(DepthRequest)
+    def handle(self, context: Any, request: Any) -> Any:
+        return request.params
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = {'a': value}
+    return value
+
+
+@pytest.fixture
+def endpoint() -> server.Endpoint:
+    return server.Endpoint([Handlers()], manifest=manifest.local())
+
+
+def reader() -> dict[str, Any]:
+    return {'digest': manifest.local().digest}
+
+
+@pytest.mark.parametrize('as_text', [True, False])
+def test_request_when_as_deep_as_a_body_is_answered(
+    endpoint: server.Endpoint, as_text: bool
+) -> None:
+    params = nested(json_text.MAX_DEPTH)
+    request = serializer.to_wire(DepthRequest(params=params), None)
+    message: Any = json_text.dumps(request).decode() if as_text else request
+    response = endpoint.perform({}, message, reader())
+    assert (json_text.loads(response.encode()) if as_text else response) == (
+        params
+    )
+
+
+@pytest.mark.parametrize('depth', [server.MAX_DEPTH, 300, 500, 900])
+@pytest.mark.parametrize('as_text', [True, False])
+def test_request_when_too_deep_is_rejected(
+    endpoint: server.Endpoint, depth: int, as_text: bool
+) -> None:
+    request = serializer.to_wire(DepthRequest(params={'a': 1}), None)
+    text = json_text.dumps(request)
+    deep = text.replace(b'{"a":1}', b'{"a":' * depth + b'1' + b'}' * depth)
+    message: Any = deep.decode() if as_text else json_text.loads(deep)
+    with pytest.raises(oslo_messaging.ExpectedException) as caught:
+        endpoint.perform({}, message, reader())
+    error = caught.value.exc_info[1]
+    assert isinstance(error, vobjects.exceptions.ConversionError)
+    assert 'nested more than 128 deep' in str(error)
