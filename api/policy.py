@@ -24,9 +24,13 @@ from oslo_policy import opts
 from oslo_policy import policy as oslo_policy
 
 from api import errors, routes
+from vobjects import exceptions
 from vobjects.clustering.context import RequestContext
 
 LOG = logging.getLogger(__name__)
+
+# It logs a traceback for each rule that it cannot parse; _load() rejects them.
+logging.getLogger('oslo_policy._parser').setLevel(logging.CRITICAL)
 
 IS_ADMIN = 'context_is_admin'
 MEMBER = 'member_or_above'
@@ -192,6 +196,27 @@ def list_rules() -> list[oslo_policy.RuleDefault]:
     ]
 
 
+class InvalidPolicy(exceptions.VobjectsError):
+    """A policy file cannot be read."""
+
+
+def check(conf: cfg.ConfigOpts) -> oslo_policy.Enforcer:
+    """Load the policy files.
+
+    :raises InvalidPolicy: names the files and the fault
+    """
+    opts.set_defaults(conf)  # registers the options
+    try:
+        return _load(conf)
+    except Exception as error:
+        names = ', '.join(sorted(_files(conf)))
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        raise InvalidPolicy(
+            f'[oslo_policy]: cannot load {names}: {reason}; write one "name:'
+            ' rule" per line, in YAML'
+        ) from error
+
+
 class Enforcer:
     """Ask oslo.policy for decisions, and cache them briefly.
 
@@ -205,7 +230,7 @@ class Enforcer:
 
     :param conf: with ``[oslo_policy]``
     :param clock: returns monotonic seconds
-    :raises Exception: as oslo.policy does for a file that cannot be read
+    :raises InvalidPolicy: a file cannot be read
     """
 
     def __init__(
@@ -213,10 +238,10 @@ class Enforcer:
         conf: cfg.ConfigOpts,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        opts.set_defaults(conf)  # registers the options
+        opts.set_defaults(conf)
         self._conf = conf
         self._files = self._seen = _files(conf)
-        self._enforcer = _load(conf)
+        self._enforcer = check(conf)
         self._clock = clock
         self._decisions: dict[Hashable, bool] = {}
         self._cache_expires = clock() + CACHE_SECONDS
@@ -300,12 +325,20 @@ class Enforcer:
 def _load(conf: cfg.ConfigOpts) -> oslo_policy.Enforcer:
     """Return an enforcer with the rules in the files, which it never reloads.
 
+    :raises ValueError: oslo.policy cannot parse a rule
     :raises Exception: as oslo.policy does for a file that cannot be read
     """
     enforcer = oslo_policy.Enforcer(conf)
     enforcer.register_defaults(list_rules())
     enforcer.load_rules()
     enforcer.use_conf = False
+    for name, rule in enforcer.file_rules.items():
+        text = rule.check_str
+        # oslo.policy denies everything by a rule that it cannot parse.
+        if str(rule.check) == '!' and str(text).strip(' ()') != '!':
+            raise ValueError(f'{name}: {exceptions.cut(text)} is not a rule')
+    # A rule that refers to itself would fail when a request needs it.
+    enforcer.check_rules(raise_on_violation=True)
     return enforcer
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from oslo_config import cfg
 from oslo_log import log as oslo_log
 
-from api import app, authentication
+from api import app, authentication, policy
 from api import conf as api_conf
 from vobjects import log_lines
 from vobjects.clustering.service import SERVICE
@@ -45,8 +45,8 @@ def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
 
     :param files: paths; None for those of the environment variable
     :raises oslo_config.cfg.Error: a file is missing or has an invalid value
-    :raises vobjects.exceptions.VobjectsError: see :func:`api.conf.check` and
-        :func:`api.authentication.check`
+    :raises vobjects.exceptions.VobjectsError: see :func:`api.conf.check`,
+        :func:`api.authentication.check` and :func:`api.policy.check`
     """
     conf = cfg.ConfigOpts()
     oslo_log.register_options(conf)
@@ -55,6 +55,7 @@ def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
     log_lines.protect()
     api_conf.check(conf)
     authentication.check(conf)
+    policy.check(conf)
     return conf
 
 

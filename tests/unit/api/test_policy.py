@@ -199,3 +199,50 @@ def test_rules_when_the_file_is_damaged_stay_in_force(
         file.rmdir()
     file.write_text('"clusters:delete": "role:member"\n')
     assert allows()
+
+
+@pytest.mark.parametrize(
+    ('content', 'reason'),
+    [
+        (b'clusters:get: [', 'line 1'),
+        (b'clusters:get:\n\t- role:x', 'line 2'),
+        (b'- clusters:get', 'list'),
+        (b'clusters:get', 'str'),
+        (b'\xff\xfe', 'utf-8'),
+        (b'\0', '#x0000'),
+        (b'[' * 3000, 'recursion'),
+        (b'clusters:get: 5', 'int'),
+        (b'clusters:get: {a: b}', 'clusters:get'),
+        (b'clusters:get: role:a or', "'role:a or' is not a rule"),
+        (b'clusters:get: rule:clusters:get', 'clusters:get'),
+        (b'clusters:get: rule:none', 'clusters:get'),
+    ],
+)
+def test_configuration_when_the_policy_file_is_broken_names_it_in_a_line(
+    tmp_path: pathlib.Path,
+    content: bytes,
+    reason: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    file = tmp_path / 'policy.yaml'
+    file.write_bytes(content)
+    conf = conftest.make_conf()
+    oslo_policy_opts.set_defaults(conf, policy_file=str(file))
+    with pytest.raises(policy.InvalidPolicy) as caught:
+        policy.check(conf)
+    text = str(caught.value)
+    assert str(file) in text
+    assert reason in text
+    assert '\n' not in text
+    assert 'Traceback' not in caplog.text
+
+
+@pytest.mark.parametrize('rule', ['!', '(!)', '@', '', 'not role:x', '[]'])
+def test_configuration_when_a_policy_rule_is_simple_is_accepted(
+    tmp_path: pathlib.Path, rule: str
+) -> None:
+    file = tmp_path / 'policy.yaml'
+    file.write_text(f'clusters:get: {rule if rule == "[]" else repr(rule)}')
+    conf = conftest.make_conf()
+    oslo_policy_opts.set_defaults(conf, policy_file=str(file))
+    policy.check(conf)
