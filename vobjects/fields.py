@@ -44,7 +44,7 @@ MAX_INTEGER = 2**31 - 1
 
 
 Value = TypeVar('Value')
-BoundedField = TypeVar('BoundedField', bound='_ovo.Field[Any]')
+FieldT = TypeVar('FieldT', bound='_ovo.Field[Any]')
 
 _BOUNDS = '_vobjects_bounds'
 
@@ -55,12 +55,12 @@ def is_required(field: _ovo.Field[Any]) -> bool:
 
 
 def bounded(
-    field: BoundedField,
+    field: FieldT,
     *,
     max_length: int | None = None,
     max_items: int | None = None,
     max_properties: int | None = None,
-) -> BoundedField:
+) -> FieldT:
     """Set the bounds of a field in requests, at all depths.
 
     They replace the defaults in ``vobjects.microversions.schema_bounds``; the

@@ -237,7 +237,7 @@ class Endpoint:
         which goes to the next server in turn: with two servers, always to the
         other one
     :param response_bytes: bytes that handlers may reserve at a time for their
-        responses; see :mod:`vobjects.rpc.byte_budget`
+        responses; see ``vobjects.rpc.byte_budget``
     """
 
     target = oslo_messaging.Target(version='1.0')
