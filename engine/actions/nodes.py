@@ -70,21 +70,23 @@ def create(run: action_run.ActionRun) -> None:
     except providers.ProviderError as error:
         fail(run, str(error))
         return
-    with _deleting_orphan(run, view, profile):
-        _create_object(run, view, profile)
-
-
-def _create_object(
-    run: action_run.ActionRun, view: profiles.NodeView, profile: models.Profile
-) -> None:
     profile_type = run.runtime.profile_types.get(profile.type)
-    try:
-        physical_id = profile_type.create(
-            cloud_of(run, view, profile), view, _properties(run, profile)
-        )
-    except providers.ProviderError as error:
-        fail(run, str(error))
-        return
+    with _keeping_object(run, view, profile) as objects:
+        try:
+            physical_id = profile_type.create(
+                cloud_of(run, view, profile), view, _properties(run, profile)
+            )
+        except providers.ProviderError as error:
+            fail(run, str(error))
+            return
+        objects.append(physical_id)
+        _end_creation(run, view, physical_id)
+
+
+def _end_creation(
+    run: action_run.ActionRun, view: profiles.NodeView, physical_id: str
+) -> None:
+    """Record the new object of a node."""
     update = node_policies.add_node(run, view.id, physical_id)
 
     def finish(session: orm.Session) -> None:
@@ -288,7 +290,7 @@ def recover(run: action_run.ActionRun) -> None:
         return
     if view.host != before.host:
         _delete_from_old_host(cloud, profile_type, before)
-    with _deleting_orphan(run, view, profile):
+    with _keeping_object(run, view, profile) as objects:
         try:
             physical_id = profile_type.recover(
                 cloud, view, properties, operation, parameters
@@ -296,6 +298,7 @@ def recover(run: action_run.ActionRun) -> None:
         except providers.ProviderError as error:
             fail(run, str(error))
             return
+        objects.append(physical_id)
         _end_recovery(run, view, physical_id, 'Recovery succeeded', operation)
 
 
@@ -529,20 +532,35 @@ def _conclude(
 
 
 @contextlib.contextmanager
-def _deleting_orphan(
+def _keeping_object(
     run: action_run.ActionRun, view: profiles.NodeView, profile: models.Profile
-) -> Iterator[None]:
-    """Delete the new object of a node that is deleted meanwhile.
+) -> Iterator[list[str]]:
+    """Record or delete the new object of an action that ends meanwhile.
 
-    A forced deletion takes the action away. It finds no object if the cloud
-    creates it later.
+    The action may be cancelled, be overdue, or give way to a forced deletion
+    while the cloud creates the object. The node then keeps the object, so that
+    users see it and delete it with the node. If the node is deleted, too, so
+    is the object: the deletion finds no object if the cloud creates it later.
+
+    :returns: a list; append the ID of the object once you know it
     """
-    try:
-        yield
-    except actions.ClaimLostError:
-        with run.runtime.database.reader() as session:
-            node = nodes.get(session, view.id)
+    objects: list[str] = []
+
+    def record(session: orm.Session) -> bool:
+        node = nodes.lock(session, view.id)
         if node is None or node.status == 'DELETING':
+            return False
+        action = actions.get(session, run.action.id)
+        # Another engine that took over an unfinished action finds the object.
+        has_ended = action is None or action.status in consts.ACTION_ENDS
+        if objects and has_ended and node.physical_id == view.physical_id:
+            node.physical_id = objects[0]
+        return True
+
+    try:
+        yield objects
+    except actions.ClaimLostError:
+        if not run.runtime.database.write(record):
             profile_type = run.runtime.profile_types.get(profile.type)
             try:
                 profile_type.delete(cloud_of(run, view, profile), view)

@@ -5,12 +5,15 @@ import contextlib
 import datetime
 import random
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sqlalchemy
 from sqlalchemy import orm
 
-from engine.actions import cancellation
+from engine.actions import cancellation, node_policies
+from engine.actions import nodes as node_actions
 from engine.db import models
 from engine.providers import base
 from engine.providers.simulated import servers
@@ -225,6 +228,92 @@ def assert_sizes_agree(harness: engine_harness.Harness) -> None:
             if node.cluster_id == cluster.id
         ]
         assert cluster.desired_capacity == len(members), cluster.status
+
+
+#: Requests that create cloud objects, on a cluster or a node.
+CREATIONS: dict[str, Callable[[str, str], Any]] = {
+    'node create': lambda cluster, node: nodes.NodeCreateRequest(
+        name='new', profile_id='p', cluster_id=cluster
+    ),
+    'cluster create': lambda cluster, node: clusters.ClusterCreateRequest(
+        name='new', profile_id='p', desired_capacity=2
+    ),
+    'scale out': lambda cluster, node: clusters.ClusterScaleOutRequest(
+        identity=cluster, count=2
+    ),
+    'resize': lambda cluster, node: clusters.ClusterResizeRequest(
+        identity=cluster, adjustment_type='EXACT_CAPACITY', number=3
+    ),
+    'node recover': lambda cluster, node: nodes.NodeRecoverRequest(
+        identity=node, operation='RECREATE'
+    ),
+    'cluster recover': lambda cluster, node: clusters.ClusterRecoverRequest(
+        identity=cluster, operation='RECREATE'
+    ),
+}
+
+#: Functions before or after whose call the action ends.
+MOMENTS = {
+    'begun': (node_actions, 'begin', 'after'),
+    'asked': (servers.SimulatedServers, 'create', 'before'),
+    'created': (servers.SimulatedServers, 'create', 'after'),
+    'announced': (node_policies, 'add_node', 'after'),
+}
+
+
+@pytest.mark.parametrize('cause', ['CANCEL', 'TIMEOUT'])
+@pytest.mark.parametrize('moment', MOMENTS)
+@pytest.mark.parametrize('creation', CREATIONS)
+def test_nodes_have_the_objects_of_creations_that_end_meanwhile(
+    harness: engine_harness.Harness,
+    monkeypatch: pytest.MonkeyPatch,
+    creation: str,
+    moment: str,
+    cause: str,
+) -> None:
+    engine = harness.engine()
+    request_helpers.create_profile(engine)
+    cluster = request_helpers.create_cluster(engine, 1, profile_id='p')
+    (member,) = request_helpers.get_cluster(engine, cluster).nodes
+    harness.database.write(
+        lambda session: session.execute(
+            sqlalchemy.update(models.Node).values(status='ERROR')
+        )
+    )
+    accepted = engine.call(CREATIONS[creation](cluster, member))
+    owner, name, when = MOMENTS[moment]
+    original = getattr(owner, name)
+
+    def end() -> None:
+        monkeypatch.setattr(owner, name, original)
+        harness.database.write(
+            lambda session: cancellation.end_tree(
+                engine.runtime, session, accepted.action, cause
+            )
+        )
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        if when == 'before':
+            end()
+        result = original(*arguments, **options)
+        if when == 'after':
+            end()
+        return result
+
+    monkeypatch.setattr(owner, name, call)
+    engine.run_actions()
+    harness.assert_idle()
+    assert getattr(owner, name) is original
+    row = harness.row(models.Action, accepted.action)
+    assert row.status == ('CANCELLED' if cause == 'CANCEL' else 'FAILED')
+    servers_of_nodes = {row.physical_id for row in harness.rows(models.Node)}
+    running = {row.id for row in harness.rows(models.SimulatedServer)}
+    assert running <= servers_of_nodes
+    for row in harness.rows(models.Cluster):
+        engine.call(clusters.ClusterDeleteRequest(identity=row.id))
+    engine.run_actions()
+    assert harness.count(models.Node) == 0
+    assert harness.count(models.SimulatedServer) == 0
 
 
 @pytest.mark.parametrize('deleted', [0, 1])
