@@ -214,12 +214,14 @@ class _Form(NamedTuple):
 
     :ivar envelope: the keys other than the next two, with their values
     :ivar object_fields: name -> type of the fields that hold objects
+    :ivar ignored: the fields that are accepted without effect
     """
 
     envelope: Mapping[str, str]
     data_key: str
     changes_key: str
     object_fields: Mapping[str, Any]
+    ignored: frozenset[str]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -235,7 +237,10 @@ def _form(
         key('version'): version,
     }
     object_fields = nested_objects.object_fields(cls, version)
-    return _Form(envelope, key('data'), key('changes'), object_fields)
+    ignored = cls.ignored_at(microversion) if early else frozenset()
+    return _Form(
+        envelope, key('data'), key('changes'), object_fields, ignored
+    )
 
 
 def _primitive(
@@ -250,6 +255,12 @@ def _primitive(
     """
     hashable: Any = cls  # mypy checks the instances' __hash__
     form = _form(hashable, microversion, early)
+    if form.ignored:
+        values = {
+            name: value
+            for name, value in values.items()
+            if name not in form.ignored
+        }
     data = values
     if form.object_fields:
 

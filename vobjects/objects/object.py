@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bisect
 import types
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -71,6 +71,10 @@ class Object(ovo_base.VersionedObject):
     #: microversion that documents them (``VersionPolicy.accepts_early``). For
     #: such services, the newer object version of both maps applies.
     EARLY_VERSION_MAP: ClassVar[Mapping[str, str]] = {}
+
+    #: Fields that such services accept early without effect: they validate and
+    #: then ignore the value, until the microversion that documents the field.
+    EARLY_IGNORED: ClassVar[Collection[str]] = ()
 
     #: Object version that changes no field -> the reason why it exists, such
     #: as a new meaning of a value, which needs engines of that version.
@@ -232,6 +236,13 @@ class Object(ovo_base.VersionedObject):
         if position:
             return cls._mapped_versions[position - 1]
         return None if cls.introduced() else str(history.FIRST)
+
+    @classmethod
+    def ignored_at(cls, microversion: Version) -> frozenset[str]:
+        """Return the fields of EARLY_IGNORED that a microversion lacks."""
+        version = cls.version_at(microversion)
+        known = cls.fields_at(version) if version else {}
+        return frozenset(cls.EARLY_IGNORED) - known.keys()
 
     @classmethod
     def names_of(cls, field: str) -> frozenset[str]:

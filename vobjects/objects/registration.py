@@ -13,7 +13,7 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, fields
+from vobjects import exceptions, fields, phrases
 from vobjects.objects import declaration_checks, field_changes, history
 from vobjects.objects.codec import generate
 from vobjects.objects.object import Object, Request, Resource
@@ -164,6 +164,23 @@ def _read_version_map(cls: type[Object], version: Version) -> None:
     cls._microversions = tuple(pair[0] for pair in pairs)
     cls._mapped_versions = tuple(str(pair[1]) for pair in pairs)
     cls._early_versions = _merge_early(cls, pairs)
+    _check_ignored(cls)
+
+
+def _check_ignored(cls: type[Object]) -> None:
+    """Check that EARLY_IGNORED has only fields that are accepted early."""
+    early = {
+        field
+        for at, version in cls._early_versions
+        for field in cls.fields_at(version).keys()
+        - cls.fields_at(cls.version_at(at) or version).keys()
+    }
+    for field in cls.EARLY_IGNORED:
+        if field not in early:
+            raise exceptions.DeclarationError(
+                f'{cls.obj_name()}.EARLY_IGNORED: {field!r} is not accepted'
+                f' early; {phrases.not_one_of(field, sorted(early))}'
+            )
 
 
 def _check_reasons(cls: type[Object], version: Version) -> None:

@@ -77,6 +77,9 @@ METHODS: list[tuple[str, str, Any]] = [
 ]
 
 
+#: The only field with data at stake: Senlin accepts it without effect.
+IGNORED = 'destroy_after_deletion'
+
 early_field = pytest.mark.parametrize(
     ('since', 'method', 'path', 'body', 'name', 'value'), FIELDS
 )
@@ -116,7 +119,41 @@ def test_field_when_sent_early_reaches_the_engine(
     response = api(method, path, body, version=version)
 
     assert response.status in (200, 202)
-    assert getattr(engine.last_request, name) == value
+    received = getattr(engine.last_request, name)
+    assert received == (False if name == IGNORED else value)
+
+
+@pytest.mark.parametrize('at', SENLIN, ids=str)
+@pytest.mark.parametrize('value', [True, False, None])
+def test_field_when_ignored_early_takes_effect_from_its_version_on(
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
+    at: Version,
+    value: bool | None,
+) -> None:
+    action = {'nodes': ['n'], 'destroy_after_deletion': value}
+
+    response = api(
+        'POST', f'{C}/c/actions', {'del_nodes': action}, version=str(at)
+    )
+
+    assert response.status == 202
+    takes_effect = at >= Version(1, 4)
+    received = engine.last_request.destroy_after_deletion
+    assert received is (value if takes_effect else False)
+
+
+def test_field_when_ignored_early_is_still_validated(
+    api: client.ApiClient, engine: fake_engine.FakeEngine
+) -> None:
+    action = {'nodes': ['n'], 'destroy_after_deletion': 'gone'}
+
+    response = api(
+        'POST', f'{C}/c/actions', {'del_nodes': action}, version='1.3'
+    )
+
+    assert response.status == 400
+    assert engine.calls == []
 
 
 @early_field

@@ -163,11 +163,16 @@ class ClusterAddNodesRequest(objects.Request):
 
 @objects.register
 class ClusterDelNodesRequest(objects.Request):
-    """Remove nodes from a cluster, and optionally delete them."""
+    """Remove nodes from a cluster, and optionally delete them.
+
+    Before microversion 1.4, the nodes are kept, as in Senlin: a client of that
+    time may not expect that they are deleted.
+    """
 
     VERSION = '1.1'
     VERSION_MAP = {'1.4': '1.1'}
     EARLY_VERSION_MAP = {'1.0': '1.1'}
+    EARLY_IGNORED = ('destroy_after_deletion',)
 
     fields = {
         'identity': fields.StringField(),

@@ -309,6 +309,33 @@ def test_early_map_when_invalid_raises(
             }
 
 
+@pytest.mark.parametrize(
+    ('ignored', 'is_valid'),
+    [('force', True), ('deep', False), ('name', False), ('forse', False)],
+)
+def test_early_ignored_fields_must_be_accepted_early(
+    registry: None, ignored: str, is_valid: bool
+) -> None:
+    def declare() -> None:
+        @objects.register
+        class Thing(objects.Request):
+            VERSION = '1.2'
+            VERSION_MAP = {'1.9': '1.1', '1.10': '1.2'}
+            EARLY_VERSION_MAP = {'1.0': '1.1'}
+            EARLY_IGNORED = (ignored,)
+            fields = {
+                'name': fields.StringField(),
+                'force': added('1.1', fields.BooleanField(default=False)),
+                'deep': added('1.2', fields.BooleanField(default=False)),
+            }
+
+    if is_valid:
+        declare()
+        return
+    with pytest.raises(exceptions.DeclarationError, match=f"'{ignored}'"):
+        declare()
+
+
 def test_map_starting_at_1_0_gives_microversion_of_type(
     registry: None,
 ) -> None:
