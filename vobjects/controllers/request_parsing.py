@@ -238,9 +238,7 @@ def _form(
     }
     object_fields = nested_objects.object_fields(cls, version)
     ignored = cls.ignored_at(microversion) if early else frozenset()
-    return _Form(
-        envelope, key('data'), key('changes'), object_fields, ignored
-    )
+    return _Form(envelope, key('data'), key('changes'), object_fields, ignored)
 
 
 def _primitive(
