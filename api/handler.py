@@ -31,6 +31,7 @@ from vobjects import exceptions, fields, objects
 from vobjects.clustering import consts
 from vobjects.clustering import errors as engine_errors
 from vobjects.clustering.context import RequestContext
+from vobjects.clustering.requests import receivers
 from vobjects.clustering.requests.common import ListRequest
 from vobjects.controllers import request_parsing
 from vobjects.microversions import (
@@ -156,10 +157,6 @@ class Handler:
             caller.auth_token = None
         caller.is_admin = self._service.enforcer.is_admin(caller)
         self._service.enforcer.check(caller, self.route.rule)
-        if self.route.rule in policy.CHECKED_RECEIVERS:
-            caller.denied_actions = self._service.enforcer.denied_actions(
-                caller
-            )
         manifest = at_microversion(version, early=self._early)
         try:
             rpc_request: Any = self.build_request(
@@ -176,6 +173,10 @@ class Handler:
             raise
         if getattr(rpc_request, policy.GLOBAL_PROJECT, False):
             self._service.enforcer.check(caller, policy.GLOBAL_PROJECT)
+        if self.route.rule in policy.CHECKED_RECEIVERS:
+            caller.denied_actions = self._denied_actions(
+                caller, path.get('identity'), version, manifest
+            )
         render = self.route.renderer.render
         if not self._is_list:
             result = self._send(caller, rpc_request, version, manifest)
@@ -392,6 +393,40 @@ class Handler:
         ) as error:
             # An older engine joined after this request was accepted.
             raise self._negotiation_error(error, version) from error
+
+    def _denied_actions(
+        self,
+        caller: RequestContext,
+        receiver_id: str | None,
+        version: Version,
+        manifest: Manifest,
+    ) -> list[str]:
+        """Return the actions denied to the caller or a receiver's owner.
+
+        :param receiver_id: None: the caller is about to create a receiver
+        """
+        enforcer = self._service.enforcer
+        denied = [] if self.route.public else enforcer.denied_actions(caller)
+        if receiver_id is None:
+            return denied
+        asking = copy.copy(caller)
+        asking.asks_owner = True
+        lookup = receivers.ReceiverGetRequest(identity=receiver_id)
+        try:
+            receiver = self._send(asking, lookup, version, manifest)
+        except engine_errors.ResourceNotFound:
+            # Either the request fails, too, or an engine of an earlier release
+            # does not know the question, or the answer.
+            return denied
+        if not receiver.actor:
+            return denied
+        owner = RequestContext(
+            user_id=receiver.user,
+            project_id=receiver.project,
+            domain_id=receiver.domain,
+            **receiver.actor,
+        )
+        return [*denied, *enforcer.denied_actions(owner)]
 
     def _negotiation_error(
         self,

@@ -66,6 +66,7 @@ CHECKED_RECEIVERS = (
     'receivers:create',
     'receivers:update',
     'receivers:notify',
+    'webhooks:trigger',
 )
 
 #: Lifetime in seconds and size of the cache of oslo.policy's decisions.

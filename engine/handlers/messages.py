@@ -176,10 +176,7 @@ class MessageHandlers(common.Handlers):
                 f'the cluster {exceptions.cut(identity)} belongs to another'
                 ' user than the receiver'
             )
-        triggers.check_allowed(
-            action_name,
-            {*context.denied_actions, *triggers.denied_actions(receiver)},
-        )
+        triggers.check_allowed(action_name, context.denied_actions)
         return triggers.build_request(action_name, cluster.id, params)
 
     def _delete_records(

@@ -28,6 +28,12 @@ LOG = logging.getLogger(__name__)
 
 RECEIVER = models.Receiver
 
+#: Key in a receiver's channel: what the API's rules can use of its creator.
+CREATOR = 'creator'
+
+#: Role of a creator whose roles are not known.
+MEMBER = 'member'
+
 
 class ReceiverHandlers(common.Handlers):
     """Handle requests for receivers and webhooks."""
@@ -70,7 +76,7 @@ class ReceiverHandlers(common.Handlers):
                 **messages.open_channel(
                     self.runtime, context.project_id, values['id'], endpoint
                 ),
-                **_denied(context),
+                CREATOR: _credentials(context),
             }
             return self.commit(
                 lambda session: self._insert(
@@ -106,7 +112,7 @@ class ReceiverHandlers(common.Handlers):
                 encrypted_credential,
                 cluster_id=cluster.id,
                 action=action_name,
-                channel={'alarm_url': url, **_denied(context)},
+                channel={'alarm_url': url, CREATOR: _credentials(context)},
                 **values,
             )
 
@@ -139,12 +145,35 @@ class ReceiverHandlers(common.Handlers):
 
     @handles(requests.ReceiverGetRequest)
     def get(self, context: Any, request: Any) -> resources.Receiver:
-        """Return a receiver."""
+        """Return a receiver.
+
+        If the API asks, ``actor`` has the owner's credentials for its rules,
+        and a caller without a project can see the receiver of a webhook.
+        """
+        if context.asks_owner:
+            return self._get_with_owner(context, request.identity)
         with self.runtime.database.read_connection() as connection:
             resource: resources.Receiver = VIEW.get(
                 connection, context, request.identity
             )
             return resource
+
+    def _get_with_owner(
+        self, context: Any, identity: str
+    ) -> resources.Receiver:
+        with self.runtime.database.reader() as session:
+            row = (
+                _find_webhook(session, identity)
+                if context.project_id is None
+                else find.find(session, RECEIVER, identity, context.project_id)
+            )
+        resource = _resource(row)
+        creator = row.channel.get(CREATOR) or {}
+        if not creator.get('roles'):  # an earlier release created it
+            roles = self.runtime.trusts.roles(row.id) or [MEMBER]
+            creator = {**creator, 'roles': roles}
+        resource.actor = creator
+        return resource
 
     @handles(requests.ReceiverUpdateRequest)
     def update(self, context: Any, request: Any) -> resources.Receiver:
@@ -164,13 +193,14 @@ class ReceiverHandlers(common.Handlers):
                 raise errors.BadRequest('No property needs an update.')
             if row.type == 'webhook':
                 triggers.check_allowed(
-                    changed.get('action', row.action),
-                    {*context.denied_actions, *triggers.denied_actions(row)},
+                    changed.get('action', row.action), context.denied_actions
                 )
             for name, value in changed.items():
                 setattr(row, name, value)
             if row.type == 'webhook':
                 _check_webhook(row)
+            if row.user == context.user_id:
+                row.channel = {**row.channel, CREATOR: _credentials(context)}
             row.updated_at = clock.utcnow()
             session.flush()
             return _resource(row)
@@ -203,18 +233,14 @@ class ReceiverHandlers(common.Handlers):
     def trigger(self, context: Any, request: Any) -> resources.Accepted:
         """Start the action of a receiver, as the receiver's owner."""
         with self.runtime.database.reader() as session:
-            row = None
-            if find.is_storable(request.identity):
-                row = session.get(RECEIVER, request.identity.lower())
-        if row is None or row.type != 'webhook':
-            raise find.not_found(RECEIVER, request.identity)
+            row = _find_webhook(session, request.identity)
         trigger_request = triggers.build_request(
             row.action,
             row.cluster_id,
             {**row.params, **request.params},
             request.body,
         )
-        triggers.check_allowed(row.action, triggers.denied_actions(row))
+        triggers.check_allowed(row.action, context.denied_actions)
         self.runtime.trusts.check_receiver(row.id)
         return triggers.handle_as_owner(
             triggers.trigger_handlers(self.runtime),
@@ -222,6 +248,15 @@ class ReceiverHandlers(common.Handlers):
             trigger_request,
             context.request_id,
         )
+
+
+def _find_webhook(session: orm.Session, identity: str) -> models.Receiver:
+    row = None
+    if find.is_storable(identity):
+        row = session.get(RECEIVER, identity.lower())
+    if row is None or row.type != 'webhook':
+        raise find.not_found(RECEIVER, identity)
+    return row
 
 
 def _check_webhook(row: models.Receiver) -> None:
@@ -273,14 +308,17 @@ def _find_cluster(
 
 def _visible_channel(channel: dict[str, Any]) -> dict[str, Any]:
     """Return the parts of a channel that users see."""
-    hidden = ('subscription', triggers.DENIED)
+    hidden = ('subscription', CREATOR)
     return {key: value for key, value in channel.items() if key not in hidden}
 
 
-def _denied(context: Any) -> dict[str, list[str]]:
-    """Return the actions denied to a receiver's creator, for its channel."""
-    denied = list(context.denied_actions)
-    return {triggers.DENIED: denied} if denied else {}
+def _credentials(context: Any) -> dict[str, Any]:
+    """Return what the API's rules can use besides the owner's IDs."""
+    return {
+        'roles': list(context.roles),
+        'user_domain_id': context.user_domain_id,
+        'project_domain_id': context.project_domain_id,
+    }
 
 
 VIEW = views.ResourceView(

@@ -34,9 +34,6 @@ REQUESTS: Mapping[str, Any] = {
     'CLUSTER_OPERATION': cluster_requests.ClusterOperationRequest,
 }
 
-#: Key in a receiver's channel: actions denied to its creator.
-DENIED = 'denied_actions'
-
 #: Request fields that parameters cannot set.
 _RESERVED_FIELDS = ('identity', 'refuse_conflict')
 
@@ -70,11 +67,6 @@ def check_allowed(action_name: str | None, denied: Collection[str]) -> None:
             f'The policy of the service does not allow {action_name} to you'
             ' or to the owner of the receiver.'
         )
-
-
-def denied_actions(receiver: models.Receiver) -> list[str]:
-    """Return the actions that the receiver's creator may not start."""
-    return list(receiver.channel.get(DENIED, ()))
 
 
 def handle_as_owner(

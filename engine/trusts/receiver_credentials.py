@@ -129,6 +129,27 @@ class TrustManager:
         ) as error:
             raise _unavailable(error) from None
 
+    def roles(self, receiver_id: str) -> list[str]:
+        """Return the names of the roles that a receiver's owner delegated.
+
+        :returns: empty if they are not known; :meth:`check_receiver` tells why
+        """
+        if self._trusts is None or self._encryptor is None:
+            return []
+        with self._database.reader() as session:
+            sealed = credentials.get(session, receiver_id)
+        if sealed is None:
+            return []
+        try:
+            trust = self._encryptor.decrypt(receiver_id, sealed)
+            return list(self._trusts.use(trust).role_names)
+        except (
+            keystone.TrustRejected,
+            keystone.KeystoneUnavailable,
+            encryption.DecryptionError,
+        ):
+            return []
+
     def ensure_project_trust(self, context: RequestContext) -> None:
         """Check that engines can act in the caller's project later.
 

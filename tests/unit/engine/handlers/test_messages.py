@@ -296,25 +296,6 @@ def test_old_message_records_are_deleted(
     assert message_ids == ['10']
 
 
-@pytest.mark.parametrize('of_creator', [True, False])
-def test_message_with_denied_action_is_ignored(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    of_creator: bool,
-) -> None:
-    request_helpers.create_cluster(engine, 0)
-    denied = engine_harness.request_context()
-    denied.denied_actions = ['CLUSTER_SCALE_OUT']
-    request = receivers.ReceiverCreateRequest(
-        name='r', type='message', endpoint='http://api:8777'
-    )
-    receiver = engine.call(request, denied if of_creator else None)
-    post(engine, receiver, OUT)
-    notify(engine, context=None if of_creator else denied)
-    assert actions_of(harness) == []
-    assert remaining_bodies(engine, receiver) == []
-
-
 def test_message_when_nested_too_deeply_is_dropped(
     harness: engine_harness.Harness,
     engine: engine_harness.Engine,

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from engine.handlers import triggers
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.policies.policy_helpers import attach, create_policy
 from tests.unit.engine.request_helpers import create_webhook, trigger_webhook
-from vobjects.clustering import context, errors
+from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, receivers
 
 ENDPOINT = 'http://api:8777'
@@ -270,48 +269,3 @@ def test_url_leaves_out_params_that_a_query_cannot_express(
     engine.run_actions()
     assert accepted.action
     assert request_helpers.get_cluster(engine, 'c').nodes == []
-
-
-@pytest.mark.parametrize('action', triggers.REQUESTS)
-def test_denied_action_is_rejected_at_each_entry_point(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    action: str,
-) -> None:
-    request_helpers.create_cluster(engine, 0)
-    denied = context.from_dict(
-        {
-            **engine_harness.request_context().to_dict(),
-            'denied_actions': [action],
-        }
-    )
-    with pytest.raises(errors.Forbidden, match=action):
-        create_webhook(engine, action, context=denied)
-    # Its creator may not start the action; the receiver is given it later.
-    other = next(name for name in triggers.REQUESTS if name != action)
-    receiver = create_webhook(engine, other, context=denied)
-    assert set(receiver.channel) == {'alarm_url'}
-    for caller in (denied, None):
-        with pytest.raises(errors.Forbidden, match=action):
-            engine.call(
-                receivers.ReceiverUpdateRequest(
-                    identity=receiver.id, action=action
-                ),
-                caller,
-            )
-
-    def give(session: Any) -> None:
-        session.get(models.Receiver, receiver.id).action = action
-
-    harness.database.write(give)
-    with pytest.raises(errors.Forbidden, match=action):
-        trigger_webhook(engine, receiver.id)
-    # Another user of the project may not change a receiver of the action.
-    allowed = create_webhook(engine, action, name='allowed')
-    with pytest.raises(errors.Forbidden, match=action):
-        engine.call(
-            receivers.ReceiverUpdateRequest(
-                identity=allowed.id, name='renamed'
-            ),
-            denied,
-        )

@@ -7,6 +7,7 @@ Functional tests create, use and delete trusts of a real Keystone.
 from __future__ import annotations
 
 import logging
+import types
 from typing import Any
 
 import pytest
@@ -209,3 +210,44 @@ def test_unusable_account_is_rejected_at_start(
         conf.set_override('auth_section', None, 'receivers')
     with pytest.raises(error, match=message):
         receiver_credentials.TrustManager(conf, harness.database)
+
+
+@pytest.mark.parametrize(
+    ('answer', 'roles'),
+    [
+        (['operator', 'reader'], ['operator', 'reader']),
+        (keystone.TrustRejected('gone'), ['member']),
+        (keystone.KeystoneUnavailable('away'), ['member']),
+        (None, ['member']),
+    ],
+)
+def test_roles_of_an_owner_without_recorded_roles_are_those_of_the_trust(
+    harness: engine_harness.Harness,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: Any,
+    roles: list[str],
+) -> None:
+    request_helpers.create_cluster(harness.engine())
+    hook = create_webhook(harness.engine())
+    engine = engine_with_account(harness)
+    encryptor = encryption.Encryptor([KEY])
+
+    def change(session: Any) -> None:
+        row = session.get(models.Receiver, hook.id)
+        row.channel = {'alarm_url': row.channel['alarm_url']}
+        if answer is not None:
+            sealed = encryptor.encrypt(hook.id, 'trust')
+            credentials.add(session, hook.id, sealed)
+
+    def use(trusts: Any, trust: str) -> Any:
+        assert trust == 'trust'
+        if isinstance(answer, Exception):
+            raise answer
+        return types.SimpleNamespace(role_names=answer)
+
+    harness.database.write(change)
+    monkeypatch.setattr(keystone.KeystoneTrusts, 'use', use)
+    caller = engine_harness.request_context()
+    caller.asks_owner = True
+    request = receivers.ReceiverGetRequest(identity=hook.id)
+    assert engine.call(request, caller).actor == {'roles': roles}
