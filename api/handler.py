@@ -110,7 +110,7 @@ class Handler:
         body = f'body.{key}' if key else 'body'
         self._part = body if route.params.body else 'query'
         self._single_valued = _single_valued(self._type, self._query_fields)
-        self._defaults = _defaults(self._type)
+        self._defaults = _defaults(route)
         self._has_inner_objects = bool(
             nested_objects.object_fields(self._type, self._type.VERSION)
         )
@@ -488,11 +488,13 @@ class Handler:
                 )
 
 
-def _defaults(cls: type[objects.Request]) -> dict[str, Any]:
+def _defaults(route: routes.Route) -> dict[str, Any]:
+    """Return the values of omitted fields; an update keeps what it omits."""
     return {
         name: field.default
-        for name, field in cls.fields.items()
+        for name, field in route.request.fields.items()
         if field.default is not fields.UnspecifiedDefault
+        and not (field.nullable and route.method == routes.PATCH)
     }
 
 

@@ -43,21 +43,31 @@ DATABASE_FIELDS = {
 }
 
 #: Values of the fields of an update that are null.
-CLEARED: Mapping[str, Any] = {'role': None, 'metadata': {}}
+CLEARED: Mapping[str, Any] = {'role': None, 'metadata': {}, 'tainted': False}
+
+
+def cleared_fields(request: Any) -> list[str]:
+    """Return the fields that an update clears by null.
+
+    In other fields, null changes nothing, as in Senlin.
+    """
+    return [
+        field
+        for field in CLEARED
+        if field in request and request.get(field) is None
+    ]
 
 
 def new_values(request: Any) -> dict[str, Any]:
-    """Return the values of an update by column; null clears a field.
-
-    In fields without a value for null, null changes nothing, as in Senlin.
-    """
-    values = {}
+    """Return the values of an update by column."""
+    values = {
+        DATABASE_FIELDS[field]: CLEARED[field]
+        for field in cleared_fields(request)
+    }
     for field, column in DATABASE_FIELDS.items():
         value = request.get(field)
         if value is not None:
             values[column] = value
-        elif field in request and field in CLEARED:
-            values[column] = CLEARED[field]
     return values
 
 

@@ -221,8 +221,11 @@ class ClusterHandlers(ClusterActionHandlers):
                     ('timeout', cluster.timeout),
                     ('config', cluster.config),
                 )
-                if request.get(field) not in (None, value)
+                # As in Senlin, null starts an action that changes nothing.
+                if field in request and request.get(field) != value
             ]
+            if 'profile_only' in request:
+                changed.append('profile_only')
             profile_identity = request.get('profile_id')
             if profile_identity is not None:
                 profile = common.find_profile(

@@ -117,6 +117,7 @@ class NodeHandlers(common.Handlers):
                 for column, value in node_actions.new_values(request).items()
                 if value != getattr(node, column)
             ]
+            changed += node_actions.cleared_fields(request)
             profile_identity = request.get('profile_id')
             if profile_identity is not None:
                 profile = common.find_profile(

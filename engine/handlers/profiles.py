@@ -168,9 +168,9 @@ class ProfileHandlers(common.Handlers):
             )
             name = request.get('name')
             metadata = request.get('metadata')
-            if metadata is None and 'metadata' in request:
-                metadata = {}
-            changed = False
+            changed = metadata is None and 'metadata' in request
+            if changed:
+                row.meta = {}
             if name is not None and name != row.name:
                 row.name, changed = name, True
             if metadata is not None and metadata != row.meta:

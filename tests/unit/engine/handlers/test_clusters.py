@@ -303,10 +303,6 @@ def test_action_while_another_runs_finds_the_cluster_locked(
             'No property needs',
         ),
         (
-            clusters.ClusterUpdateRequest(identity='c', profile_only=True),
-            'No property needs',
-        ),
-        (
             clusters.ClusterUpdateRequest(identity='c', profile_id='none'),
             'specified profile',
         ),

@@ -230,7 +230,7 @@ def test_update_with_null_clears_field(
     }
 
 
-@pytest.mark.parametrize('field', ['name', 'profile_id', 'tainted'])
+@pytest.mark.parametrize('field', ['name', 'profile_id'])
 def test_update_with_null_in_other_fields_is_rejected(
     engine: engine_harness.Engine, field: str
 ) -> None:

@@ -10,18 +10,21 @@ from typing import Any
 
 import pytest
 
-from api import app, authentication, policy
+from api import authentication, policy
 from engine.db import models
 from engine.handlers import receivers, triggers
-from tests.unit.api import client, conftest, fake_engine
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.api import client
+from tests.unit.engine import (
+    engine_harness,
+    in_process_api,
+    request_helpers,
+)
 from tests.unit.engine.handlers.test_messages import (
     OUT,
     actions_of,
     post,
     remaining_bodies,
 )
-from vobjects.clustering import context as contexts
 from vobjects.clustering import errors
 from vobjects.clustering.requests import receivers as requests
 
@@ -47,27 +50,6 @@ RULE_OF = {
 }
 
 
-class EngineClient:
-    """Calls an engine as the RPC client does.
-
-    :ivar is_old: whether the engine does not know the context's new keys
-    """
-
-    def __init__(self, engine: engine_harness.Engine) -> None:
-        self._engine = engine
-        self.is_old = False
-
-    def call(self, context: Any, request: Any, manifest: Any = None) -> Any:
-        values = context.to_dict()
-        if self.is_old:
-            values = {
-                key: value
-                for key, value in values.items()
-                if key not in ('asks_owner', 'denied_actions')
-            }
-        return self._engine.call(request, contexts.from_dict(values))
-
-
 @pytest.fixture
 def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
     engine = harness.engine()
@@ -78,13 +60,15 @@ def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
 
 
 @pytest.fixture
-def engine_client(engine: engine_harness.Engine) -> EngineClient:
-    return EngineClient(engine)
+def engine_client(
+    engine: engine_harness.Engine,
+) -> in_process_api.EngineClient:
+    return in_process_api.EngineClient(engine)
 
 
 @pytest.fixture
 def api(
-    engine_client: EngineClient,
+    engine_client: in_process_api.EngineClient,
     tmp_path: pathlib.Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Apis:
@@ -96,12 +80,10 @@ def api(
         file.write_text(
             json.dumps({k.replace('__', ':'): v for k, v in rules.items()})
         )
-        conf = conftest.make_conf(default_user='alice', default_project='ours')
+        conf = in_process_api.make_conf()
         policy.Enforcer(conf)  # registers the options
         conf.set_override('policy_file', str(file), 'oslo_policy')
-        fleet: Any = fake_engine.FakeFleet()
-        target: Any = engine_client
-        return client.ApiClient(app.build(conf, target, fleet))
+        return in_process_api.connect(engine_client, conf)
 
     return start
 
@@ -198,7 +180,7 @@ def test_receiver_without_recorded_roles_is_that_of_a_member(
 
 
 def test_engine_of_an_earlier_release_answers_as_before(
-    api: Apis, engine_client: EngineClient
+    api: Apis, engine_client: in_process_api.EngineClient
 ) -> None:
     closed = api('admin', clusters__action=CLOSED)
     identity = create(closed, 'CLUSTER_CHECK').json['receiver']['id']
