@@ -217,8 +217,9 @@ SIMULATED_OPTIONS = [
     ),
     cfg.ListOpt(
         'zones',
-        default=['nova', 'nova-2', 'nova-3'],
-        help='Availability zones of the cloud. The first zone is the default.',
+        default=['nova', 'nova-2', 'nova-3', 'zone1', 'zone2', 'az01'],
+        help='Availability zones of the cloud. The first zone is the default.'
+        " The last three are those of Senlin's example specs.",
     ),
     cfg.IntOpt(
         'hosts',

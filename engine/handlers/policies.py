@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from sqlalchemy import orm
@@ -11,9 +12,13 @@ from engine import plugins, spec_schema
 from engine.actions import action_factory
 from engine.db import actions, clock, clusters, find, models, quotas
 from engine.handlers import common, views
+from engine.policies import base as policies
+from engine.providers import base as providers
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import policies as requests
 from vobjects.rpc.server import handles
+
+LOG = logging.getLogger(__name__)
 
 POLICY = models.Policy
 
@@ -65,7 +70,7 @@ class PolicyHandlers(common.Handlers):
     @handles(requests.PolicyCreateRequest)
     def create(self, context: Any, request: Any) -> resources.Policy:
         """Create a policy from a valid spec."""
-        policy_type = self.runtime.policy_types.check(request.spec)
+        policy_type = self._check_spec(context, request.spec)
 
         def body(session: orm.Session) -> resources.Policy:
             row = POLICY(
@@ -93,7 +98,7 @@ class PolicyHandlers(common.Handlers):
         self, context: Any, request: Any
     ) -> resources.PolicyValidation:
         """Return the policy that a spec would create."""
-        policy_type = self.runtime.policy_types.check(request.spec)
+        policy_type = self._check_spec(context, request.spec)
         return resources.PolicyValidation(
             id=None,
             name='validated_policy',
@@ -106,6 +111,28 @@ class PolicyHandlers(common.Handlers):
             created_at=None,
             updated_at=None,
         )
+
+    def _check_spec(
+        self, context: Any, spec: dict[str, Any]
+    ) -> policies.PolicyType:
+        """Validate a spec, and return its type.
+
+        :raises vobjects.clustering.errors.InvalidSpec: the spec is not valid
+        """
+        types = self.runtime.policy_types
+        policy_type = types.check(spec)
+        properties = types.properties_of(plugins.type_name(policy_type), spec)
+        try:
+            policy_type.check_with_cloud(
+                properties,
+                lambda: self.runtime.cloud_of(
+                    context.user_id, context.project_id
+                ),
+            )
+        except providers.ProviderError as error:
+            # The attachment of the policy checks it again.
+            LOG.info('The cloud cannot check a policy: %s', error)
+        return policy_type
 
     @handles(requests.PolicyGetRequest)
     def get(self, context: Any, request: Any) -> resources.Policy:

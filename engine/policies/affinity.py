@@ -8,15 +8,16 @@ detaching the policy deletes it again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine import distribution, spec_schema
 from engine.db import models
 from engine.policies import base
+from engine.policies.placement import check_names
 from engine.providers import base as providers
 from engine.spec_schema import Property
-from vobjects.clustering import consts
+from vobjects.clustering import consts, errors
 
 
 class AffinityPolicy(base.PolicyType):
@@ -69,6 +70,21 @@ class AffinityPolicy(base.PolicyType):
         ),
     }
 
+    def check_with_cloud(
+        self,
+        properties: Mapping[str, Any],
+        cloud: Callable[[], providers.Provider],
+    ) -> None:
+        """Check that the cloud has the zone."""
+        zone = properties['availability_zone']
+        if not zone:
+            return
+        places = cloud().places
+        if places is not None:
+            zones = places.zones()
+            missing = '' if zone in zones else zone
+            check_names('availability_zone', missing, zones)
+
     def plan(self, target: base.AttachmentTarget) -> dict[str, Any]:
         """Determine the server group, and whether it exists already."""
         properties = target.properties
@@ -77,7 +93,12 @@ class AffinityPolicy(base.PolicyType):
                 'enable_drs_extension: must be false, because no provider'
                 ' of this release supports vSphere DRS'
             )
-        _check_zone(target.cloud, properties['availability_zone'])
+        if properties['availability_zone'] and target.cloud.places is None:
+            raise base.PolicyCheckError('the cloud has no zones')
+        try:
+            self.check_with_cloud(properties, lambda: target.cloud)
+        except errors.InvalidSpec as error:
+            raise base.PolicyCheckError(str(error)) from None
         groups = _groups(target.cloud)
         group_spec = properties['servergroup'] or {}
         policy = group_spec.get('policies') or 'anti-affinity'
@@ -139,15 +160,6 @@ def _groups(cloud: providers.Provider) -> providers.ServerGroups:
     if cloud.server_groups is None:
         raise base.PolicyCheckError('the cloud has no server groups')
     return cloud.server_groups
-
-
-def _check_zone(cloud: providers.Provider, zone: str | None) -> None:
-    if not zone:
-        return
-    if cloud.places is None or zone not in cloud.places.zones():
-        raise base.PolicyCheckError(
-            f"The specified availability_zone '{zone}' could not be found."
-        )
 
 
 def _group_hint(profile: models.Profile) -> str | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from oslo_config import cfg
@@ -156,6 +156,19 @@ class PolicyType:
         :param properties: the properties, with all defaults
         :raises vobjects.clustering.errors.InvalidSpec: names an invalid
             property
+        """
+
+    def check_with_cloud(
+        self,
+        properties: Mapping[str, Any],
+        cloud: Callable[[], providers.Provider],
+    ) -> None:
+        """Check names that only the cloud knows, for a new policy.
+
+        :param properties: the properties, with all defaults
+        :param cloud: returns the cloud of the policy's user
+        :raises vobjects.clustering.errors.InvalidSpec: the cloud lacks a name
+        :raises engine.providers.base.ProviderError: the cloud did not answer
         """
 
     def plan(self, target: AttachmentTarget) -> dict[str, Any]:

@@ -8,7 +8,7 @@ They are ``senlin.policy.region_placement`` and
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import orm
@@ -28,7 +28,7 @@ from engine.distribution import (
 from engine.policies import base
 from engine.providers import base as providers
 from engine.spec_schema import Property
-from vobjects.clustering import consts
+from vobjects.clustering import consts, errors
 
 
 class PlacementPolicy(base.PolicyType):
@@ -62,18 +62,26 @@ class PlacementPolicy(base.PolicyType):
         """Check weights and caps."""
         self._locations(properties)
 
+    def check_with_cloud(
+        self,
+        properties: Mapping[str, Any],
+        cloud: Callable[[], providers.Provider],
+    ) -> None:
+        """Check that the cloud has all listed locations."""
+        places = cloud().places
+        if places is not None:
+            available = set(self.available_names(places))
+            listed = {place.name for place in self._locations(properties)}
+            check_names(self.key, sorted(listed - available), available)
+
     def plan(self, target: base.AttachmentTarget) -> dict[str, Any]:
         """Check that the cloud has all listed locations."""
-        available = self.get_cloud_info(target.cloud, None)
-        listed = {
-            location.name for location in self._locations(target.properties)
-        }
-        missing = listed - available
-        if missing:
-            raise base.PolicyCheckError(
-                f"The specified {self.key} '{sorted(missing)}' could not be"
-                f' found: the cloud has {sorted(available)}.'
-            )
+        if target.cloud.places is None:
+            raise base.PolicyCheckError(f'the cloud has no {self.key}')
+        try:
+            self.check_with_cloud(target.properties, lambda: target.cloud)
+        except errors.InvalidSpec as error:
+            raise base.PolicyCheckError(str(error)) from None
         return {}
 
     def get_cloud_info(
@@ -98,6 +106,22 @@ class PlacementPolicy(base.PolicyType):
     def _locations(self, properties: Mapping[str, Any]) -> list[Location]:
         return parse_locations(
             properties[self.key], self.key.removesuffix('s')
+        )
+
+
+def check_names(
+    key: str, missing: Sequence[str] | str, available: Iterable[str]
+) -> None:
+    """Reject the names of locations that the cloud lacks.
+
+    :param key: the property with the names
+    :param missing: these names; empty: none
+    :raises vobjects.clustering.errors.InvalidSpec: there are missing names
+    """
+    if missing:
+        raise errors.InvalidSpec.advised(
+            f"The specified {key} '{missing}' could not be found.",
+            f'The cloud has {", ".join(sorted(available))}.',
         )
 
 

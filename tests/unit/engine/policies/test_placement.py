@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from engine.db import models
+from engine.providers import base as providers
+from engine.providers.simulated import locations
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.policies.policy_helpers import (
     attach,
@@ -16,7 +18,8 @@ from tests.unit.engine.policies.policy_helpers import (
     detach,
     scale,
 )
-from vobjects.clustering.requests import clusters, nodes
+from vobjects.clustering import errors
+from vobjects.clustering.requests import clusters, nodes, policies
 
 ZONES = [{'name': 'nova', 'weight': 100}, {'name': 'nova-2', 'weight': 50}]
 REGIONS = [{'name': 'RegionOne'}, {'name': 'RegionTwo', 'cap': 2}]
@@ -163,16 +166,82 @@ def test_full_regions_reject_new_nodes(
     ],
 )
 def test_policy_with_unknown_location_is_not_attached(
+    harness: engine_harness.Harness,
     engine: engine_harness.Engine,
     kind: str,
     properties: dict[str, Any],
     message: str,
 ) -> None:
+    options = harness.conf.simulated
+    for name, more in ('zones', 'moon'), ('regions', 'Mars'):
+        harness.conf.set_override(name, [*options[name], more], 'simulated')
     create_policy(engine, kind, **properties)
+    for name in ('zones', 'regions'):
+        harness.conf.clear_override(name, 'simulated')
     refused = attach(engine)
     assert refused.status == 'FAILED'
     assert message in refused.status_reason
     assert request_helpers.get_cluster(engine, 'c').policies == []
+
+
+#: Policy, properties, and the message of Senlin.
+UNKNOWN: list[tuple[str, dict[str, Any], str]] = [
+    (
+        'zone_placement',
+        {'zones': [{'name': 'nova'}, {'name': 'moon'}, {'name': 'a'}]},
+        "The specified zones '['a', 'moon']' could not be found.",
+    ),
+    (
+        'region_placement',
+        {'regions': [{'name': 'Mars'}]},
+        "The specified regions '['Mars']' could not be found.",
+    ),
+    (
+        'affinity',
+        {'availability_zone': 'moon'},
+        "The specified availability_zone 'moon' could not be found.",
+    ),
+]
+
+
+@pytest.mark.parametrize('is_validation', [False, True])
+@pytest.mark.parametrize(('kind', 'properties', 'message'), UNKNOWN)
+@pytest.mark.parametrize('cloud', ['answers', 'fails', 'has no places'])
+def test_spec_with_unknown_location_is_rejected_if_the_cloud_answers(
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    properties: dict[str, Any],
+    message: str,
+    cloud: str,
+    is_validation: bool,
+) -> None:
+    def fail(places: Any) -> Any:
+        raise providers.ProviderError('the cloud is away')
+
+    if cloud == 'fails':
+        monkeypatch.setattr(locations.Places, 'zones', fail)
+        monkeypatch.setattr(locations.Places, 'regions', fail)
+    elif cloud != 'answers':
+        monkeypatch.setattr(harness.cloud, 'places', None)
+    spec = {
+        'type': f'senlin.policy.{kind}',
+        'version': '1.0',
+        'properties': properties,
+    }
+    request = (
+        policies.PolicyValidateRequest(spec=spec)
+        if is_validation
+        else policies.PolicyCreateRequest(name='pol', spec=spec)
+    )
+    if cloud != 'answers':
+        assert engine.call(request).spec == spec
+        return
+    with pytest.raises(errors.InvalidSpec) as caught:
+        engine.call(request)
+    assert message in str(caught.value)
+    assert harness.count(models.Policy) == 0
 
 
 def test_removed_zone_is_not_used(
