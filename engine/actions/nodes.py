@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import types
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from oslo_utils import strutils
 from sqlalchemy import orm
 
-from engine import sizes, spec_schema
+from engine import distribution, sizes, spec_schema
 from engine.actions import (
     action_run,
     container_hosts,
@@ -90,19 +91,52 @@ def create(run: action_run.ActionRun) -> None:
             fail(run, str(error))
             return
         objects.append(physical_id)
-        _end_creation(run, view, physical_id)
+        data = _object_data(run, view, profile, physical_id)
+        _end_creation(run, view, physical_id, data)
+
+
+def _object_data(
+    run: action_run.ActionRun,
+    view: profiles.NodeView,
+    profile: models.Profile,
+    physical_id: str | None,
+) -> dict[str, Any]:
+    """Return the data of a node about its object; empty if unknown.
+
+    The policies' choice of a location stays.
+    """
+    if physical_id is None:
+        return {}
+    profile_type = run.runtime.profile_types.get(profile.type)
+    try:
+        cloud = cloud_of(run, view, profile)
+        data = dict(profile_type.node_data(cloud, physical_id))
+    except providers.ProviderError as error:
+        LOG.warning('The data of node %s lacks its object: %s', view.id, error)
+        return {}
+    key = distribution.PLACEMENT
+    if key in data:
+        data[key] = {**data[key], **view.placement}
+    return data
 
 
 def _end_creation(
-    run: action_run.ActionRun, view: profiles.NodeView, physical_id: str
+    run: action_run.ActionRun,
+    view: profiles.NodeView,
+    physical_id: str,
+    data: Mapping[str, Any],
 ) -> None:
-    """Record the new object of a node."""
+    """Record the new object of a node.
+
+    :param data: the data of the node about the object
+    """
     update = node_policies.add_node(run, view.id, physical_id)
 
     def finish(session: orm.Session) -> None:
         node = get_node(run, session)
         node.physical_id = physical_id
-        node.data = node_policies.apply_changes(node.data, update.changes)
+        changes = {**data, **update.changes}
+        node.data = node_policies.apply_changes(node.data, changes)
         status, reason = update.status('Creation succeeded')
         nodes.set_status(node, status, reason)
         evaluate_own_cluster(run, session, node.cluster_id, counts=True)
@@ -309,7 +343,12 @@ def recover(run: action_run.ActionRun) -> None:
             fail(run, str(error))
             return
         objects.append(physical_id)
-        _end_recovery(run, view, physical_id, 'Recovery succeeded', operation)
+        data = {}
+        if physical_id != view.physical_id:
+            data = _object_data(run, view, profile, physical_id)
+        _end_recovery(
+            run, view, physical_id, 'Recovery succeeded', operation, data
+        )
 
 
 def _end_recovery(
@@ -318,17 +357,20 @@ def _end_recovery(
     physical_id: str | None,
     reason: str,
     operation: str = '',
+    data: Mapping[str, Any] = types.MappingProxyType({}),
 ) -> None:
     """Record a recovered node.
 
     :param physical_id: the ID of its object, perhaps a new one
     :param operation: the operation that made a new object
+    :param data: the data of the node about the new object
     """
     update = node_policies.add_node(run, view.id, physical_id)
 
     def finish(session: orm.Session) -> None:
         node = get_node(run, session)
-        node.data = node_policies.apply_changes(node.data, update.changes)
+        changes = {**data, **update.changes}
+        node.data = node_policies.apply_changes(node.data, changes)
         if node.physical_id != physical_id:
             node.data = {**node.data, 'recovery': operation}
             node.physical_id = physical_id

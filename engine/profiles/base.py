@@ -275,6 +275,15 @@ class ProfileType:
         """Return the cloud's description of the object."""
         raise NotImplementedError
 
+    def node_data(
+        self, provider: providers.Provider, physical_id: str
+    ) -> Mapping[str, Any]:
+        """Return what the data of a node contains about its object.
+
+        The location is in ``placement``.
+        """
+        return {}
+
     def adopt(
         self, provider: providers.Provider, physical_id: str, *, snapshot: bool
     ) -> dict[str, Any]:

@@ -345,6 +345,13 @@ class NovaServer(base.ProfileType):
             )
         return properties
 
+    def node_data(
+        self, provider: providers.Provider, physical_id: str
+    ) -> Mapping[str, Any]:
+        """Return the zone and the ports of the server, if known."""
+        node_data = getattr(provider.servers, 'node_data', None)
+        return {} if node_data is None else dict(node_data(physical_id))
+
     def details(
         self, provider: providers.Provider, node: base.NodeView
     ) -> dict[str, Any]:

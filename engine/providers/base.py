@@ -125,7 +125,12 @@ class Container:
 
 
 class Servers(Protocol):
-    """The servers of a cloud. Every method may raise ProviderError."""
+    """The servers of a cloud. Every method may raise ProviderError.
+
+    An optional method ``node_data(server_id)`` returns what the data of a node
+    contains about a new server: ``placement`` and ``internal_ports``, which
+    clients of Senlin read.
+    """
 
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]

@@ -142,7 +142,7 @@ class TrustManager:
             return []
         try:
             trust = self._encryptor.decrypt(receiver_id, sealed)
-            return list(self._trusts.use(trust).role_names)
+            return list(self._trusts.use(trust).role_names or ())
         except (
             keystone.TrustRejected,
             keystone.KeystoneUnavailable,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -176,6 +177,15 @@ class SimulatedServers:
             defaults = {'name': row.name, 'availability_zone': row.zone}
             return {**defaults, **row.properties}
 
+    def node_data(self, server_id: str) -> Mapping[str, Any]:
+        """Return the zone and the ports of a server."""
+        with self._database.reader() as session:
+            row = self._existing(session, server_id)
+            data: dict[str, Any] = {'placement': {'zone': row.zone}}
+            if ports := _ports(row):
+                data['internal_ports'] = ports
+            return data
+
     def delete_related(self, key: str) -> None:
         """Do nothing: there are no other resources."""
 
@@ -304,6 +314,45 @@ def _addresses(row: models.SimulatedServer) -> dict[str, Any]:
             floating = floating or _address(f'{row.id}/{pool}', '172')
             addresses.append(_ip(floating, 'floating'))
     return by_network
+
+
+def _ports(row: models.SimulatedServer) -> list[dict[str, Any]]:
+    """Return the ports of a server in the form of Senlin's node data."""
+    ports = []
+    for network in row.properties.get('networks') or ():
+        name = network.get('network') or 'private'
+        key = f'{row.id}/{name}'
+        fixed = network.get('fixed_ip') or _address(key, '10')
+        port: dict[str, Any] = {
+            'id': network.get('port') or _id(key),
+            'network_id': name,
+            'security_group_ids': network.get('security_groups') or [],
+            'fixed_ips': [
+                {
+                    'ip_address': fixed,
+                    'subnet_id': network.get('subnet') or f'{name}-subnet',
+                }
+            ],
+        }
+        if not network.get('port'):
+            port['remove'] = True
+        pool = network.get('floating_network')
+        address = network.get('floating_ip')
+        if pool or address:
+            address = address or _address(f'{row.id}/{pool}', '172')
+            port['floating'] = {
+                'id': _id(f'{row.id}/{address}'),
+                'floating_ip_address': address,
+                'floating_network_id': pool,
+                **({'remove': True} if pool else {}),
+            }
+        ports.append(port)
+    return ports
+
+
+def _id(key: str) -> str:
+    """Return an ID derived from a key."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, key))
 
 
 def _address(key: str, first: str) -> str:

@@ -263,7 +263,10 @@ def test_recreate_when_server_deletion_fails(
     assert (shown.physical_id != old) == insists
     if insists:
         assert shown.status == 'ACTIVE'
-        assert shown.data == {'recovery': 'RECREATE'}
+        assert shown.data == {
+            'recovery': 'RECREATE',
+            'placement': {'zone': 'nova'},
+        }
     else:
         assert shown.status == 'ERROR'
         assert 'was not gone within 0 seconds' in shown.status_reason
@@ -311,3 +314,49 @@ def test_node_that_cannot_be_stopped_is_deleted(
     engine.run_actions()
     assert harness.count(models.Cluster) == 0
     harness.assert_idle()
+
+
+NETWORKS: list[dict[str, Any]] = [
+    {'network': 'private', 'floating_network': 'public'},
+    {
+        'network': 'public',
+        'port': 'p1',
+        'subnet': 's',
+        'security_groups': ['web'],
+    },
+]
+
+
+@pytest.mark.parametrize('recreates', [False, True])
+def test_data_of_a_node_has_zone_and_ports_of_its_server(
+    harness: engine_harness.Harness, recreates: bool
+) -> None:
+    engine = harness.engine()
+    profile = request_helpers.create_profile(
+        engine,
+        properties={'networks': NETWORKS, 'availability_zone': 'zone1'},
+    )
+    node = request_helpers.create_node(engine, profile_id=profile)
+    if recreates:
+        engine.call(nodes.NodeRecoverRequest(identity=node))
+        engine.run_actions()
+    data = request_helpers.get_node(engine, node).data
+    request = nodes.NodeGetRequest(identity=node, show_details=True)
+    addresses = engine.call(request).details['addresses']
+    assert data['placement'] == {'zone': 'zone1'}
+    first, second = data['internal_ports']
+    fixed, floating = (item['addr'] for item in addresses['private'])
+    assert first['fixed_ips'] == [
+        {'ip_address': fixed, 'subnet_id': 'private-subnet'}
+    ]
+    assert first['network_id'] == 'private'
+    assert first['remove'] is True
+    assert first['floating']['floating_ip_address'] == floating
+    assert first['floating']['floating_network_id'] == 'public'
+    (public,) = (item['addr'] for item in addresses['public'])
+    assert second == {
+        'id': 'p1',
+        'network_id': 'public',
+        'security_group_ids': ['web'],
+        'fixed_ips': [{'ip_address': public, 'subnet_id': 's'}],
+    }

@@ -85,14 +85,17 @@ def test_zones_of_new_nodes_follow_the_weights(
 def test_removals_follow_zones_with_and_without_deletion_policy(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    resize(engine, 1)  # a node without placement
+    resize(engine, 1)  # the cloud chooses the zone
     create_policy(engine, 'zone_placement', zones=ZONES)
     attach(engine)
     resize(engine, 7)
     assert where(harness, 'zone') == {'nova': 5, 'nova-2': 2}
     action = scale(engine, clusters.ClusterScaleInRequest, count=2)
     deletion = action.data['deletion']
-    assert (deletion['count'], deletion['zones']) == (2, {'': 1, 'nova-2': 1})
+    assert (deletion['count'], deletion['zones']) == (
+        2,
+        {'nova': 1, 'nova-2': 1},
+    )
     assert where(harness, 'zone') == {'nova': 4, 'nova-2': 1}
     create_policy(engine, 'deletion', 'del', criteria='OLDEST_FIRST')
     attach(engine, 'del')
