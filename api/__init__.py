@@ -20,6 +20,7 @@ Modules, in the order in which a request passes through them::
     check_limiter  limits concurrent password checks
     handler       one route: validate, build the request, send, render
     policy        authorizes the caller (oslo.policy)
+    receiver_rules  the rules for the actions of receivers
     request_body  path and body of a request, with size limits
     webhooks      parameters of a webhook call
     senlin_messages  Senlin's messages for invalid requests

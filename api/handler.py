@@ -20,6 +20,7 @@ from api import (
     authentication,
     held_response,
     policy,
+    receiver_rules,
     renderers,
     request_body,
     routes,
@@ -31,7 +32,6 @@ from vobjects import exceptions, fields, objects
 from vobjects.clustering import consts
 from vobjects.clustering import errors as engine_errors
 from vobjects.clustering.context import RequestContext
-from vobjects.clustering.requests import receivers
 from vobjects.clustering.requests.common import ListRequest
 from vobjects.controllers import request_parsing
 from vobjects.microversions import (
@@ -174,8 +174,13 @@ class Handler:
         if getattr(rpc_request, policy.GLOBAL_PROJECT, False):
             self._service.enforcer.check(caller, policy.GLOBAL_PROJECT)
         if self.route.rule in policy.CHECKED_RECEIVERS:
-            caller.denied_actions = self._denied_actions(
-                caller, path.get('identity'), version, manifest
+            caller.denied_actions = receiver_rules.denied_actions(
+                self._service.enforcer,
+                caller,
+                path.get('identity'),
+                lambda asking, lookup: self._send(
+                    asking, lookup, version, manifest
+                ),
             )
         render = self.route.renderer.render
         if not self._is_list:
@@ -393,40 +398,6 @@ class Handler:
         ) as error:
             # An older engine joined after this request was accepted.
             raise self._negotiation_error(error, version) from error
-
-    def _denied_actions(
-        self,
-        caller: RequestContext,
-        receiver_id: str | None,
-        version: Version,
-        manifest: Manifest,
-    ) -> list[str]:
-        """Return the actions denied to the caller or a receiver's owner.
-
-        :param receiver_id: None: the caller is about to create a receiver
-        """
-        enforcer = self._service.enforcer
-        denied = [] if self.route.public else enforcer.denied_actions(caller)
-        if receiver_id is None:
-            return denied
-        asking = copy.copy(caller)
-        asking.asks_owner = True
-        lookup = receivers.ReceiverGetRequest(identity=receiver_id)
-        try:
-            receiver = self._send(asking, lookup, version, manifest)
-        except engine_errors.ResourceNotFound:
-            # Either the request fails, too, or an engine of an earlier release
-            # does not know the question, or the answer.
-            return denied
-        if not receiver.actor:
-            return denied
-        owner = RequestContext(
-            user_id=receiver.user,
-            project_id=receiver.project,
-            domain_id=receiver.domain,
-            **receiver.actor,
-        )
-        return [*denied, *enforcer.denied_actions(owner)]
 
     def _negotiation_error(
         self,

@@ -7,7 +7,12 @@ import logging
 
 from sqlalchemy import orm
 
-from engine.actions import action_run, deletion_hooks, policy_checks
+from engine.actions import (
+    action_run,
+    deletion_hooks,
+    node_objects,
+    policy_checks,
+)
 from engine.actions import clusters as cluster_actions
 from engine.actions import nodes as node_actions
 from engine.db import clusters, models, nodes
@@ -76,7 +81,7 @@ def _update_metadata(run: action_run.ActionRun) -> None:
         return
     profile_type = run.runtime.profile_types.get(profile.type)
     try:
-        cloud = node_actions.cloud_of(run, view, profile)
+        cloud = node_objects.cloud_of(run, view, profile)
         profile_type.update_membership(cloud, view)
     except providers.ProviderError as error:
         LOG.warning(

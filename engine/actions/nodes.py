@@ -9,23 +9,23 @@ leaves this to its parent.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from oslo_utils import strutils
 from sqlalchemy import orm
 
-from engine import distribution, sizes, spec_schema
+from engine import sizes, spec_schema
 from engine.actions import (
     action_run,
     container_hosts,
+    node_objects,
     node_policies,
     policy_checks,
 )
-from engine.db import actions, clock, clusters, models, nodes, statements
+from engine.db import clock, clusters, models, nodes, statements
 from engine.profiles import base as profiles
 from engine.providers import base as providers
 from vobjects.clustering import consts, errors
@@ -82,42 +82,19 @@ def create(run: action_run.ActionRun) -> None:
         fail(run, str(error))
         return
     profile_type = run.runtime.profile_types.get(profile.type)
-    with _keeping_object(run, view, profile) as objects:
+    with node_objects.keeping(run, view, profile) as objects:
         try:
             physical_id = profile_type.create(
-                cloud_of(run, view, profile), view, _properties(run, profile)
+                node_objects.cloud_of(run, view, profile),
+                view,
+                node_objects.properties_of(run, profile),
             )
         except providers.ProviderError as error:
             fail(run, str(error))
             return
         objects.append(physical_id)
-        data = _object_data(run, view, profile, physical_id)
+        data = node_objects.data_of(run, view, profile, physical_id)
         _end_creation(run, view, physical_id, data)
-
-
-def _object_data(
-    run: action_run.ActionRun,
-    view: profiles.NodeView,
-    profile: models.Profile,
-    physical_id: str | None,
-) -> dict[str, Any]:
-    """Return the data of a node about its object; empty if unknown.
-
-    The policies' choice of a location stays.
-    """
-    if physical_id is None:
-        return {}
-    profile_type = run.runtime.profile_types.get(profile.type)
-    try:
-        cloud = cloud_of(run, view, profile)
-        data = dict(profile_type.node_data(cloud, physical_id))
-    except providers.ProviderError as error:
-        LOG.warning('The data of node %s lacks its object: %s', view.id, error)
-        return {}
-    key = distribution.PLACEMENT
-    if key in data:
-        data[key] = {**data[key], **view.placement}
-    return data
 
 
 def _end_creation(
@@ -155,10 +132,10 @@ def update(run: action_run.ActionRun) -> None:
         profile_type = run.runtime.profile_types.get(new.type)
         try:
             profile_type.update(
-                cloud_of(run, view, old),
+                node_objects.cloud_of(run, view, old),
                 view,
-                _properties(run, old),
-                _properties(run, new),
+                node_objects.properties_of(run, old),
+                node_objects.properties_of(run, new),
             )
         except providers.ProviderError as error:
             fail(run, str(error))
@@ -243,7 +220,7 @@ def _delete_object(
     """
     profile_type = run.runtime.profile_types.get(profile.type)
     try:
-        cloud = cloud_of(run, view, profile)
+        cloud = node_objects.cloud_of(run, view, profile)
     except providers.RegionNotFound:
         if view.physical_id:
             raise
@@ -287,7 +264,9 @@ def check(run: action_run.ActionRun) -> None:
     view, profile = begin(run)
     profile_type = run.runtime.profile_types.get(profile.type)
     try:
-        failure = profile_type.check(cloud_of(run, view, profile), view)
+        failure = profile_type.check(
+            node_objects.cloud_of(run, view, profile), view
+        )
     except providers.ProviderError as error:
         fail(run, str(error))
         return
@@ -306,7 +285,7 @@ def recover(run: action_run.ActionRun) -> None:
     request = run.request
     view, profile = begin(run)
     profile_type = run.runtime.profile_types.get(profile.type)
-    properties = _properties(run, profile)
+    properties = node_objects.properties_of(run, profile)
     operation = request.get('operation') or 'RECREATE'
     parameters = {
         **(request.get('operation_params') or {}),
@@ -316,7 +295,7 @@ def recover(run: action_run.ActionRun) -> None:
         },
     }
     try:
-        cloud = cloud_of(run, view, profile)
+        cloud = node_objects.cloud_of(run, view, profile)
         if request.get('check') and not profile_type.check(cloud, view):
             _end_recovery(
                 run, view, view.physical_id, 'Recover: Node is ACTIVE.'
@@ -334,7 +313,7 @@ def recover(run: action_run.ActionRun) -> None:
         return
     if view.host != before.host:
         _delete_from_old_host(cloud, profile_type, before)
-    with _keeping_object(run, view, profile) as objects:
+    with node_objects.keeping(run, view, profile) as objects:
         try:
             physical_id = profile_type.recover(
                 cloud, view, properties, operation, parameters
@@ -345,7 +324,7 @@ def recover(run: action_run.ActionRun) -> None:
         objects.append(physical_id)
         data = {}
         if physical_id != view.physical_id:
-            data = _object_data(run, view, profile, physical_id)
+            data = node_objects.data_of(run, view, profile, physical_id)
         _end_recovery(
             run, view, physical_id, 'Recovery succeeded', operation, data
         )
@@ -443,7 +422,7 @@ def begin(
         profile = _find_profile(session, node.profile_id)
         profile_type = run.runtime.profile_types.get(profile.type)
         if with_host and profile_type.on_hosts:
-            properties = _properties(run, profile)
+            properties = node_objects.properties_of(run, profile)
             properties = spec_schema.with_defaults(
                 profile_type.properties, properties
             )
@@ -463,17 +442,6 @@ def fail(run: action_run.ActionRun, reason: str) -> None:
         run.fail(session, reason)
 
     run.write(body)
-
-
-def cloud_of(
-    run: action_run.ActionRun, view: profiles.NodeView, profile: models.Profile
-) -> providers.Provider:
-    """Return the part of the cloud that contains the node.
-
-    :raises engine.providers.base.ProviderError: it does not exist, or must not
-        be used
-    """
-    return view.cloud(run.cloud, _properties(run, profile))
 
 
 def get_node(run: action_run.ActionRun, session: orm.Session) -> models.Node:
@@ -497,12 +465,6 @@ def _find_profile(session: orm.Session, profile_id: str) -> models.Profile:
     if profile is None:
         raise errors.ResourceNotFound(f'The profile {profile_id} is gone.')
     return profile
-
-
-def _properties(
-    run: action_run.ActionRun, profile: models.Profile
-) -> dict[str, Any]:
-    return run.runtime.profile_types.properties_of(profile.type, profile.spec)
 
 
 def _set_health(node: models.Node, failure: str) -> None:
@@ -581,43 +543,3 @@ def _conclude(
         run.fail(session, update.failure)
     else:
         policy_checks.check_after(run, session, success)
-
-
-@contextlib.contextmanager
-def _keeping_object(
-    run: action_run.ActionRun, view: profiles.NodeView, profile: models.Profile
-) -> Iterator[list[str]]:
-    """Record or delete the new object of an action that ends meanwhile.
-
-    The action may be cancelled, be overdue, or give way to a forced deletion
-    while the cloud creates the object. The node then keeps the object, so that
-    users see it and delete it with the node. If the node is deleted, too, so
-    is the object: the deletion finds no object if the cloud creates it later.
-
-    :returns: a list; append the ID of the object once you know it
-    """
-    objects: list[str] = []
-
-    def record(session: orm.Session) -> bool:
-        node = nodes.lock(session, view.id)
-        if node is None or node.status == 'DELETING':
-            return False
-        action = actions.get(session, run.action.id)
-        # Another engine that took over an unfinished action finds the object.
-        has_ended = action is None or action.status in consts.ACTION_ENDS
-        if objects and has_ended and node.physical_id == view.physical_id:
-            node.physical_id = objects[0]
-        return True
-
-    try:
-        yield objects
-    except actions.ClaimLostError:
-        if not run.runtime.database.write(record):
-            profile_type = run.runtime.profile_types.get(profile.type)
-            try:
-                profile_type.delete(cloud_of(run, view, profile), view)
-            except providers.ProviderError as error:
-                LOG.warning(
-                    'Node %s is gone, its object is not: %s', view.id, error
-                )
-        raise

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.actions import action_run
+from engine.actions import action_run, node_objects
 from engine.actions import clusters as cluster_actions
 from engine.actions import nodes as node_actions
 from engine.db import find, models, nodes
@@ -30,7 +30,7 @@ def operate(run: action_run.ActionRun) -> None:
             profile.type, request.operation, parameters
         )
         profile_type.operate(
-            node_actions.cloud_of(run, view, profile),
+            node_objects.cloud_of(run, view, profile),
             view,
             request.operation,
             parameters,
