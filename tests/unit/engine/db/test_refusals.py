@@ -138,7 +138,7 @@ def test_full_sqlite_database_is_unreachable(
         session.execute(
             sqlalchemy.text(
                 'CREATE TABLE filler AS WITH RECURSIVE n(i) AS (SELECT 1 UNION'
-                ' ALL SELECT i + 1 FROM n WHERE i < 9999) SELECT i FROM n'
+                ' ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT i FROM n'
             )
         )
 

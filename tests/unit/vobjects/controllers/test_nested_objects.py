@@ -327,4 +327,7 @@ def test_object_when_its_type_contains_itself_is_read_at_each_level() -> None:
     assert 'body.top.children[0].size: unknown' in detail
     assert document is not None
     top = document['properties']['top']
-    assert top['properties']['children']['items'] == {'type': 'object'}
+    assert top['properties']['children']['items'] == {
+        'type': 'object',
+        'maxProperties': 10_000,
+    }
