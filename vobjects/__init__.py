@@ -34,7 +34,8 @@ The remaining modules support them: ``objects`` implements the base classes,
 ``service`` the declaration of a service,
 ``versions`` the version numbers, ``cli`` the command ``vobjects``;
 ``field_types`` corrects field types of oslo.versionedobjects,
-``field_schemas`` derives the JSON schemas of fields, and ``unregistered`` has
+``json_depth`` bounds nested JSON; ``field_schemas`` derives the JSON schemas
+of fields, and ``unregistered`` has
 the errors about types that are not registered. ``sensitive`` hides secrets,
 ``log_lines`` escapes control characters in logs, ``metric_series`` limits the
 number of series of a metric,

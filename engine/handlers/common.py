@@ -25,9 +25,8 @@ from engine.db import (
 )
 from engine.handlers import views
 from engine.providers import base as providers
-from vobjects import exceptions
+from vobjects import exceptions, json_depth
 from vobjects.clustering import consts, errors, resources
-from vobjects.objects.codec import json_text
 from vobjects.rpc import server
 
 #: Statuses in which a deletion must be forced (api-ref, "Delete a cluster").
@@ -337,8 +336,8 @@ def cloud_details(
         details = profile_type.details(view.cloud(cloud, properties), view)
     except providers.ProviderError as error:
         return {'Error': {'message': str(error)}}
-    if json_text.is_too_deep(details):  # such as the outputs of a stack
-        limit = f'more than {json_text.MAX_DEPTH} deep'
+    if json_depth.is_too_deep(details):  # such as the outputs of a stack
+        limit = f'more than {json_depth.MAX_DEPTH} deep'
         return {'Error': {'message': f'The details are nested {limit}.'}}
     return details
 

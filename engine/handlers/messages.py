@@ -25,10 +25,9 @@ from engine.actions.runtime import Runtime
 from engine.db import clock, find, models, statements
 from engine.handlers import common, triggers
 from engine.queues import base as queues
-from vobjects import exceptions
+from vobjects import exceptions, json_depth
 from vobjects.clustering import errors
 from vobjects.clustering.requests import receivers as requests
-from vobjects.objects.codec import json_text
 from vobjects.rpc import server
 from vobjects.rpc.server import handles
 
@@ -163,9 +162,9 @@ class MessageHandlers(common.Handlers):
             raise _InvalidMessageError('action: must be the name of an action')
         if not isinstance(params, dict):
             raise _InvalidMessageError('params: must be a JSON object')
-        if json_text.is_too_deep(body):
+        if json_depth.is_too_deep(body):
             raise _InvalidMessageError(
-                f'params: must be nested at most {json_text.MAX_DEPTH} deep'
+                f'params: must be nested at most {json_depth.MAX_DEPTH} deep'
             )
         with self.runtime.database.reader() as session:
             cluster = find.find(

@@ -16,12 +16,11 @@ import json
 import re
 from typing import Any, NoReturn
 
-from vobjects import exceptions
+from vobjects import exceptions, json_depth
 from vobjects.microversions import errors
-from vobjects.objects.codec import json_text
 
 MAX_BYTES = 1 << 20
-MAX_DEPTH = json_text.MAX_DEPTH
+MAX_DEPTH = json_depth.MAX_DEPTH
 
 _INTEGERS = range(-(2**63), 2**63)
 _MAX_INTEGER_LENGTH = len(str(_INTEGERS[0]))
@@ -65,7 +64,7 @@ def load_json(
             f'The request body is not UTF-8: byte {error.start} is'
             f' 0x{raw[error.start]:02x}.'
         ) from None
-    position = json_text.too_deep_at(raw, max_depth)
+    position = json_depth.too_deep_at(raw, max_depth)
     if position is not None:
         raise errors.MalformedBody(
             f'The request body is nested more than {max_depth} deep at byte'

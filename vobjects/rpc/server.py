@@ -30,17 +30,17 @@ from typing import Any, Protocol, TypeVar
 import oslo_messaging
 from oslo_versionedobjects import exception as ovo_exception
 
-from vobjects import exceptions, objects
-from vobjects.objects.codec import class_codec, json_text
+from vobjects import exceptions, json_depth, objects
+from vobjects.objects.codec import class_codec
 from vobjects.objects.manifest import Manifest, local, minimum
 from vobjects.rpc import byte_budget, fleet_types, serializer
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
 
-#: Maximum nesting of a request. A field holds at most ``json_text.MAX_DEPTH``
+#: Maximum nesting of a request. A field holds at most ``json_depth.MAX_DEPTH``
 #: levels of a user's data; objects inside of objects add some.
-MAX_DEPTH = 2 * json_text.MAX_DEPTH
+MAX_DEPTH = 2 * json_depth.MAX_DEPTH
 
 #: Maximum number of reader manifests that are remembered by digest.
 MAX_READERS = 256
@@ -413,9 +413,9 @@ def _check_depth(request: Any) -> None:
     :raises vobjects.exceptions.ConversionError: it is nested too deeply
     """
     if (
-        json_text.too_deep_at(request.encode(), MAX_DEPTH) is not None
+        json_depth.too_deep_at(request.encode(), MAX_DEPTH) is not None
         if isinstance(request, str)
-        else json_text.is_too_deep(request, MAX_DEPTH)
+        else json_depth.is_too_deep(request, MAX_DEPTH)
     ):
         raise exceptions.ConversionError(
             f'the request is nested more than {MAX_DEPTH} deep'

@@ -9,7 +9,7 @@ import oslo_messaging
 import pytest
 
 import vobjects
-from vobjects import fields
+from vobjects import fields, json_depth
 from vobjects.objects import manifest
 from vobjects.objects.codec import json_text
 from vobjects.rpc import serializer, server
@@ -50,7 +50,7 @@ def reader() -> dict[str, Any]:
 def test_request_when_as_deep_as_a_body_is_answered(
     endpoint: server.Endpoint, as_text: bool
 ) -> None:
-    params = nested(json_text.MAX_DEPTH)
+    params = nested(json_depth.MAX_DEPTH)
     request = serializer.to_wire(DepthRequest(params=params), None)
     message: Any = json_text.dumps(request).decode() if as_text else request
     response = endpoint.perform({}, message, reader())

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oslo_versionedobjects import exception as ovo_exception
 
-from vobjects import fields, objects
+from vobjects import fields, json_depth, objects
 from vobjects.objects.codec import json_text
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest
@@ -149,5 +149,5 @@ def test_too_deep_when_beyond_the_limit(text: bytes, depth: int) -> None:
     value = json_text.loads(text)
     for limit in range(5):
         expected = depth > limit
-        assert json_text.is_too_deep(value, limit) is expected
-        assert (json_text.too_deep_at(text, limit) is not None) is expected
+        assert json_depth.is_too_deep(value, limit) is expected
+        assert (json_depth.too_deep_at(text, limit) is not None) is expected
