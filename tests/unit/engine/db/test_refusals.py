@@ -128,19 +128,22 @@ def test_full_sqlite_database_is_unreachable(
     target = harness.database
     with target.engine.connect() as connection:
         pages = connection.exec_driver_sql('PRAGMA page_count').scalar()
+        size = connection.exec_driver_sql('PRAGMA page_size').scalar()
 
     def limit(connection: Any, _record: Any, _proxy: Any) -> None:
         connection.execute(f'PRAGMA max_page_count = {pages}')
 
-    sqlalchemy.event.listen(target.engine, 'checkout', limit)
-
     def fill(session: Any) -> None:
+        # More than all pages, because some may be free.
         session.execute(
-            sqlalchemy.text(
-                'CREATE TABLE filler AS WITH RECURSIVE n(i) AS (SELECT 1 UNION'
-                ' ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT i FROM n'
-            )
+            sqlalchemy.text('CREATE TABLE filler AS SELECT zeroblob(:size)'),
+            {'size': pages * size},
         )
 
-    with pytest.raises(exceptions.Unreachable, match='is full'):
-        target.write(fill)
+    sqlalchemy.event.listen(target.engine, 'checkout', limit)
+    try:
+        with pytest.raises(exceptions.Unreachable, match='is full'):
+            target.write(fill)
+    finally:
+        sqlalchemy.event.remove(target.engine, 'checkout', limit)
+        target.engine.dispose()  # other tests share the database
