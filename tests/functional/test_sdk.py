@@ -359,9 +359,11 @@ def _members(sdk: Sdk, profile: Any, cluster: Any) -> None:
             cluster, [first], destroy_after_deletion=True
         )
     )
-    assert sdk.find_node(first) is None
-    if sdk.find_node(left):
-        sdk.wait_for_action(sdk.delete_node(left, force_delete=True))
+    # As in Senlin, the option has no effect before 1.4.
+    assert (sdk.find_node(first) is None) is sdk.knows('1.4')
+    for node in (first, left):
+        if sdk.find_node(node):
+            sdk.wait_for_action(sdk.delete_node(node, force_delete=True))
 
 
 def _policies(sdk: Sdk, cluster: Any) -> None:
