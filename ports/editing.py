@@ -11,7 +11,7 @@ service cannot be edited in part.
     Replace     put source in place of a definition
     Body        put source in place of the body of a function
     Import      put an import in place of another one
-    Module      put one of our modules in place of a module, or remove it
+    Module      put a file of this folder in place of a module, or remove it
 """
 
 from __future__ import annotations
@@ -97,8 +97,10 @@ Edit = Remove | Replace | Body | Module
 class Difference:
     """Lines that the edits of a package removed and inserted.
 
-    :ivar modules: the same for whole modules of the service, whose
-        replacements are ours
+    :ivar removed_modules: lines of modules of the service that were replaced
+        or removed as a whole
+    :ivar inserted_modules: lines of the modules in this folder that replaced
+        them
     """
 
     removed: int
