@@ -316,13 +316,13 @@ define install
 @touch '$@'
 endef
 
-EVERYTHING := --editable '.[test]' \
-	--editable '$(SERVICE)[clients,docker,mysql,postgresql]'
+# A call of `install` in a recipe must be one line.
+CLUSTERING := --editable '$(SERVICE)[clients,docker,mysql,postgresql]'
+EVERYTHING := --editable '.[test]' $(CLUSTERING)
 
 $(VENV)/.up: $(PROJECTS) | $(BIN)/python
 	@echo 'installing the service and its clients (a minute, once)'
-	$(call install,--editable . \
-		--editable '$(SERVICE)[clients,docker,mysql,postgresql]')
+	$(call install,--editable . $(CLUSTERING))
 
 $(VENV)/.mutants: $(VENV)/.test
 	$(call install,'mutmut==3.8.*')
