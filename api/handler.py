@@ -7,10 +7,11 @@ computed at startup; a request looks it up by microversion.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import urllib.parse
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -44,8 +45,9 @@ from vobjects.microversions import (
 )
 from vobjects.microversions.version_policy import MICROVERSION, VersionPolicy
 from vobjects.objects.codec.json_text import dumps
-from vobjects.objects.manifest import Manifest, at_microversion
+from vobjects.objects.manifest import Manifest, at_microversion, within
 from vobjects.rpc import byte_budget
+from vobjects.rpc.response_text import ResponseText
 from vobjects.versions import Maximum, Version
 
 
@@ -62,6 +64,18 @@ class Client(Protocol):
         /,
     ) -> Any:
         """Send a request to an engine, and return its result."""
+
+    def call_for_text(
+        self,
+        context: RequestContext,
+        request: objects.Request,
+        versions: Manifest,
+        /,
+        *,
+        shown: Manifest,
+        part: str,
+    ) -> ResponseText:
+        """Send a request to an engine, and return its result as JSON."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,12 +137,18 @@ class Handler:
         self._check_route()
         self._early = service.versions.accepts_early
         self._implied: dict[Version, Mapping[str, Any]] = {}
+        #: Manifests of the microversion, and of the types in the response.
+        self._manifests: dict[Version, tuple[Manifest, Manifest]] = {}
         for version in service.versions.versions:
             object_version = self._version_at(version)
             if object_version is not None:
                 schema.request_schema_at(
                     self._type, version, self._client_fields, early=self._early
                 )
+                versions = at_microversion(version, early=self._early)
+                cls = route.renderer.cls
+                shown = within(cls, versions) if cls else Manifest({})
+                self._manifests[version] = versions, shown
                 known = self._type.fields_at(object_version)
                 self._implied[version] = {
                     name: value
@@ -157,7 +177,6 @@ class Handler:
             caller.auth_token = None
         caller.is_admin = self._service.enforcer.is_admin(caller)
         self._service.enforcer.check(caller, self.route.rule)
-        manifest = at_microversion(version, early=self._early)
         try:
             rpc_request: Any = self.build_request(
                 environ, version, path, content
@@ -169,7 +188,7 @@ class Handler:
                 lookup.obj_set_defaults()
                 # Raises NotFound, which takes precedence, if the resource is
                 # missing.
-                self._send(caller, lookup, version, manifest)
+                self._fetch(caller, lookup, version)
             raise
         if getattr(rpc_request, policy.GLOBAL_PROJECT, False):
             self._service.enforcer.check(caller, policy.GLOBAL_PROJECT)
@@ -178,23 +197,22 @@ class Handler:
                 self._service.enforcer,
                 caller,
                 path.get('identity'),
-                lambda asking, lookup: self._send(
-                    asking, lookup, version, manifest
-                ),
+                lambda asking, lookup: self._fetch(asking, lookup, version),
             )
         render = self.route.renderer.render
         if not self._is_list:
-            result = self._send(caller, rpc_request, version, manifest)
-            return self._respond(environ, render(result, manifest))
+            result = self._send(caller, rpc_request, version)
+            return self._respond(environ, render(result))
         # Until the engine responds, the size of the page is unknown.
         reservation = self._service.lists.reserve(consts.MAX_PAGE_BYTES)
         if reservation is None:
             raise api_errors.TooManyLists
-        result, cut = self._list_page(caller, rpc_request, version, manifest)
-        rendered = render(result, manifest)
-        if cut and result and rendered.body is not None:
-            href = self._next_page_url(environ, result[-1].id)
-            rendered.body['links'] = [{'rel': 'next', 'href': href}]
+        result, cut = self._list_page(caller, rpc_request, version)
+        rendered = render(result)
+        if cut and result.count and rendered.body is not None:
+            href = self._next_page_url(environ, result.last)
+            body = renderers.with_links(rendered.body, href)
+            rendered = renderers.Rendered(body)
         response = self._respond(environ, rendered)
         size = response.content_length or 0
         reservation.shrink(size)
@@ -326,21 +344,20 @@ class Handler:
         caller: RequestContext,
         request: Any,
         version: Version,
-        manifest: Manifest,
-    ) -> tuple[Any, bool]:
+    ) -> tuple[ResponseText, bool]:
         """Return one page of a list, within the size limits.
 
-        :returns: the items, and whether the page was cut and more may follow
+        :returns: the page, and whether the page was cut and more may follow
         """
         max_limit = self._service.max_limit
         limit = request.limit if 'limit' in request else None
         request.limit = max_limit if limit is None else min(limit, max_limit)
         try:
-            result = self._send(caller, request, version, manifest)
+            result = self._send(caller, request, version)
         except engine_errors.ListTooLarge as error:
             request.limit = min(request.limit, int(error.rows))
-            result = self._send(caller, request, version, manifest)
-        cut = request.limit != limit and len(result) == request.limit
+            result = self._send(caller, request, version)
+        cut = request.limit != limit and result.count == request.limit
         return result, cut
 
     def _next_page_url(self, environ: dict[str, Any], marker: str) -> str:
@@ -388,10 +405,31 @@ class Handler:
         caller: RequestContext,
         request: objects.Request,
         version: Version,
-        manifest: Manifest,
+    ) -> ResponseText:
+        """Return an engine's result as the microversion shows it."""
+        versions, shown = self._manifests[version]
+        with self._negotiating(version):
+            return self._service.client.call_for_text(
+                *(caller, request, versions),
+                shown=shown,
+                part=self.route.renderer.part,
+            )
+
+    def _fetch(
+        self,
+        caller: RequestContext,
+        request: objects.Request,
+        version: Version,
     ) -> Any:
+        """Return an engine's result as objects."""
+        versions, _ = self._manifests[version]
+        with self._negotiating(version):
+            return self._service.client.call(caller, request, versions)
+
+    @contextlib.contextmanager
+    def _negotiating(self, version: Version) -> Iterator[None]:
         try:
-            return self._service.client.call(caller, request, manifest)
+            yield
         except (
             exceptions.LossyDowngrade,
             exceptions.UnsupportedType,
@@ -433,10 +471,7 @@ class Handler:
         self, environ: dict[str, Any], rendered: renderers.Rendered
     ) -> webob.Response:
         headers = []
-        body = b''
-        if rendered.body is not None:
-            # NaN and infinity, perhaps from a cloud, become null.
-            body = dumps(rendered.body, finite=True)
+        body = rendered.body or b''
         if self.route.status != HTTPStatus.NO_CONTENT:
             headers = [
                 ('Content-Type', 'application/json'),

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Render engine results as response bodies, with their JSON schemas.
 
-Each :class:`Renderer` here is for the route table. The manifest of the
-requested microversion drops fields that the microversion does not have; the
-schema is derived from the same types.
+Each :class:`Renderer` here is for the route table. An engine has written the
+resources at the requested microversion; the schema is derived from the same
+types.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
+import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -22,18 +23,18 @@ from vobjects.contract.type_schemas import (
     under_keys,
 )
 from vobjects.contract.type_schemas import resource as resource_schema
-from vobjects.objects.manifest import Manifest
+from vobjects.rpc.response_text import ResponseText
 from vobjects.versions import Version
 
 
 class Rendered(NamedTuple):
     """A response without its status.
 
-    :ivar body: the JSON object; None for no body
+    :ivar body: the JSON text; None for no body
     :ivar action: ID of the action that does the work, for the header Location
     """
 
-    body: dict[str, Any] | None
+    body: bytes | None
     action: str = ''
 
 
@@ -41,15 +42,32 @@ class Rendered(NamedTuple):
 class Renderer:
     """Renders the result of an engine, and describes the body.
 
-    :ivar render: (result, manifest of the microversion) -> response
+    :ivar cls: type of the resources in the body; None: it has none
+    :ivar render: result -> response
     :ivar schema: (microversion, whether fields are shown early) -> schema of
         the body; None if there is no body
+    :ivar part: the field of the result that the body shows; empty: all of it
     :ivar starts_action: whether Location names an action
     """
 
-    render: Callable[[Any, Manifest], Rendered]
+    cls: type[objects.Resource] | None
+    render: Callable[[ResponseText], Rendered]
     schema: Callable[[Version, bool], Schema | None]
+    part: str = ''
     starts_action: bool = False
+
+
+def _object(*members: tuple[str, bytes]) -> bytes:
+    """Return the text of a JSON object; its keys need no escapes."""
+    return b'{%b}' % b','.join(
+        b'"%b":%b' % (key.encode(), text) for key, text in members
+    )
+
+
+def with_links(body: bytes, href: str) -> bytes:
+    """Add the URL of the next page to the body of a page."""
+    links = json.dumps([{'rel': 'next', 'href': href}]).encode()
+    return b'%b,"links":%b}' % (body[:-1], links)
 
 
 def item(key: str, cls: type[objects.Resource], *aliases: str) -> Renderer:
@@ -58,28 +76,26 @@ def item(key: str, cls: type[objects.Resource], *aliases: str) -> Renderer:
     :param aliases: further keys that hold the same resource
     """
 
-    def render(resource: Any, manifest: Manifest) -> Rendered:
-        content = objects.to_json(resource, manifest)
-        return Rendered(dict.fromkeys((key, *aliases), content))
+    def render(result: ResponseText) -> Rendered:
+        return Rendered(
+            _object(*((name, result.body) for name in (key, *aliases)))
+        )
 
     def schema(version: Version, early: bool) -> Schema | None:
         content = resource_schema(cls, version, early=early)
         return under_keys(key, *aliases, content=content)
 
-    return Renderer(render, schema)
+    return Renderer(cls, render, schema)
 
 
 def items(key: str, cls: type[objects.Resource]) -> Renderer:
     """Return a renderer for a list of resources below a key."""
 
-    def render(result: Any, manifest: Manifest) -> Rendered:
-        return Rendered({key: objects.to_json_text(result, manifest)})
-
     def schema(version: Version, early: bool) -> Schema | None:
         content = resource_schema(cls, version, early=early)
         return under_keys(key, content=list_of(content))
 
-    return Renderer(render, schema)
+    return Renderer(cls, item(key, cls).render, schema)
 
 
 def page(key: str, cls: type[objects.Resource]) -> Renderer:
@@ -88,7 +104,7 @@ def page(key: str, cls: type[objects.Resource]) -> Renderer:
     def schema(version: Version, early: bool) -> Schema | None:
         return _page_schema(key, resource_schema(cls, version, early=early))
 
-    return Renderer(items(key, cls).render, schema)
+    return Renderer(cls, item(key, cls).render, schema)
 
 
 def _page_schema(key: str, content: Schema | None) -> Schema | None:
@@ -103,15 +119,11 @@ def _page_schema(key: str, content: Schema | None) -> Schema | None:
 def accepted(key: str, cls: type[objects.Resource]) -> Renderer:
     """Return a renderer for a resource that an action works on."""
 
-    def render(result: resources.Accepted, manifest: Manifest) -> Rendered:
-        content = objects.to_json(getattr(result, key), manifest)
-        return Rendered({key: content}, result.action)
+    def render(result: ResponseText) -> Rendered:
+        return Rendered(_object((key, result.body)), result.fields['action'])
 
-    return Renderer(render, item(key, cls).schema, starts_action=True)
-
-
-def _render_operations(result: Any, manifest: Manifest) -> Rendered:
-    return Rendered(objects.to_json(result, manifest))
+    schema = item(key, cls).schema
+    return Renderer(cls, render, schema, part=key, starts_action=True)
 
 
 def _operations_schema(version: Version, early: bool) -> Schema | None:
@@ -129,15 +141,14 @@ def _with_cluster(event: dict[str, Any]) -> dict[str, Any]:
     return event
 
 
-def _render_event(result: resources.Event, manifest: Manifest) -> Rendered:
-    return Rendered(
-        {'event': _with_cluster(objects.to_json(result, manifest))}
-    )
+def _render_event(result: ResponseText) -> Rendered:
+    event = _with_cluster(json.loads(result.body))
+    return Rendered(json.dumps({'event': event}).encode())
 
 
-def _render_events(result: Any, manifest: Manifest) -> Rendered:
-    events = objects.to_json_list(result, manifest)
-    return Rendered({'events': [_with_cluster(event) for event in events]})
+def _render_events(result: ResponseText) -> Rendered:
+    events = [_with_cluster(event) for event in json.loads(result.body)]
+    return Rendered(json.dumps({'events': events}).encode())
 
 
 def _event_schema(version: Version, early: bool) -> Schema | None:
@@ -150,43 +161,50 @@ def _event_schema(version: Version, early: bool) -> Schema | None:
     return {**schema, 'properties': properties, 'required': required}
 
 
-def _render_build_info(
-    result: resources.BuildInfo, manifest: Manifest
-) -> Rendered:
-    builds = objects.to_json(result, manifest)
+def _render_build_info(result: ResponseText) -> Rendered:
+    builds = json.loads(result.body)
     # The API's own revision; the engine cannot know it.
     builds['api'] = {'revision': importlib.metadata.version('vobjects')}
-    return Rendered({'build_info': builds})
+    return Rendered(json.dumps({'build_info': builds}).encode())
 
 
 _ACTION_ID: Schema = {'type': 'string', 'format': 'uuid'}
 
 #: The ID of an action, also in Location.
 action_id = Renderer(
-    lambda result, manifest: Rendered(
-        {'action': result.action}, result.action
+    None,
+    lambda result: Rendered(
+        _object(('action', result.body)), result.fields['action']
     ),
     lambda version, early: under_keys('action', content=_ACTION_ID),
+    part='action',
     starts_action=True,
 )
 
 #: No body; Location names the action that deletes the resource.
 action_location = Renderer(
-    lambda result, manifest: Rendered(None, result.action),
+    None,
+    lambda result: Rendered(None, result.fields['action']),
     lambda version, early: None,
+    part='action',
     starts_action=True,
 )
 
 #: No body.
 no_content = Renderer(
-    lambda result, manifest: Rendered(None), lambda version, early: None
+    None, lambda result: Rendered(None), lambda version, early: None
 )
 
 #: The operations that a profile type supports.
-operations = Renderer(_render_operations, _operations_schema)
+operations = Renderer(
+    resources.ProfileTypeOperations,
+    lambda result: Rendered(result.body),
+    _operations_schema,
+)
 
 #: An event.
 event = Renderer(
+    resources.Event,
     _render_event,
     lambda version, early: under_keys(
         'event', content=_event_schema(version, early)
@@ -195,6 +213,7 @@ event = Renderer(
 
 #: Events.
 events = Renderer(
+    resources.Event,
     _render_events,
     lambda version, early: _page_schema(
         'events', _event_schema(version, early)
@@ -203,5 +222,7 @@ events = Renderer(
 
 #: The builds of the engine and the API.
 build_info = Renderer(
-    _render_build_info, item('build_info', resources.BuildInfo).schema
+    resources.BuildInfo,
+    _render_build_info,
+    item('build_info', resources.BuildInfo).schema,
 )

@@ -7,7 +7,8 @@
 
 In one process and without a bus or HTTP, the script passes the message of a
 request to the endpoint of the engine, and the message of the response to the
-renderer of the API. Figures are milliseconds of processor time of this
+renderer of the API: as JSON text, and as the primitive that earlier engines
+send. Figures are milliseconds of processor time of this
 process. They are the minimum of all rounds, to reduce the influence of other
 load on the machine.
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import gc
+import json
 import pathlib
 import sys
 import tempfile
@@ -45,8 +47,7 @@ from vobjects.clustering.requests import (
 )
 from vobjects.microversions.version_policy import Version
 from vobjects.objects import manifest
-from vobjects.objects.codec import json_text
-from vobjects.rpc import serializer, server
+from vobjects.rpc import response_text, serializer, server
 
 #: Requests in one round.
 NUMBER = 5
@@ -70,7 +71,9 @@ def main() -> int:
             context_from=context.from_dict,
         )
         print(f'{options.database}, {options.rows} rows, {NUMBER} in a round')
-        print(f'{"request":18} {"bytes":>7} {"engine ms":>9} {"api ms":>7}')
+        print(f'{"":26} {"JSON text":>19} {"primitive":>19}')
+        columns = ' '.join(f'{each:>9}' for each in ('engine', 'api') * 2)
+        print(f'{"request":18} {"bytes":>7} {columns}')
         for name, request, render in _cases(options.rows):
             _measure(endpoint, name, request, render, options)
         target.close()
@@ -199,30 +202,48 @@ def _measure(
     local_manifest = manifest.local()
     message = serializer.to_bytes(request, local_manifest).decode()
     caller = engine_harness.request_context().to_dict()
-    reader_manifest = manifest.at_microversion(Version.parse(options.version))
+    assert renderer.cls is not None
+    shown = manifest.within(
+        renderer.cls,
+        manifest.at_microversion(Version.parse(options.version)),
+    )
+    part = renderer.part
 
-    def perform() -> Any:
+    def perform_text() -> Any:
+        reader = {
+            'digest': local_manifest.digest,
+            'text': {'versions': dict(shown), 'part': part},
+        }
+        return endpoint.perform(caller, message, reader)
+
+    def perform_primitive() -> Any:
         return endpoint.perform(
             caller, message, {'digest': local_manifest.digest}
         )
 
-    response = perform()
+    text, primitive = perform_text(), perform_primitive()
 
-    def render_response() -> bytes:
-        return json_text.dumps(
-            renderer.render(
-                serializer.from_message(response), reader_manifest
-            ).body
-        )
+    def render_text() -> Any:
+        result = response_text.load(text)
+        assert result is not None
+        return renderer.render(result).body
 
+    def render_primitive() -> Any:
+        response = serializer.from_message(primitive)
+        return renderer.render(response_text.write(response, shown, part)).body
+
+    assert json.loads(render_text()) == json.loads(render_primitive())
     times = [
         _minimum_time(call, options.rounds)
-        for call in (perform, render_response)
+        for call in (
+            perform_text,
+            render_text,
+            perform_primitive,
+            render_primitive,
+        )
     ]
-    print(
-        f'{name:18} {len(response):7} {times[0]:9.3f} {times[1]:7.3f}',
-        flush=True,
-    )
+    figures = ' '.join(f'{each:9.3f}' for each in times)
+    print(f'{name:18} {len(text):7} {figures}', flush=True)
 
 
 def _minimum_time(call: Callable[[], Any], rounds: int) -> float:

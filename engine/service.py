@@ -203,7 +203,7 @@ class Engine:
     def _is_first(self) -> bool:
         return self.ledger.is_first(self.worker.id)
 
-    def _find_response(self, call: str) -> fleet_types.RecordedResponse | None:
+    def _find_response(self, call: str) -> fleet_types.Record | None:
         with self.database.reader() as session:
             return idempotency.recall(session, call)
 

@@ -108,12 +108,17 @@ def default_primitive(name: str, field: _ovo.Field[Any]) -> Any:
 
 def holds_objects(field_type: Any) -> bool:
     """Tell whether values of a field type contain objects."""
+    return object_type(field_type) is not None
+
+
+def object_type(field_type: Any) -> Any:
+    """Return the type of the objects in values of a field type, if any."""
     if isinstance(field_type, _ovo.Object):
-        return True
+        return field_type
     if isinstance(field_type, _ovo.CompoundFieldType):
         element = getattr(field_type, '_element_type', None)
-        return element is not None and holds_objects(element._type)
-    return False
+        return None if element is None else object_type(element._type)
+    return None
 
 
 def objects_in(field_type: Any, value: Any) -> Iterator[Any]:

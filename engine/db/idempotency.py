@@ -16,16 +16,12 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine.db import clock, models, statements
-from vobjects.objects.codec import json_text
 from vobjects.objects.manifest import Manifest
-from vobjects.rpc import fleet_types, serializer, server
+from vobjects.rpc import call_state, fleet_types, serializer
 
 #: Seconds to keep a record: longer than any client waits for a response, and
 #: longer than a broker keeps a message that was read.
 RETENTION = 600
-
-_DATA = fleet_types.RecordedResponse._obj_primitive_key('data')
-
 
 #: The text is that of the column's type, already serialized.
 _RECORD = sqlalchemy.insert(statements.table(models.RecordedCall)).values(
@@ -43,27 +39,16 @@ def record(
         versions of this release
     :raises oslo_db.exception.DBDuplicateEntry: the call has a record already
     """
-    answered = fleet_types.RecordedResponse(content=None)
-    # An engine that does not support the type never reads this table.
-    readers = (
-        manifest if manifest and answered.obj_name() in manifest else None
-    )
-    primitive = serializer.to_wire(answered, readers)
-    primitive[_DATA]['content'] = json_text.fragment(
-        server.serialize_response(response, manifest)
-    )
-    text = json_text.dumps(primitive, finite=True).decode()
+    text = call_state.record_of(response, manifest)
     session.connection().execute(_RECORD, {'id': call, 'text': text})
 
 
-def recall(
-    session: orm.Session, call: str
-) -> fleet_types.RecordedResponse | None:
+def recall(session: orm.Session, call: str) -> fleet_types.Record | None:
     """Return the recorded response of a call, or None if there is none."""
     row = session.get(models.RecordedCall, call)
     if row is None:
         return None
-    answered: fleet_types.RecordedResponse = serializer.from_wire(row.answered)
+    answered: fleet_types.Record = serializer.from_wire(row.answered)
     return answered
 
 

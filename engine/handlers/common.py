@@ -27,7 +27,7 @@ from engine.handlers import views
 from engine.providers import base as providers
 from vobjects import exceptions, json_depth
 from vobjects.clustering import consts, errors, resources
-from vobjects.rpc import server
+from vobjects.rpc import call_state
 
 #: Statuses in which a deletion must be forced (api-ref, "Delete a cluster").
 BUSY_STATUSES = ('CREATING', 'UPDATING', 'DELETING', 'RECOVERING')
@@ -57,7 +57,7 @@ class Handlers:
         :raises oslo_db.exception.DBDuplicateEntry: the call was processed
             before; the RPC server looks up the recorded result
         """
-        call = server.current_call()
+        call = call_state.current_call()
 
         def work_and_record(session: orm.Session) -> Response:
             response = body(session)

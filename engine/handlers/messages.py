@@ -28,7 +28,7 @@ from engine.queues import base as queues
 from vobjects import exceptions, json_depth
 from vobjects.clustering import errors
 from vobjects.clustering.requests import receivers as requests
-from vobjects.rpc import server
+from vobjects.rpc import call_state
 from vobjects.rpc.server import handles
 
 LOG = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ class MessageHandlers(common.Handlers):
             request = self._build_request(context, receiver, message.body)
             # One call may process many messages; each is recorded by itself,
             # not as a part of the call.
-            with server.call_scope(''):
+            with call_state.call_scope(''):
                 is_started = self.runtime.database.write(
                     lambda session: self._start_action_once(
                         session, receiver, message, request, context.request_id

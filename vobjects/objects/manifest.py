@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from vobjects import exceptions, objects
+from vobjects.fields import object_type
 from vobjects.objects import history
 from vobjects.versions import Version
 
@@ -198,6 +199,27 @@ def at_microversion(microversion: Version, *, early: bool = False) -> Manifest:
             is not None
         }
     )
+
+
+def within(cls: type[objects.Object], versions: Manifest) -> Manifest:
+    """Return the part of a manifest with a type and the types inside it.
+
+    It is the whole manifest if a field also accepts subclasses of its type.
+
+    :param cls: a registered type
+    """
+    names = {cls.obj_name()}
+    pending: list[Any] = [cls]
+    while pending:
+        for field in pending.pop().fields.values():
+            kind = object_type(field._type)
+            if kind is None or kind._obj_name in names:
+                continue
+            if kind._subclasses:
+                return versions
+            names.add(kind._obj_name)
+            pending.append(objects.registered_type(kind._obj_name))
+    return Manifest({name: versions[name] for name in names & versions.keys()})
 
 
 def _types() -> list[type[objects.Object]]:

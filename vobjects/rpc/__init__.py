@@ -14,6 +14,8 @@ In the order of a call::
     membership     reports one process to the ledger and keeps its view fresh;
                    the join barrier
     serializer     objects <-> primitives and JSON text, at a peer's versions
+    response_text  responses as JSON text, in the form that an API shows
+    call_state     the call that a thread handles; the record of its response
     call_limits    limits how many callers wait
     client         sends requests at a version that every live server supports
     server         handles them and responds in the caller's version
@@ -41,12 +43,13 @@ from vobjects import (
 if TYPE_CHECKING:
     from oslo_messaging import MessagingException, RemoteError
 
+    from vobjects.rpc.call_state import current_call
     from vobjects.rpc.client import Client
     from vobjects.rpc.client_process import ClientProcess, connect_to_ledger
     from vobjects.rpc.fleet import Member, View
     from vobjects.rpc.ledger import LedgerStore, RemoteLedger
     from vobjects.rpc.memory_ledger import MemoryLedger
-    from vobjects.rpc.server import current_call, handles
+    from vobjects.rpc.server import handles
     from vobjects.rpc.server_process import ServerProcess
 
 __all__ = [
@@ -74,7 +77,8 @@ __getattr__ = _lazy.attributes(
         'vobjects.rpc.fleet': ['Member', 'View'],
         'vobjects.rpc.ledger': ['LedgerStore', 'RemoteLedger'],
         'vobjects.rpc.memory_ledger': ['MemoryLedger'],
-        'vobjects.rpc.server': ['current_call', 'handles'],
+        'vobjects.rpc.call_state': ['current_call'],
+        'vobjects.rpc.server': ['handles'],
         'vobjects.rpc.server_process': ['ServerProcess'],
     },
 )

@@ -18,6 +18,7 @@ recorded response. RabbitMQ itself redelivers the calls of a dead server.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import logging
 import time
@@ -30,7 +31,13 @@ from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, objects
 from vobjects.objects.manifest import Manifest, local
-from vobjects.rpc import call_limits, fleet, fleet_types, serializer
+from vobjects.rpc import (
+    call_limits,
+    fleet,
+    fleet_types,
+    response_text,
+    serializer,
+)
 from vobjects.rpc import transport as transports
 from vobjects.rpc.drivers import errors
 from vobjects.rpc.drivers.deadline import limited
@@ -55,6 +62,24 @@ _MIN_TIMEOUT = 0.1
 
 #: Default limit of calls that wait at the same time.
 _MAX_CALLS = 64
+
+#: Reads the message of a response, for a context.
+Read = Callable[[Any, Any], Any]
+
+
+@dataclasses.dataclass(slots=True)
+class _Call:
+    """A call, however often it is sent.
+
+    :ivar read: reads the response
+    :ivar reader: see :meth:`vobjects.rpc.server.Endpoint.perform`
+    :ivar deadline: when the caller stops waiting, by the monotonic clock
+    """
+
+    context: Any
+    read: Read
+    reader: dict[str, Any]
+    deadline: float
 
 
 class Client:
@@ -124,25 +149,71 @@ class Client:
             was lost, or the timeout expired
         :raises Exception: any error of the server's handler
         """
-        deadline = time.monotonic() + self._timeout
-        with self._limit.slot(self._timeout):
-            return self._call(context, request, versions, deadline)
+        return self._limited(
+            context, request, versions, serializer.from_message, {}
+        )
 
-    def _call(
+    def call_for_text(
+        self,
+        context: Any,
+        request: objects.Request,
+        versions: Manifest,
+        *,
+        shown: Manifest | None = None,
+        part: str = '',
+    ) -> response_text.ResponseText:
+        """Send a request to one server and return its response as JSON text.
+
+        A server writes the text, unless it is too old for that.
+
+        :param versions: see :meth:`call`
+        :param shown: the part of ``versions`` with the types in the response,
+            which makes the message shorter
+        :param part: name of the field of the response to return as text;
+            empty: the whole response
+        :raises Exception: see :meth:`call`
+        """
+        shown = versions if shown is None else shown
+
+        def read(message: Any, context: Any) -> response_text.ResponseText:
+            text = response_text.load(message)
+            if text is None:
+                response = serializer.from_message(message, context)
+                text = response_text.write(response, shown, part)
+            return text
+
+        text: response_text.ResponseText = self._limited(
+            *(context, request, versions, read),
+            {'text': {'versions': dict(shown), 'part': part}},
+        )
+        return text
+
+    def _limited(
         self,
         context: Any,
         request: objects.Request,
         versions: Manifest | None,
-        deadline: float,
+        read: Read,
+        reader: dict[str, Any],
     ) -> Any:
-        reader: dict[str, Any] = {'call': uuid.uuid4().hex}
+        deadline = time.monotonic() + self._timeout
+        with self._limit.slot(self._timeout):
+            call = _Call(context, read, {'call': uuid.uuid4().hex}, deadline)
+            call.reader |= reader
+            return self._call(call, request, versions)
+
+    def _call(
+        self,
+        call: _Call,
+        request: objects.Request,
+        versions: Manifest | None,
+    ) -> Any:
+        reader = call.reader
         view = self._get_view()
         is_renewed = is_repeated = False
         while True:
             try:
-                return self._send(
-                    context, request, view, versions, reader, deadline
-                )
+                return self._send(call, request, view, versions)
             except exceptions.UnknownManifest:
                 if 'manifest' in reader:
                     raise
@@ -185,21 +256,19 @@ class Client:
         )
         deadline = time.monotonic() + timeout
         message = serializer.to_bytes(request, lowest).decode()
-        reader: dict[str, Any] = {}
+        call = _Call({}, serializer.from_message, {}, deadline)
         try:
-            return self._exchange({}, message, rpc, reader, deadline)
+            return self._exchange(call, message, rpc)
         except exceptions.UnknownManifest:
-            reader['manifest'] = dict(self._local)
-            return self._exchange({}, message, rpc, reader, deadline)
+            call.reader['manifest'] = dict(self._local)
+            return self._exchange(call, message, rpc)
 
     def _send(
         self,
-        context: Any,
+        call: _Call,
         request: objects.Request,
         view: fleet.View,
         versions: Manifest | None,
-        reader: dict[str, Any],
-        deadline: float,
     ) -> Any:
         cap = view.cap(self.topic)
         if not cap:
@@ -216,13 +285,11 @@ class Client:
             # more to encode it, and again to decode it.
             message = serializer.to_bytes(request, manifest).decode()
             ledger_deadline = self._ledger_deadline(
-                deadline - time.monotonic()
+                call.deadline - time.monotonic()
             )
             if ledger_deadline is not None:
-                reader['deadline'] = ledger_deadline
-            return self._exchange(
-                context, message, self._rpc, reader, deadline
-            )
+                call.reader['deadline'] = ledger_deadline
+            return self._exchange(call, message, self._rpc)
         except exceptions.LossyDowngrade as error:
             if error.is_upgrade:
                 raise  # by a server that is newer, not too old
@@ -233,27 +300,20 @@ class Client:
                 error.type_name, self._reason(view, error.type_name, '1.0')
             ) from None
 
-    def _exchange(
-        self,
-        context: Any,
-        message: str,
-        rpc: Any,
-        reader: dict[str, Any],
-        deadline: float,
-    ) -> Any:
-        reader['digest'] = self._local.digest
-        remaining = deadline - time.monotonic()
+    def _exchange(self, call: _Call, message: str, rpc: Any) -> Any:
+        call.reader['digest'] = self._local.digest
+        remaining = call.deadline - time.monotonic()
         if remaining < self._timeout - _MIN_TIMEOUT:
             rpc = rpc.prepare(timeout=max(remaining, _MIN_TIMEOUT))
 
         try:
             response = rpc.call(
-                context, METHOD, request=message, reader=reader
+                call.context, METHOD, request=message, reader=call.reader
             )
         except Exception as error:
             _hide_remote_traceback(error)
             raise
-        return serializer.from_message(response, context)
+        return call.read(response, call.context)
 
     def _reason(self, view: fleet.View, type_name: str, version: str) -> str:
         """Return a clause about the members that force an older version."""

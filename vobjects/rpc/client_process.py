@@ -21,6 +21,7 @@ from vobjects import exceptions, objects
 from vobjects.controllers.version_request import is_early, version_of
 from vobjects.microversions import errors
 from vobjects.objects import manifest
+from vobjects.objects.codec import json_text
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import transport, wakeups
 from vobjects.rpc.client import Client
@@ -136,17 +137,13 @@ class ClientProcess:
             version_of(request), early=is_early(request)
         )
         try:
-            response = self.client.call(context, message, versions)
+            text = self.client.call_for_text(context, message, versions)
         except oslo_messaging.RemoteError:
             raise  # a defect of the server, which has responded
         except oslo_messaging.MessagingException as error:
             LOG.warning('%s: %s', message.obj_name(), error)
             raise errors.NoResponse() from error
-        if isinstance(response, objects.Object):
-            return objects.to_json(response, versions)
-        if isinstance(response, list):
-            return objects.to_json_list(response, versions)
-        return response
+        return json_text.loads(text.body)
 
     def maximum(self) -> Maximum:
         """Return the highest microversion that all live servers support.

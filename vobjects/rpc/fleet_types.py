@@ -125,6 +125,20 @@ class RecordedResponse(objects.Resource):
 
 
 @objects.register
+class RecordedText(objects.Resource):
+    """The recorded response of a call whose caller needs JSON text.
+
+    Servers record it once every live server supports this type.
+    """
+
+    fields = {'text': fields.StringField()}
+
+
+#: The record of a response; the caller's form selects the type.
+Record = RecordedResponse | RecordedText
+
+
+@objects.register
 class FleetHeartbeat(objects.Request):
     """Report a heartbeat, and request the view if it has changed.
 

@@ -17,14 +17,11 @@ every request that it can read.
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
-import dataclasses
 import functools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
 import oslo_messaging
@@ -33,7 +30,8 @@ from oslo_versionedobjects import exception as ovo_exception
 from vobjects import exceptions, json_depth, objects
 from vobjects.objects.codec import class_codec
 from vobjects.objects.manifest import Manifest, local, minimum
-from vobjects.rpc import byte_budget, fleet_types, serializer
+from vobjects.rpc import byte_budget, call_state, fleet_types, serializer
+from vobjects.rpc.response_text import ResponseText
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
@@ -71,89 +69,7 @@ _PROTOCOL_ERRORS = (
 
 #: Returns the recorded response of the call with an id, or None: see
 #: :class:`Endpoint`.
-FindResponse = Callable[[str], 'fleet_types.RecordedResponse | None']
-
-
-@dataclasses.dataclass(slots=True)
-class _Call:
-    """The state of a call while it is performed.
-
-    :ivar id: id of the call; empty: unknown
-    :ivar type_name: name of the type of the request
-    :ivar response: response that has been serialized, with the versions and
-        the text
-    """
-
-    id: str = ''
-    type_name: str | None = None
-    response: tuple[Any, Mapping[str, str] | None, bytes] | None = None
-
-    def serialize(
-        self, response: Any, versions: Mapping[str, str] | None
-    ) -> bytes:
-        """Return the JSON text of a response; serialize it only once."""
-        if self.response is not None:
-            known, known_versions, text = self.response
-            if known is response and known_versions == versions:
-                return text
-        class_codec.reset_changes(response)
-        text = serializer.to_bytes(response, versions)
-        self.response = response, versions, text
-        return text
-
-
-_current: contextvars.ContextVar[_Call] = contextvars.ContextVar(
-    'vobjects_call'
-)
-
-
-def current_call() -> str:
-    """Return the id of the call that this thread handles; empty: none.
-
-    The same call may arrive twice, if a response was lost or a broker
-    redelivered the message. A handler that changes something records the id
-    and its response in the same transaction, in which a second record with the
-    same id fails.
-    """
-    call = _current.get(None)
-    return '' if call is None else call.id
-
-
-def serialize_response(
-    response: Any, versions: Mapping[str, str] | None
-) -> bytes:
-    """Return the JSON text of a response, to record it.
-
-    The server sends the same text if the caller's versions are the same, so
-    the handler must return this object and not change it any more.
-
-    :param response: a Resource, a list of them, or None; its changes are reset
-    :param versions: manifest of the readers of the record; None: the newest
-        versions
-    :raises vobjects.exceptions.ConversionError: the versions cannot represent
-        the response
-    """
-    return _current.get(_Call()).serialize(response, versions)
-
-
-@contextlib.contextmanager
-def call_scope(call_id: str) -> Iterator[None]:
-    """Set the current call for a block.
-
-    :param call_id: id of the call; empty: the block belongs to no call, and
-        detects by itself whether it has already run
-    """
-    with _scope(_Call(call_id)):
-        yield
-
-
-@contextlib.contextmanager
-def _scope(call: _Call) -> Iterator[None]:
-    token = _current.set(call)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+FindResponse = Callable[[str], 'fleet_types.Record | None']
 
 
 Method = TypeVar('Method', bound=Callable[..., Any])
@@ -287,9 +203,11 @@ class Endpoint:
         :param reader: ``digest`` of the caller's manifest; ``manifest``
             itself, after this server reported an unknown digest; ``call``:
             unique id of the call, the same for each delivery; ``deadline``:
-            time on the ledger's clock at which the caller's timeout expires
+            time on the ledger's clock at which the caller's timeout expires;
+            ``text``: ``versions`` and ``part`` of a response as JSON text, see
+            :mod:`vobjects.rpc.response_text`
         """
-        call = _Call(reader.get('call', ''))
+        call = call_state.Call(reader.get('call', ''))
         start = time.perf_counter()
         failure: Exception | None = None
         try:
@@ -313,7 +231,7 @@ class Endpoint:
         context: dict[str, Any],
         request: Any,
         reader: Mapping[str, Any],
-        call: _Call,
+        call: call_state.Call,
     ) -> Any:
         deadline = reader.get('deadline')
         if isinstance(deadline, float) and self._has_expired(deadline):
@@ -336,7 +254,15 @@ class Endpoint:
                 objtype=type(message).__name__
             )
         call.type_name = message.obj_name()
+        shown = reader.get('text')
+        if shown is not None:
+            call.shown = _writable(
+                self._manifest, tuple(sorted(shown['versions'].items()))
+            )
+            call.part = shown['part']
         response = self._handle(handler, caller, message, call)
+        if call.shown is not None or isinstance(response, ResponseText):
+            return call.write(response)
         if self._observer is not None and manifest != self._manifest:
             self._observer.response_downgraded(call.type_name)
         if isinstance(request, str):
@@ -345,10 +271,14 @@ class Endpoint:
         return serializer.to_wire(response, manifest)
 
     def _handle(
-        self, handler: Handler, context: Any, request: Any, call: _Call
+        self,
+        handler: Handler,
+        context: Any,
+        request: Any,
+        call: call_state.Call,
     ) -> Any:
         try:
-            with _scope(call):
+            with call_state.call_scope(call):
                 self._prepare(context)
                 return handler(context, request)
         except Exception as error:
@@ -363,7 +293,7 @@ class Endpoint:
                     ) from error
                 raise
             LOG.info('Returning the recorded response of call %s', call.id)
-            return serializer.from_wire(recorded.content)
+            return call_state.recorded_response(recorded)
 
     def _reader_manifest(self, reader: Mapping[str, Any]) -> Manifest:
         digest = reader['digest']
@@ -420,6 +350,22 @@ def _check_depth(request: Any) -> None:
         raise exceptions.ConversionError(
             f'the request is nested more than {MAX_DEPTH} deep'
         )
+
+
+@functools.lru_cache(maxsize=MAX_READERS)
+def _writable(
+    supported: Manifest, items: tuple[tuple[str, str], ...]
+) -> Manifest | None:
+    """Return the versions that a caller shows; None: this build is older.
+
+    :raises vobjects.exceptions.VobjectsError: they are not a manifest
+    """
+    shown = Manifest.parse(dict(items), 'the reader')
+    for name in shown:
+        version, newest = shown.version(name), supported.version(name)
+        if version is None or newest is None or version > newest:
+            return None
+    return shown
 
 
 @functools.lru_cache(maxsize=MAX_READERS)

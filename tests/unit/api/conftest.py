@@ -28,6 +28,9 @@ class Backend:
     def call(self, *arguments: Any) -> Any:
         return self.engine.call(*arguments)
 
+    def call_for_text(self, *arguments: Any, **options: Any) -> Any:
+        return self.engine.call_for_text(*arguments, **options)
+
     def maximum(self) -> Any:
         return self.fleet.maximum()
 

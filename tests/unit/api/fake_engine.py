@@ -26,7 +26,7 @@ from vobjects.clustering.requests import (
     services,
 )
 from vobjects.objects import manifest
-from vobjects.rpc import serializer
+from vobjects.rpc import response_text, serializer
 from vobjects.versions import Maximum
 
 #: The import registers the types.
@@ -105,6 +105,12 @@ class FakeEngine:
         self.calls.append((context, arrived))
         return self._handle(arrived)
 
+    def call_for_text(
+        self, *arguments: Any, shown: Any, part: str
+    ) -> response_text.ResponseText:
+        """See ``vobjects.rpc.client.Client.call_for_text``."""
+        return response_text.write(self.call(*arguments), shown, part)
+
     @functools.singledispatchmethod
     def _handle(self, request: Any) -> Any:
         raise AssertionError(f'no handler of {type(request).__name__}')
@@ -175,7 +181,12 @@ class FakeEngine:
 
     @_handle.register
     def _(self, request: profiles.ProfileValidateRequest) -> Any:
-        return _profile('validated_profile', request.spec, {})
+        return resources.ProfileValidation(
+            name='validated_profile',
+            type='os.nova.server-1.0',
+            spec=request.spec,
+            metadata={},
+        )
 
     @_handle.register
     def _(self, request: profiles.ProfileGetRequest) -> Any:

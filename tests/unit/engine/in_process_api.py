@@ -11,6 +11,7 @@ from api import app
 from tests.unit.api import client, conftest, fake_engine
 from tests.unit.engine import engine_harness
 from vobjects.clustering import context as contexts
+from vobjects.rpc import response_text
 
 
 class EngineClient:
@@ -32,6 +33,11 @@ class EngineClient:
                 if key not in ('asks_owner', 'denied_actions')
             }
         return self._engine.call(request, contexts.from_dict(values))
+
+    def call_for_text(
+        self, *arguments: Any, shown: Any, part: str
+    ) -> response_text.ResponseText:
+        return response_text.write(self.call(*arguments), shown, part)
 
 
 def make_conf(**options: Any) -> cfg.ConfigOpts:

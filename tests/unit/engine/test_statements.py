@@ -19,7 +19,7 @@ from engine.db import models
 from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering.requests import clusters, profiles
-from vobjects.rpc import server
+from vobjects.rpc import call_state
 
 
 class Counter:
@@ -65,7 +65,7 @@ def counting(harness: engine_harness.Harness) -> Iterator[Counter]:
 
 def call(engine: engine_harness.Engine, request: Any) -> Any:
     """Handle a request whose response is recorded."""
-    with server.call_scope(uuid.uuid4().hex):
+    with call_state.call_scope(uuid.uuid4().hex):
         return engine.call(request)
 
 

@@ -18,7 +18,7 @@ from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import context, errors
 from vobjects.clustering.requests import actions, clusters, profiles
 from vobjects.objects.manifest import Manifest, local
-from vobjects.rpc import fleet_types, serializer, server
+from vobjects.rpc import fleet_types, response_text, serializer, server
 
 
 class Endpoint:
@@ -47,9 +47,9 @@ class Endpoint:
             )
         )
 
-    def call_text(self, request: Any, call: str) -> str:
+    def call_text(self, request: Any, call: str, **options: Any) -> str:
         """Call with JSON text, as clients do, and return the response."""
-        reader = {'digest': local().digest, 'call': call}
+        reader = {'digest': local().digest, 'call': call, **options}
         text = serializer.to_bytes(request, None).decode()
         response: str = self._endpoint.perform(
             engine_harness.request_context().to_dict(), text, reader
@@ -218,6 +218,25 @@ def test_text_of_response_is_recorded_as_sent(
     assert json.loads(endpoint.call_text(profile_request('b'), 'a')) == (
         json.loads(sent)
     )
+
+
+@pytest.mark.parametrize('hidden', [(), ('RecordedText',)])
+def test_response_in_the_form_of_a_microversion_is_recorded(
+    any_harness: engine_harness.Harness, hidden: tuple[str, ...]
+) -> None:
+    cap = Manifest({n: v for n, v in local().items() if n not in hidden})
+    endpoint = Endpoint(any_harness.engine(cap=lambda: cap))
+    shown = {'versions': {'Profile': '1.0'}, 'part': ''}
+
+    sent = endpoint.call_text(profile_request('p'), 'a', text=shown)
+
+    assert endpoint.call_text(profile_request('b'), 'a', text=shown) == sent
+    written = response_text.load(sent)
+    assert written is not None
+    assert json.loads(written.body)['name'] == 'p'
+    record = json.loads(stored_text(any_harness, 'a'))
+    name = 'Answered' if hidden else 'RecordedText'
+    assert record['versioned_object.name'] == name
 
 
 def test_response_that_only_json_can_write_is_recorded(

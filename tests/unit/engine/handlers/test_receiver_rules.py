@@ -76,7 +76,8 @@ def api(
 
     def start(*roles: str, **rules: str) -> client.ApiClient:
         monkeypatch.setattr(authentication, 'ALL_ROLES', roles)
-        file = tmp_path / 'policy.yaml'
+        # An API reads its file again after a while.
+        file = tmp_path / f'policy-{len([*tmp_path.iterdir()])}.yaml'
         file.write_text(
             json.dumps({k.replace('__', ':'): v for k, v in rules.items()})
         )

@@ -17,6 +17,7 @@ from vobjects import exceptions, fields, objects
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import (
+    call_state,
     fleet,
     fleet_types,
     serializer,
@@ -651,7 +652,7 @@ class LosingWorker:
 
     @server.handles(WorkRequest)
     def work(self, context: Any, request: Any) -> Any:
-        self.calls.append(server.current_call())
+        self.calls.append(call_state.current_call())
 
 
 def lose_responses(bus: Bus, losses: int, manifest: Manifest) -> LosingWorker:

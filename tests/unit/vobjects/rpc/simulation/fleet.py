@@ -34,7 +34,7 @@ from vobjects import exceptions, fields, objects
 from vobjects.objects import manifest as manifests
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest
-from vobjects.rpc import fleet_types, server
+from vobjects.rpc import call_state, fleet_types, server
 from vobjects.rpc.client import Client
 from vobjects.rpc.dispatcher import Dispatcher
 from vobjects.rpc.drivers import errors
@@ -338,7 +338,7 @@ class Server:
             name: getattr(request, name) if name in request else default
             for name, default in DEFAULTS.items()
         }
-        call = server.current_call()
+        call = call_state.current_call()
         if fleet.records and fleet.responses.get(call):
             raise DuplicateCallError(call)
         fleet.invariants.note_executed(
