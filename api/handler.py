@@ -44,11 +44,11 @@ from vobjects.microversions import (
     validation,
 )
 from vobjects.microversions.version_policy import MICROVERSION, VersionPolicy
-from vobjects.objects.codec.json_text import dumps
 from vobjects.objects.manifest import Manifest, at_microversion, within
 from vobjects.rpc import byte_budget
 from vobjects.rpc.response_text import ResponseText
 from vobjects.versions import Maximum, Version
+from vobjects.wire import dumps
 
 
 class Client(Protocol):

@@ -26,6 +26,7 @@ use. These packages are public, too:
 ``vobjects.controllers``   decorators for versioned methods of controllers
 ``vobjects.contract``      OpenAPI, history and differences of an API
 ``vobjects.rpc``           clients, servers and the fleet, on oslo.messaging
+``vobjects.wire``          JSON of rows and lists, without creating objects
 ``vobjects.lock``          recorded schemas of all releases
 ``vobjects.testing``       pytest plug-in, emulated releases, upgrade plans
 =========================  ==================================================

@@ -29,7 +29,7 @@ from vobjects import exceptions, objects
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import services
 from vobjects.objects import manifest
-from vobjects.objects.codec.json_text import dumps
+from vobjects.wire import dumps
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (

@@ -19,9 +19,8 @@ from typing import Any, Literal, NamedTuple
 import sqlalchemy
 
 from engine.db import models, statements
-from vobjects import exceptions
+from vobjects import exceptions, wire
 from vobjects.clustering import consts, errors
-from vobjects.objects.codec import json_text
 from vobjects.rpc import byte_budget
 
 #: Maximum number of cached statements of one list; users choose its sort
@@ -247,8 +246,7 @@ def _read(result: sqlalchemy.CursorResult[Any]) -> list[sqlalchemy.Row[Any]]:
             size += sum(
                 len(value)
                 for value in row
-                if value.__class__ is str
-                or value.__class__ is json_text.RawJson
+                if value.__class__ is str or value.__class__ is wire.RawJson
             )
             if rows and size > MAX_BYTES:
                 result.close()

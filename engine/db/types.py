@@ -14,8 +14,7 @@ import sqlalchemy
 from sqlalchemy import types
 from sqlalchemy.dialects import mysql
 
-from vobjects import exceptions
-from vobjects.objects.codec import json_text
+from vobjects import exceptions, wire
 from vobjects.rpc.sql.columns import Json, UtcDateTime
 
 __all__ = [
@@ -64,14 +63,14 @@ class JsonText(types.UserDefinedType[Any]):
         return _written
 
 
-_EMPTY = json_text.RawJson(b'{}')
+_EMPTY = wire.RawJson(b'{}')
 
 
 def _written(value: str | None) -> Any:
     if value is None:
         return None
     # Most rows hold an empty object.
-    return _EMPTY if value == '{}' else json_text.RawJson(value)
+    return _EMPTY if value == '{}' else wire.RawJson(value)
 
 
 class LongText(types.TypeDecorator[str]):

@@ -11,11 +11,10 @@ from engine import jsonpath
 from engine.actions import operations
 from engine.db import models, nodes, paging
 from engine.handlers import clusters, common
-from vobjects import exceptions, objects
+from vobjects import exceptions, objects, wire
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import clusters as requests
 from vobjects.objects import manifest
-from vobjects.objects.codec import json_text
 from vobjects.rpc.server import handles
 
 
@@ -72,7 +71,7 @@ class OperationHandlers(clusters.ClusterActionHandlers):
                 )
             # Only the first match of each node.
             for value in path.find(document):
-                size += len(json_text.dumps(value))
+                size += len(wire.dumps(value))
                 if size > paging.MAX_BYTES:
                     raise errors.BadRequest(
                         f'The attributes have more than {paging.MAX_BYTES}'

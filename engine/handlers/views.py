@@ -2,10 +2,9 @@
 """Convert database rows to API resources.
 
 Reads create no objects: columns are selected in the primitive form of the
-response, checked, and written to the bus (see
-:mod:`vobjects.objects.codec.list_decoding`). Rows that a transaction has just
-changed are converted from their entities. One declaration per resource type
-serves both.
+response, checked, and written to the bus (see :mod:`vobjects.wire`). Rows that
+a transaction has just changed are converted from their entities. One
+declaration per resource type serves both.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ from typing import Any
 import sqlalchemy
 
 from engine.db import find, models, paging, statements, types
-from vobjects import exceptions, objects
+from vobjects import exceptions, objects, wire
 from vobjects.clustering import errors
-from vobjects.objects.codec import list_decoding
 
 #: Field -> ID of a row -> value.
 RelatedValues = Mapping[str, Mapping[str, Any]]
@@ -165,7 +163,7 @@ class ResourceView:
         if not rows:
             return []
         columns = self._columns(connection, rows)
-        return list_decoding.from_columns(self.resource_type, columns)
+        return wire.from_columns(self.resource_type, columns)
 
     def get(
         self, connection: sqlalchemy.Connection, context: Any, identity: str
@@ -186,7 +184,7 @@ class ResourceView:
             any_project_by_id=bool(context.is_admin),
         )
         columns = self._columns(connection, [row])
-        return list_decoding.from_row(
+        return wire.from_row(
             self.resource_type,
             {name: values[0] for name, values in columns.items()},
         )

@@ -145,8 +145,8 @@ class Endpoint:
         handled; it may raise to reject the request
     :param observer: receives an event for each request
     :param find_response: looks up the recorded response of a call, see
-        :func:`current_call`; called when a handler raises, because the call
-        may already have been performed
+        :mod:`vobjects.rpc.call_state`; called when a handler raises, because
+        the call may already have been performed
     :param has_expired: returns whether a time on the ledger's clock has passed
     :param find_manifest: returns the manifest with a digest if a live member
         has it. Otherwise the caller sends its manifest in a second message,
