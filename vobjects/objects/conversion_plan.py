@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from oslo_versionedobjects import fields as ovo_fields
 
@@ -22,6 +22,11 @@ from vobjects.versions import Version
 
 Converter = Callable[[Any], Any]
 AnyField = ovo_fields.Field[Any]
+
+#: Whether a conversion raises an error for a value that the target cannot
+#: hold. False: it drops or replaces the value; True: it drops only null;
+#: 'null': it drops no null that may clear a value, as in an update.
+RefuseLoss = bool | Literal['null']
 
 
 class _Omitted:
@@ -125,7 +130,8 @@ def checked(field: AnyField, primitive: Any) -> Any:
 class Drop:
     """The target version does not have the field.
 
-    :ivar harmless: primitives that may be dropped silently
+    :ivar harmless: primitives that may be dropped silently; see RefuseLoss
+        for null
     :ivar needs: the version that has the field
     :ivar steps: applied before the comparison with ``harmless``
     """
@@ -193,18 +199,16 @@ class ConversionPlan:
             if carry.target_type is not None
         }
 
-    def apply(self, data: dict[str, Any], *, refuse_loss: bool) -> None:
+    def apply(self, data: dict[str, Any], *, refuse_loss: RefuseLoss) -> None:
         """Convert ``data`` in place.
 
         :param data: the ``data`` part of a primitive, without unset fields
-        :param refuse_loss: whether to raise an error for a value that the
-            target cannot hold; otherwise the value is dropped or replaced
         :raises vobjects.exceptions.LossyDowngrade: see ``refuse_loss``
         """
         for drop in self.drops:
             if drop.name in data:
                 if refuse_loss:
-                    self.check_drop(drop, data[drop.name])
+                    self.check_drop(drop, data[drop.name], refuse_loss)
                 del data[drop.name]
         # Remove all sources before adding targets: names may be swapped.
         carried = [
@@ -222,7 +226,9 @@ class ConversionPlan:
             if fill.name not in data and fill.name not in lost:
                 data[fill.name] = copy.deepcopy(fill.primitive)
 
-    def convert(self, carry: Carry, value: Any, *, refuse_loss: bool) -> Any:
+    def convert(
+        self, carry: Carry, value: Any, *, refuse_loss: RefuseLoss
+    ) -> Any:
         """Return the value of a field at the target version.
 
         :returns: :data:`OMITTED` if the field is not set there
@@ -230,7 +236,9 @@ class ConversionPlan:
         """
         return self._convert(carry.source, carry.steps, value, refuse_loss)
 
-    def check_drop(self, drop: Drop, value: Any) -> None:
+    def check_drop(
+        self, drop: Drop, value: Any, refuse_loss: RefuseLoss
+    ) -> None:
         """Check that nothing is lost without a field.
 
         :raises vobjects.exceptions.LossyDowngrade: the value matters
@@ -238,6 +246,8 @@ class ConversionPlan:
         if drop.ignore:
             return
         result = self._convert(drop.name, drop.steps, value, True)
+        if result is None and refuse_loss != 'null':
+            return
         if result is not OMITTED and not any(
             equal_primitives(result, harmless) for harmless in drop.harmless
         ):
@@ -259,7 +269,7 @@ class ConversionPlan:
         name: str,
         steps: tuple[Step, ...],
         value: Any,
-        refuse_loss: bool,
+        refuse_loss: RefuseLoss,
     ) -> Any:
         result = value
         means_unset = False  # in the type before some step

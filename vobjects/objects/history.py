@@ -84,8 +84,6 @@ class History:
     :param is_read_only: whether the type is for readers, as a Resource: an
         older reader gets some value for each field. In a request, null and
         unset differ
-    :param null_is_value: whether null may clear a value, as in an update: a
-        downgrade drops null only from a field whose default it is
     :raises vobjects.exceptions.DeclarationError: the declarations contradict
         each other or the version
     """
@@ -98,13 +96,11 @@ class History:
         *,
         in_api: bool = False,
         is_read_only: bool = True,
-        null_is_value: bool = False,
     ) -> None:
         self.type_name = type_name
         self.version = version
         self._in_api = in_api
         self._is_read_only = is_read_only
-        self._null_is_value = null_is_value
         self._field_spans = [
             self._spans_of(name, field) for name, field in declared.items()
         ]
@@ -213,15 +209,7 @@ class History:
                 continue
             if target_span is None:
                 assert source_span is not None
-                drops.append(
-                    _drop(
-                        spans,
-                        source_span,
-                        source,
-                        target,
-                        null_is_value=self._null_is_value,
-                    )
-                )
+                drops.append(_drop(spans, source_span, source, target))
                 continue
             if source_span is None:
                 value = self._fill(spans, target_span, up=target > source)
@@ -487,20 +475,16 @@ def _drop(
     source_span: FieldSpan,
     source: Version,
     target: Version,
-    *,
-    null_is_value: bool,
 ) -> Drop:
     """Return the drop of a field, which has the same effect in single steps.
 
     Going down, the field's first type decides which values are harmless; going
     up, its last type. The defaults of all types are harmless: the sender may
     have set them for a client that omitted the field.
-
-    :param null_is_value: going down, null is harmless only as a default
     """
     is_down = target < source
     last = spans[0] if is_down else spans[-1]
-    harmless = [] if null_is_value and is_down else [None]
+    harmless = [] if is_down else [None]
     for span in spans:
         value = _substitute(span)
         with contextlib.suppress(ValueError):

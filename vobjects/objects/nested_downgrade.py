@@ -17,6 +17,7 @@ from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
 from vobjects.fields import in_order_of_primitives, map_objects
+from vobjects.objects.conversion_plan import RefuseLoss
 
 Manifest = Mapping[str, str]
 
@@ -26,7 +27,7 @@ class DowngradeSettings:
     """Settings of one conversion, for all objects below its root."""
 
     manifest: Manifest | None
-    refuse_loss: bool
+    refuse_loss: RefuseLoss
 
 
 #: Settings of the conversion in progress, if any.
@@ -61,7 +62,7 @@ def downgrade_written(
     types: Mapping[str, Any],
     data: dict[str, Any],
     manifest: Manifest,
-    refuse_loss: bool,
+    refuse_loss: RefuseLoss,
 ) -> None:
     """Downgrade the objects that a converter has written into data.
 

@@ -35,7 +35,7 @@ from vobjects.objects.codec import (
 )
 from vobjects.objects.codec.class_codec import class_codec
 from vobjects.objects.codec.override_detection import get_function
-from vobjects.objects.conversion_plan import ConversionPlan
+from vobjects.objects.conversion_plan import ConversionPlan, RefuseLoss
 from vobjects.objects.nested_downgrade import Manifest
 from vobjects.objects.upgrade import Upgrade, upgrade_from
 from vobjects.versions import Version
@@ -81,8 +81,9 @@ class Object(ovo_base.VersionedObject):
     #: Registration refuses other versions without a change.
     NO_FIELD_CHANGES: ClassVar[Mapping[str, str]] = {}
 
-    #: Whether a downgrade that would lose a value raises an error.
-    REFUSE_LOSS: ClassVar[bool] = True
+    #: Whether a downgrade that would lose a value raises an error; the
+    #: outermost object decides. 'null': also if the value is null.
+    REFUSE_LOSS: ClassVar[RefuseLoss] = True
 
     #: How to handle a field in a primitive that the stated version lacks:
     #: 'refuse' it, or 'keep' it in ``obj_unknown_fields``.
@@ -417,7 +418,7 @@ class Object(ovo_base.VersionedObject):
         self,
         child: ovo_base.VersionedObject | None,
         manifest: Manifest,
-        refuse_loss: bool,
+        refuse_loss: RefuseLoss,
     ) -> dict[str, Any] | None:
         """Return the primitive of a nested object, without compiled code."""
         if child is None:
@@ -493,6 +494,9 @@ for _name in (
 
 class Request(Object):
     """Arguments of a call to an engine."""
+
+    # In an update, null clears a value, at any depth.
+    REFUSE_LOSS = 'null'
 
     def get(self, field: str, default: Any = None) -> Any:
         """Return the value of a field, or ``default`` if it is not set.

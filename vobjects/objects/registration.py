@@ -47,7 +47,6 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
         declared,
         in_api=_in_api(cls),
         is_read_only=not cls.REFUSE_LOSS,
-        null_is_value=issubclass(cls, Request),
     )
     cls._history = timeline
     current = timeline.wire_fields_at(version)

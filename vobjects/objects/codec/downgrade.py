@@ -27,7 +27,11 @@ from vobjects.objects.codec.override_detection import (
     is_unpatched,
     version_tuple,
 )
-from vobjects.objects.conversion_plan import OMITTED, ConversionPlan
+from vobjects.objects.conversion_plan import (
+    OMITTED,
+    ConversionPlan,
+    RefuseLoss,
+)
 
 #: Maximum number of conversions kept per class. Versions come from the
 #: manifests of peers, so there must be a limit; a fleet has far fewer.
@@ -36,11 +40,11 @@ MAX_VERSIONS = 64
 Manifest = Mapping[str, str]
 
 #: Converts a value; the first argument is the object that contains it.
-Converter = Callable[[Any, Manifest, bool, Any], Any]
+Converter = Callable[[Any, Manifest, RefuseLoss, Any], Any]
 
 
 #: Returns the primitive of an object: ``(obj, manifest, refuse_loss)``.
-Downgrade = Callable[[Any, Manifest | None, bool], dict[str, Any]]
+Downgrade = Callable[[Any, Manifest | None, RefuseLoss], dict[str, Any]]
 
 
 def _downgrade(codec: ClassCodec, version: str) -> Downgrade:
@@ -82,7 +86,7 @@ def _downgrade(codec: ClassCodec, version: str) -> Downgrade:
     new_objects = plan.new_objects
 
     def downgrade(
-        obj: Any, manifest: Manifest | None, refuse_loss: bool
+        obj: Any, manifest: Manifest | None, refuse_loss: RefuseLoss
     ) -> dict[str, Any]:
         data = data_of(obj, obj.__dict__, manifest, refuse_loss)
         if new_objects and manifest is not None:
@@ -115,7 +119,7 @@ def _converter(field_type: Any) -> Converter:
     convert_item = _converter(element_type)
 
     def convert_items(
-        obj: Any, manifest: Manifest, refuse_loss: bool, values: Any
+        obj: Any, manifest: Manifest, refuse_loss: RefuseLoss, values: Any
     ) -> Any:
         if isinstance(field_type, ovo.Dict):
             items = convert_items_of(
@@ -127,7 +131,7 @@ def _converter(field_type: Any) -> Converter:
         return field_types.in_order(items) if is_set else items
 
     def convert_each(
-        obj: Any, manifest: Manifest, refuse_loss: bool, values: Any
+        obj: Any, manifest: Manifest, refuse_loss: RefuseLoss, values: Any
     ) -> list[Any]:
         return [
             None if v is None else convert_item(obj, manifest, refuse_loss, v)
@@ -161,7 +165,7 @@ def _downgrade_for(
 
 
 def _downgrade_object(
-    parent: Any, manifest: Manifest, refuse_loss: bool, child: Any
+    parent: Any, manifest: Manifest, refuse_loss: RefuseLoss, child: Any
 ) -> Any:
     downgrade = _downgrade_for(child.__class__, manifest)
     if downgrade is not None and is_convertible(child):
@@ -170,7 +174,7 @@ def _downgrade_object(
 
 
 def _downgrade_objects(
-    parent: Any, manifest: Manifest, refuse_loss: bool, objects: Any
+    parent: Any, manifest: Manifest, refuse_loss: RefuseLoss, objects: Any
 ) -> list[Any]:
     """Return the primitives of objects in a container."""
     if objects.__class__ is LazyObjectList:
@@ -217,7 +221,7 @@ def convert(
     obj: Any,
     version: str | None,
     manifest: Mapping[str, str] | None,
-    refuse_loss: bool,
+    refuse_loss: RefuseLoss,
 ) -> dict[str, Any] | None:
     """Return the primitive of an object at a version; None: not compiled.
 

@@ -51,7 +51,7 @@ def data_function(
         ``apply`` for all data
     :param apply: ``(data, refuse_loss=...)``: converts data in place
     :param check: whether the object must have its required fields
-    :param nulls: fields in ``drops`` for which null is a value, too
+    :param nulls: fields in ``drops`` whose default is not null
     """
     namespace: dict[str, Any] = {'apply': apply}
     read, write, write_some, add_drops = [], [], [], ['']
@@ -90,7 +90,7 @@ def data_function(
             ]
             if name in nulls:
                 add_drops += [
-                    f' elif refuse_loss and {attribute!r} in d:',
+                    f' elif refuse_loss == "null" and {attribute!r} in d:',
                     f'  data[{name!r}] = None',
                     '  is_lossy = True',
                 ]

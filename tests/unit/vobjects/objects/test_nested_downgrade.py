@@ -276,3 +276,53 @@ def test_objects_of_a_set_keep_their_changes_without_compiled_code(
         if 'versioned_object.changes' in primitive
     }
     assert changed == {item.name for item in items[1::2]}
+
+
+@pytest.mark.parametrize('by_hand', [False, True])
+@pytest.mark.parametrize('container', CONTAINERS)
+@pytest.mark.parametrize(
+    'root', [objects.Request, objects.Resource, objects.Object]
+)
+def test_null_inside_an_update_is_never_dropped(
+    registry: None, root: Any, container: str, by_hand: bool
+) -> None:
+    @objects.register
+    class Plain(objects.Object):
+        VERSION = '1.1'
+        fields = {
+            'label': added('1.1', fields.StringField(nullable=True)),
+            'more': added(
+                '1.1', fields.StringField(nullable=True, default=None)
+            ),
+            'size': added(
+                '1.1', fields.IntegerField(nullable=True, default=1)
+            ),
+        }
+
+        if by_hand:
+
+            def obj_make_compatible(self, primitive: Any, target: str) -> None:
+                super().obj_make_compatible(primitive, target)
+
+    field_type, wrap = CONTAINERS[container]
+
+    @objects.register
+    class Inner(objects.Object):
+        fields = {'plain': fields.Field(field_type)}
+
+    @objects.register
+    class Holder(root):  # type: ignore[misc]
+        fields = {'inner': fields.ObjectField('Inner')}
+
+    def send(**values: Any) -> Any:
+        holder = Holder(inner=Inner(plain=wrap(Plain(**values))))
+        return holder.obj_to_primitive(version_manifest=OLDEST)
+
+    for harmless in ({}, {'more': None}, {'size': 1}):
+        assert send(**harmless)
+    for name in ('label', 'size'):
+        if root is objects.Request:
+            with pytest.raises(exceptions.LossyDowngrade, match=name):
+                send(**{name: None})
+        else:
+            assert send(**{name: None})
