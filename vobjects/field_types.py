@@ -10,6 +10,7 @@ oslo.versionedobjects reads another value, or none, from its own text:
 :class:`DateTime`               The same instant for every time zone and year
 :class:`Set`                    Sorted items
 :class:`Dict`, :class:`Set`     All methods that change a value coerce it
+:class:`Enum`                   The value of a member of an enum class
 :class:`IPAddress` and others   A JSON schema
 ==============================  =============================================
 """
@@ -20,7 +21,7 @@ import copy
 import datetime
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Self, TypeVar
 
 import orjson
@@ -158,6 +159,16 @@ class Set(_ovo.Set[Item]):
         return self._element_type.stringify(item)
 
 
+class Enum(_ovo.Enum):
+    """One of some words."""
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> str:
+        if isinstance(value, str):
+            # The text of a member of an enum class can be its name.
+            value = str.__str__(value)
+        return super().coerce(obj, attr, value)
+
+
 def _address_schema() -> dict[str, Any]:
     return {
         'type': ['string'],
@@ -204,6 +215,7 @@ _ADAPTED_TYPES: dict[type, type] = {
     for cls in (
         DateTime,
         Dict,
+        Enum,
         IPAddress,
         IPNetwork,
         IPV4AndV6Address,
@@ -254,7 +266,9 @@ def _adapted_type(field_type: Any) -> Any:
 def _stable_values(values: Any) -> Any:
     if isinstance(values, (set, frozenset)):
         return sorted(values, key=str)
-    return values
+    if isinstance(values, (list, tuple)) or not isinstance(values, Collection):
+        return values
+    return [*values]  # such as an enum class
 
 
 class _SortedSet(set[Any]):

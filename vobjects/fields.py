@@ -31,6 +31,7 @@ from vobjects.field_types import (
     CoercedSet,
     DateTime,
     Dict,
+    Enum,
     IPAddress,
     IPNetwork,
     IPV4AndV6Address,
@@ -388,7 +389,7 @@ class IdentityList(Limited[list[str]]):
         }
 
 
-class AnyCaseEnum(_ovo.Enum):
+class AnyCaseEnum(Enum):
     """Words accepted in any case, and stored in upper case, as in Senlin.
 
     A JSON schema cannot ignore case, so bodies and queries may have words in
@@ -524,6 +525,7 @@ __all__ = [
     'CoercedSet',
     'DateTime',
     'Dict',
+    'Enum',
     'IPAddress',
     'IPNetwork',
     'IPV4AndV6Address',

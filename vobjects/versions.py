@@ -39,7 +39,11 @@ class Version(NamedTuple):
             the API-SIG pattern ``^([1-9]\\d*)\\.([1-9]\\d*|0)$``, or is
             longer than 17 characters
         """
-        match = PATTERN.fullmatch(text) if len(text) < 2 * MAX_DIGITS else None
+        try:
+            is_short = len(text) < 2 * MAX_DIGITS
+            match = PATTERN.fullmatch(text) if is_short else None
+        except TypeError:  # such as the number 1.1
+            match = None
         if match is None:
             raise exceptions.InvalidVersion(text)
         return cls(int(match[1]), int(match[2]))

@@ -7,7 +7,7 @@ Without these checks, a field would fail at each request.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from oslo_versionedobjects import base as ovo_base
@@ -60,6 +60,11 @@ def _types_in(field_type: Any) -> Iterator[Any]:
 
 def _check_type(where: str, field_type: Any) -> None:
     if isinstance(field_type, ovo_fields.Enum):
+        if not isinstance(field_type._valid_values, Collection):
+            raise exceptions.DeclarationError(
+                f'{where}: the values of an enum are read more than once;'
+                ' write them as a list'
+            )
         for value in field_type._valid_values:
             if not isinstance(value, str):
                 raise exceptions.DeclarationError(
@@ -81,6 +86,12 @@ def _check_type(where: str, field_type: Any) -> None:
 def _check_default(where: str, name: str, field: AnyField) -> None:
     if field.default is ovo_fields.UnspecifiedDefault:
         return
+    if callable(field.default):
+        raise exceptions.DeclarationError(
+            f'{where}: the default {exceptions.cut(field.default)} would be'
+            ' the function itself, not its result; write a value: each object'
+            ' gets its own copy'
+        )
     try:
         primitive = fields.default_primitive(name, field)
         if not fields.holds_objects(field._type):

@@ -115,9 +115,8 @@ class Object(ovo_base.VersionedObject):
                 )
             _set(self, name, value)
 
-    #: The required fields: neither nullable nor with a default. Registration
-    #: sets both attributes of requests and resources; the second has the names
-    #: of the instance attributes that hold the values.
+    #: The required fields: neither nullable nor with a default. The second has
+    #: the names of the instance attributes that hold the values.
     _required: ClassVar[tuple[str, ...]] = ()
     _required_attributes: ClassVar[frozenset[str]] = frozenset()
 
@@ -150,18 +149,44 @@ class Object(ovo_base.VersionedObject):
             )
 
     def check_complete(self) -> None:
-        """Check that every required field of a request or resource is set.
+        """Check that every required field is set, also of objects inside.
+
+        The library checks requests and resources that it sends. Objects inside
+        that were read, and those that load their fields, may lack some.
 
         :raises vobjects.exceptions.FieldsMissing: names the unset fields
         """
         # The serializer checks every request; this test is usually enough.
-        if self._required_attributes <= self.__dict__.keys():
-            return
-        missing = [
-            name for name in self._required if not self.obj_attr_is_set(name)
-        ]
-        if missing:
-            raise exceptions.FieldsMissing(self.obj_name(), missing)
+        if not self._required_attributes <= self.__dict__.keys():
+            missing = [
+                name
+                for name in self._required
+                if not self.obj_attr_is_set(name)
+            ]
+            if missing:
+                raise exceptions.FieldsMissing(self.obj_name(), missing)
+        parts = class_codec(self.__class__).parts
+        if parts:
+            self.check_parts(parts)
+
+    def check_parts(self, parts: Mapping[str, Any]) -> None:
+        """Check the objects inside as :meth:`check_complete` does.
+
+        :param parts: attribute -> field type, of the fields to check
+        :raises vobjects.exceptions.FieldsMissing: names the unset fields
+        """
+        for attribute, field_type in parts.items():
+            value = self.__dict__.get(attribute)
+            if value is None or value.__class__ is lazy_list.LazyObjectList:
+                continue
+            for part in fields.objects_in(field_type, value):
+                if (
+                    isinstance(part, Object)
+                    and not isinstance(part, Resource)
+                    and 'VERSION' not in part.__dict__
+                    and get_function(type(part), 'obj_load_attr') is _load
+                ):
+                    part.check_complete()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that are set, as a dict that you may change.
@@ -481,6 +506,8 @@ class Object(ovo_base.VersionedObject):
     def _upgrade_from(cls, version: str) -> Upgrade:
         return upgrade_from(class_codec(cls), version)
 
+
+_load = get_function(Object, 'obj_load_attr')
 
 override_detection.REPLACEABLE_SETATTR.add(Object.__setattr__)
 ovo_methods.install(Object)

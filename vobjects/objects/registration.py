@@ -58,15 +58,10 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
         for key, field in declared.items()
         if key not in cls._removed
     }
-    if issubclass(cls, (Request, Resource)):
-        cls._required = tuple(
-            name
-            for name, field in cls.fields.items()
-            if fields.is_required(field)
-        )
-        cls._required_attributes = frozenset(
-            f'_obj_{n}' for n in cls._required
-        )
+    cls._required = tuple(
+        name for name, field in cls.fields.items() if fields.is_required(field)
+    )
+    cls._required_attributes = frozenset(f'_obj_{n}' for n in cls._required)
     _read_version_map(cls, version)
     _check_reasons(cls, version)
     ovo_base.VersionedObjectRegistry.register(cls)

@@ -82,6 +82,8 @@ class ClassCodec:
     :ivar tracked: names and attributes of the fields whose values may be
         objects with their own changes
     :ivar nested: attributes of the fields whose values may contain objects
+    :ivar parts: attribute -> field type, of these fields, unless their objects
+        must be complete themselves
     """
 
     def __init__(self, cls: type[VersionedObject]) -> None:
@@ -121,8 +123,18 @@ class ClassCodec:
         ]
         self.title = f'{cls.__module__}.{cls.__qualname__}'
         self.must_be_complete = not getattr(cls, 'REFUSE_LOSS', True)
+        self.parts = {
+            attribute_of(name): field.field._type
+            for name, field in self.fields.items()
+            if field.holds_objects and not _is_for_readers(field.field._type)
+        }
         self.data = generate.data_function(
-            self.title, self.fields, {}, {}, check=self.must_be_complete
+            self.title,
+            self.fields,
+            {},
+            {},
+            check=self.must_be_complete,
+            parts=self.parts,
         )
         # The order of errors is that of the keywords, if that is all.
         self.coerces_any_order = self.keeps_in_dict and all(
@@ -309,6 +321,15 @@ class ClassCodec:
             copied.objects = []
         to['_changed_fields'] = set(obj._changed_fields)
         return copied
+
+
+def _is_for_readers(field_type: Any) -> bool:
+    """Tell whether the objects of a field are resources."""
+    while not hasattr(field_type, '_obj_name'):
+        field_type = field_type._element_type._type
+    classes = ovo_base.VersionedObjectRegistry.obj_classes()
+    newest = next(iter(classes.get(field_type._obj_name, ())), None)
+    return not getattr(newest, 'REFUSE_LOSS', True)
 
 
 def _envelope(codec: ClassCodec) -> Envelope:

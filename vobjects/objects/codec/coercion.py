@@ -91,7 +91,10 @@ _TESTS: dict[Any, str] = {
         for method, cls in _UNCHANGED.items()
     },
     ovo.UUID.coerce: 'type({v}) is str and is_uuid({v})',
-    ovo.Enum.coerce: 'type({v}) is str and {v} in {valid}',
+    **dict.fromkeys(
+        (ovo.Enum.coerce, field_types.Enum.coerce),
+        'type({v}) is str and {v} in {valid}',
+    ),
     ovo.NonNegativeInteger.coerce: 'type({v}) is int and {v} >= 0',
     ovo.NonNegativeFloat.coerce: 'type({v}) is float and {v} >= 0',
     **dict.fromkeys(

@@ -80,6 +80,7 @@ def _downgrade(codec: ClassCodec, version: str) -> Downgrade:
         plan.apply,
         nulls,
         check=codec.must_be_complete,
+        parts=codec.parts,
     )
     envelope = codec.envelope
     new_names = {carry.source: carry.target for carry in plan.carries}

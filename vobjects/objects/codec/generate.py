@@ -40,6 +40,7 @@ def data_function(
     apply: Callable[..., None] | None = None,
     nulls: Collection[str] = (),
     check: bool = False,
+    parts: Mapping[str, Any] | None = None,
 ) -> Data:
     """Return a function from object to the data of its primitive.
 
@@ -51,9 +52,10 @@ def data_function(
         ``apply`` for all data
     :param apply: ``(data, refuse_loss=...)``: converts data in place
     :param check: whether the object must have its required fields
+    :param parts: what the check passes to ``obj.check_parts``, if anything
     :param nulls: fields in ``drops`` whose default is not null
     """
-    namespace: dict[str, Any] = {'apply': apply}
+    namespace: dict[str, Any] = {'apply': apply, 'parts': parts}
     read, write, write_some, add_drops = [], [], [], ['']
     for number, (name, field) in enumerate(fields.items()):
         value, encode = f'v{number}', f'encode{number}'
@@ -104,6 +106,7 @@ def data_function(
         ]
     lines = [
         'def data_of(obj, d, manifest=None, refuse_loss=False):',
+        *([' obj.check_parts(parts)'] if check and parts else []),
         f' is_lossy = {drops is None}',
         ' try:',
         *read,

@@ -63,10 +63,12 @@ _MSGSPEC_TYPES: dict[Any, Any] = {
     ovo.FieldType.coerce: _NOT_NULL,
 }
 
+_ENUMS = {ovo.Enum.coerce, our_fields.Enum.coerce}
+
 #: ``coerce`` of the types whose valid JSON values are values of the field.
 _SCALARS = {
     ovo.UUID.coerce,
-    ovo.Enum.coerce,
+    *_ENUMS,
     *_MSGSPEC_TYPES,
 } - {our_fields.Json.coerce, ovo.FieldType.coerce}
 
@@ -97,7 +99,7 @@ def _plain_type(kind: Any) -> tuple[Any, None]:
     msgspec_type: Any = None
     if load is ovo.FieldType.from_primitive:
         msgspec_type = _MSGSPEC_TYPES.get(method)
-        if method is ovo.Enum.coerce:
+        if method in _ENUMS:
             valid = tuple(kind._valid_values)
             if valid and all(type(value) is str for value in valid):
                 msgspec_type = typing.Literal[valid]

@@ -143,6 +143,61 @@ def test_serialization_of_partial_resource_names_the_field(
         serializer.to_bytes(Shown(name='a'), None)
 
 
+@pytest.mark.parametrize('root', [objects.Request, objects.Resource])
+@pytest.mark.parametrize('depth', [1, 2])
+@pytest.mark.parametrize(
+    ('wrap_field', 'wrap'),
+    [
+        (fields.Field, lambda part: part),
+        (lambda kind: fields.Field(fields.List(kind)), lambda part: [part]),
+        (
+            lambda kind: fields.Field(fields.Dict(fields.List(kind))),
+            lambda part: {'k': [part]},
+        ),
+    ],
+)
+def test_serialization_names_missing_fields_of_objects_inside(
+    registry: None, root: Any, depth: int, wrap_field: Any, wrap: Any
+) -> None:
+    @objects.register
+    class Part0(objects.Object):
+        VERSION = '1.1'
+        fields = {
+            'size': fields.IntegerField(),
+            'note': added('1.1', fields.StringField(nullable=True)),
+        }
+
+    def outer(number: int, base: Any) -> Any:
+        kind = fields.Object(f'Part{number - 1}')
+        return objects.register(
+            type(
+                f'Part{number}',
+                (base,),
+                {'fields': {'inner': wrap_field(kind)}},
+            )
+        )
+
+    classes = [
+        outer(number, root if number == depth else objects.Object)
+        for number in range(1, depth + 1)
+    ]
+    manifest = {f'Part{number}': '1.0' for number in range(depth + 1)}
+
+    def send(part: Any, versions: Any) -> Any:
+        for cls in classes:
+            part = cls(inner=wrap(part))
+        return serializer.to_bytes([part], versions)
+
+    read = Part0.obj_from_primitive(Part0().obj_to_primitive())
+    for versions in (None, manifest):
+        with pytest.raises(exceptions.FieldsMissing, match=r"Part0 .*'size'"):
+            send(Part0(), versions)
+        assert send(Part0(size=1), versions)
+        assert send(read, versions)
+    Part0.obj_load_attr = lambda self, name: None
+    assert send(Part0(), None)
+
+
 @pytest.mark.parametrize(
     'error',
     [

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import enum
+import json
 import math
 from typing import Any
 
@@ -9,6 +11,19 @@ import pytest
 import vobjects
 from vobjects import exceptions, fields
 from vobjects.objects.history import added, changed
+from vobjects.rpc import serializer
+
+
+class Word(enum.StrEnum):
+    A = 'a'
+    B = 'b'
+
+
+class MixedInWord(str, enum.Enum):  # noqa: UP042 - unlike StrEnum
+    """Its text is the name of the member."""
+
+    A = 'a'
+    B = 'b'
 
 
 class NoSchema(fields.FieldType[str]):
@@ -94,6 +109,9 @@ def test_type_inside_a_request_needs_schemas_too(
     'field',
     [
         fields.StringField(default=lambda: 'x'),
+        fields.UUIDField(default=lambda: 'x'),
+        fields.BooleanField(default=bool),
+        fields.ListOfStringsField(default=list),
         fields.StringField(default=None),
         fields.IntegerField(default='x'),
         fields.FloatField(default=math.nan),
@@ -125,6 +143,7 @@ def test_default_that_the_field_cannot_have_is_refused(
     [
         (fields.EnumField([1, 2]), "write '1'"),
         (fields.ListOfEnumField([1.5]), "write '1.5'"),
+        (fields.EnumField(iter(['a'])), 'write them as a list'),
         (fields.Field(fields.Set(fields.List(fields.String()))), 'use a List'),
         (fields.Field(fields.Set(fields.Set(fields.String()))), 'use a List'),
         (fields.Field(fields.List(fields.Set(fields.Json()))), 'use a List'),
@@ -160,6 +179,9 @@ def test_any_case_enum_with_a_word_not_in_upper_case_is_refused(
         (fields.EnumField(['b', 'a', 'b']), ['b', 'a']),
         (fields.EnumField(('a', 'a'), nullable=True), ['a', None]),
         (fields.EnumField({'b', 'a'}), ['a', 'b']),
+        (fields.EnumField(dict.fromkeys('ba').keys()), ['b', 'a']),
+        (fields.EnumField(Word), ['a', 'b']),
+        (fields.EnumField(MixedInWord), ['a', 'b']),
     ],
 )
 def test_schema_of_enum_has_each_value_once(
@@ -180,3 +202,21 @@ def test_items_of_list_of_enum_may_be_null(registry: None) -> None:
     kind = fields.List(fields.Enum(['a', 'a']), nullable=True)
     cls = declare(vobjects.Request, fields.Field(kind))
     validation.validate(cls, Version(1, 1), ['key'], {'key': ['a', None]})
+
+
+@pytest.mark.parametrize('words', [Word, MixedInWord, [*MixedInWord], 'ab'])
+@pytest.mark.parametrize('wrap', [fields.Enum, fields.AnyCaseEnum])
+def test_member_of_an_enum_class_is_sent_as_its_value(
+    registry: None, words: Any, wrap: Any
+) -> None:
+    upper = wrap is fields.AnyCaseEnum
+    values = [*(['A', 'B'] if upper else words)]
+    cls = declare(vobjects.Resource, fields.Field(fields.List(wrap(values))))
+    obj = cls(key=[*Word, *MixedInWord, 'a'])
+    expected = ['a', 'b', 'a', 'b', 'a']
+    if upper:
+        expected = [word.upper() for word in expected]
+    written = serializer.to_bytes(obj, None)
+    assert vobjects.to_json(obj, {'Sample': '1.1'}) == {'key': expected}
+    assert serializer.from_bytes(written).key == expected
+    assert json.loads(written)['versioned_object.data']['key'] == expected

@@ -109,6 +109,28 @@ def test_version_of_another_major_version_is_rejected(
         )
 
 
+@pytest.mark.parametrize(
+    ('attributes', 'where'),
+    [
+        ({'VERSION': 1.1}, r'Thing\.VERSION: 1\.1'),
+        ({'VERSION_MAP': {1.1: '1.1'}}, r'Thing\.VERSION_MAP: 1\.1'),
+        ({'VERSION_MAP': {'1.1': None}}, r'Thing\.VERSION_MAP: None'),
+        (
+            {'fields': {'a': added(1.1, fields.StringField(nullable=True))}},  # type: ignore[arg-type]
+            r'Thing\.a: 1\.1',
+        ),
+    ],
+)
+def test_version_that_is_no_text_is_rejected(
+    attributes: dict[str, Any], where: str
+) -> None:
+    version = attributes.pop('VERSION', '1.1')
+    with pytest.raises(
+        exceptions.DeclarationError, match=f'{where} is not a version; write'
+    ):
+        register_thing(version, **attributes)
+
+
 def test_version_of_a_subclass_inherits_the_reason() -> None:
     parent = register_thing('1.1', NO_FIELD_CHANGES=REASON)
     assert register_thing('1.1', parent).VERSION == '1.1'
