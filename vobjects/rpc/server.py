@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
 import oslo_messaging
+from oslo_serialization import jsonutils
 from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, json_depth, objects
@@ -60,10 +61,11 @@ _RESPONSES = (
 #: Other errors with which an endpoint or a client rejects a message. If a
 #: handler raises one of these, for example because of a stored object, it must
 #: not look as if this endpoint had rejected the call: the caller would send it
-#: again.
+#: again. Nor must it look like an expected error, which is not logged.
 _PROTOCOL_ERRORS = (
     exceptions.VobjectsError,
     ovo_exception.VersionedObjectsException,
+    oslo_messaging.ExpectedException,
     oslo_messaging.MessagingException,
 )
 
@@ -260,15 +262,41 @@ class Endpoint:
                 self._manifest, tuple(sorted(shown['versions'].items()))
             )
             call.part = shown['part']
-        response = self._handle(handler, caller, message, call)
-        if call.shown is not None or isinstance(response, ResponseText):
-            return call.write(response)
+        with self._own_error(call.type_name):
+            response = self._handle(handler, caller, message, call)
+            if call.shown is not None or isinstance(response, ResponseText):
+                return call.write(response)
+            if isinstance(request, str):
+                written: Any = call.serialize(response, manifest).decode()
+            else:
+                class_codec.reset_changes(response)
+                written = serializer.to_wire(response, manifest)
         if self._observer is not None and manifest != self._manifest:
             self._observer.response_downgraded(call.type_name)
-        if isinstance(request, str):
-            return call.serialize(response, manifest).decode()
-        class_codec.reset_changes(response)
-        return serializer.to_wire(response, manifest)
+        return written
+
+    @contextlib.contextmanager
+    def _own_error(self, type_name: str) -> Iterator[None]:
+        """Let an error of a handler, or of its response, be nothing else.
+
+        :param type_name: name of the type of the request
+        :raises RuntimeError: the error means something to the caller that the
+            handler does not mean, cannot be sent, or ends a thread
+        """
+        try:
+            yield
+        except BaseException as error:
+            is_response = isinstance(error, (*self._own_errors, *_RESPONSES))
+            if (
+                isinstance(error, Exception)
+                and (is_response or not isinstance(error, _PROTOCOL_ERRORS))
+                and _is_sendable(error)
+            ):
+                raise
+            raise RuntimeError(
+                f'the handler of {type_name} raised {type(error).__name__}:'
+                f' {_text_of(error)}'
+            ) from error
 
     def _handle(
         self,
@@ -281,16 +309,9 @@ class Endpoint:
             with call_state.call_scope(call):
                 self._prepare(context)
                 return handler(context, request)
-        except Exception as error:
+        except Exception:
             recorded = self._find_response(call.id) if call.id else None
             if recorded is None:
-                if isinstance(error, _PROTOCOL_ERRORS) and not isinstance(
-                    error, (*self._own_errors, *_RESPONSES)
-                ):
-                    raise RuntimeError(
-                        f'the handler of {call.type_name} raised'
-                        f' {type(error).__name__}: {error}'
-                    ) from error
                 raise
             LOG.info('Returning the recorded response of call %s', call.id)
             return call_state.recorded_response(recorded)
@@ -335,6 +356,29 @@ def emulated_manifest(manifest: Manifest) -> Manifest:
             )
     base = {cls.obj_name(): cls.VERSION for cls in fleet_types.BASE_TYPES}
     return Manifest({**manifest, **base})
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - of the error's class
+        return '(no text: its str() fails)'
+
+
+def _is_sendable(error: Exception) -> bool:
+    """Tell whether a driver can describe an error, and the caller rebuild it.
+
+    A driver that cannot reports a lost response, and the caller repeats the
+    call.
+    """
+    if isinstance(error, ExceptionGroup):
+        return False
+    try:
+        str(error)
+        jsonutils.dumps([error.args, getattr(error, 'kwargs', {})])
+    except Exception:  # noqa: BLE001 - of the error's class
+        return False
+    return True
 
 
 def _check_depth(request: Any) -> None:

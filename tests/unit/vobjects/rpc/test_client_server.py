@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import threading
 from collections.abc import Callable, Iterator
@@ -420,10 +421,46 @@ def test_call_when_the_server_asks_for_versions_twice_raises(bus: Bus) -> None:
     assert UnknowingEndpoint.calls == 2
 
 
+class UnprintableError(Exception):
+    def __str__(self) -> str:
+        raise KeyError('text')
+
+
+class UnprintableResponse(exceptions.Unreachable):
+    def __init__(self) -> None:
+        super().__init__('the database')
+
+    def __str__(self) -> str:
+        raise KeyError('text')
+
+
+class Unsendable:
+    """JSON cannot represent it."""
+
+    def __iter__(self) -> Any:
+        raise ZeroDivisionError
+
+    def items(self) -> Any:
+        raise ZeroDivisionError
+
+
+class UnsendableError(Exception):
+    def __init__(self, *args: Any, kwargs: Any = None) -> None:
+        super().__init__(*args)
+        self.kwargs = kwargs or {}
+
+    def __str__(self) -> str:
+        return 'text'
+
+
+CYCLE: list[Any] = []
+CYCLE.append(CYCLE)
+
+
 class RaisingWorker:
     """A handler that raises an error of this package or of its libraries."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: BaseException) -> None:
         self.calls = 0
         self._error = error
 
@@ -449,11 +486,24 @@ class RaisingWorker:
         oslo_messaging.MessagingTimeout('a nested call'),
         oslo_messaging.UnsupportedVersion('1.7'),
         oslo_messaging.NoSuchMethod('perform'),
+        oslo_messaging.ExpectedException(),
+        oslo_messaging.RemoteError('IncompatibleObjectVersion', 'nested'),
+        ExceptionGroup('two', [exceptions.UnknownManifest('digest')]),
+        BaseExceptionGroup('two', [SystemExit(1)]),
+        SystemExit(1),
+        KeyboardInterrupt(),
+        GeneratorExit(),
+        asyncio.CancelledError(),
+        UnprintableError(),
+        UnprintableResponse(),
+        UnsendableError(Unsendable()),
+        UnsendableError(CYCLE),
+        UnsendableError(kwargs=CYCLE),
     ],
     ids=lambda error: type(error).__name__,
 )
 def test_error_of_a_handler_is_no_rejection_by_the_server(
-    bus: Bus, caplog: pytest.LogCaptureFixture, error: Exception
+    bus: Bus, caplog: pytest.LogCaptureFixture, error: BaseException
 ) -> None:
     worker = RaisingWorker(error)
     bus.serve_handlers('one', worker)
@@ -466,6 +516,52 @@ def test_error_of_a_handler_is_no_rejection_by_the_server(
     logged = [record for record in caplog.records if record.exc_info]
     assert logged
     assert 'test_client_server.py' in caplog.text
+
+
+class ReturningWorker(RaisingWorker):
+    """A handler whose response cannot be sent."""
+
+    def __init__(self, response: Any) -> None:
+        self.calls = 0
+        self._response = response
+
+    @server.handles(WorkRequest)
+    def work(self, context: Any, request: Any) -> Any:
+        self.calls += 1
+        return self._response
+
+
+class UnreadableDeep(Deep):
+    def obj_to_primitive(self, *args: Any, **options: Any) -> Any:
+        raise ovo_exception.IncompatibleObjectVersion(
+            objname='Stored', objver='1.2', supported='1.1'
+        )
+
+
+@pytest.mark.parametrize(
+    ('response', 'error'),
+    [
+        (Result(), RuntimeError),
+        ([Result(values={}, deep=[Deep()], tainted=True)], RuntimeError),
+        ({'deep': UnreadableDeep(name='d')}, RuntimeError),
+        (object(), TypeError),
+    ],
+)
+def test_error_of_a_response_is_no_rejection_by_the_server(
+    bus: Bus,
+    caplog: pytest.LogCaptureFixture,
+    response: Any,
+    error: type[Exception],
+) -> None:
+    worker = ReturningWorker(response)
+    bus.serve_handlers('one', worker)
+    bus.members = (bus.member('one', local()),)
+
+    with pytest.raises(error):
+        bus.client.call({}, WorkRequest(name='a', force=False))
+
+    assert worker.calls == 1
+    assert [record for record in caplog.records if record.exc_info]
 
 
 @pytest.mark.parametrize(
