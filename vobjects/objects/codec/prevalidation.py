@@ -48,6 +48,7 @@ def _as_long_as(shape: bytes) -> Any:
 
 _DICTS = (ovo.Dict.coerce, field_types.Dict.coerce)
 _NOT_NULL = str | int | float | bool | list[Any] | dict[str, Any]
+_decode_object = msgspec.json.Decoder(dict[str, Any] | None).decode
 
 #: ``coerce`` of a field type -> the JSON values that it keeps unchanged.
 _MSGSPEC_TYPES: dict[Any, Any] = {
@@ -180,7 +181,20 @@ class StructSchema:
         checks: Mapping[str, TextCheck],
     ) -> None:
         self.codec = codec
-        self.envelope = envelope(codec, types)
+        json_fields = [
+            name
+            for name in types
+            if type(codec.fields[name].field._type).coerce
+            is our_fields.Json.coerce
+        ]
+        # An object in memory can be 30 times as large as its text.
+        self.envelope = envelope(
+            codec, {**types, **dict.fromkeys(json_fields, RawJson)}
+        )
+        self._json_fields = [
+            (attribute_of(name), codec.fields[name].field.nullable)
+            for name in json_fields
+        ]
         self._data_type = typing.get_type_hints(self.envelope)['data']
         self._identity = (
             codec.type_name,
@@ -238,7 +252,11 @@ class StructSchema:
             texts = list(filter(None, values))
             if texts and not check(texts):
                 return False
-        return True
+        return all(
+            _accept_object(struct, attribute, nullable)
+            for attribute, nullable in self._json_fields
+            for struct in data
+        )
 
     def items(self, columns: Mapping[str, Sequence[Any]]) -> list[Any] | None:
         """Return instances of ``envelope`` from columns of values.
@@ -285,6 +303,20 @@ class StructSchema:
             d['_changed_fields'] = set(item.changes or ())
             objects.append(obj)
         return objects
+
+
+def _accept_object(struct: Any, attribute: str, nullable: bool) -> bool:
+    """Validate the text of a JSON field, and replace the text of null."""
+    written = getattr(struct, attribute)
+    if written is _UNSET:
+        return True
+    try:
+        is_null = _decode_object(written) is None
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    if is_null:
+        setattr(struct, attribute, None)
+    return nullable or not is_null
 
 
 def _decoder(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -119,6 +120,27 @@ def test_raw_json_is_serialized_unchanged() -> None:
     objects = list_decoding.from_columns(Shown, {'json': [WRITTEN]})
     (read,) = serializer.from_bytes(serializer.to_bytes(objects, None))
     assert str(read.json) == "{'a': [1, nan]}"
+
+
+@pytest.mark.parametrize('value', ['{}', '[]', '{"a":1}', '[0.5]', '"ab"'])
+def test_list_in_memory_is_not_much_larger_than_its_text(value: str) -> None:
+    json_data = f'{{"a":[{",".join([value] * 10_000)}]}}'
+    raw = json_text.RawJson(json_data.encode())
+    sent = serializer.to_bytes(
+        list_decoding.from_columns(Shown, {'json': [raw] * 20}), None
+    )
+    tracemalloc.start()
+    try:
+        objects = serializer.from_bytes(sent)
+        written = serializer.to_bytes(objects, None)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert lazy_list.created_objects(objects) == []
+    assert written == sent
+    # The text that is written, and one of the objects while it is validated.
+    assert peak < 4 * len(sent)
+    assert objects[3].json == json.loads(json_data)
 
 
 def test_raw_json_of_type_without_schema_is_decoded() -> None:
