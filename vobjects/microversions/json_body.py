@@ -5,8 +5,9 @@ Python's parser accepts more than JSON, and values that a database, a message
 bus or another JSON parser cannot represent. This one rejects, each with its
 own message: too many bytes, encodings other than UTF-8, duplicate names in an
 object (parsers differ in which one they use), NaN and infinities, integers
-beyond 64 bits, lone surrogates and NUL in strings, and deep nesting, which
-would cause a RecursionError later.
+beyond 64 bits, lone surrogates and NUL in strings, deep nesting, which would
+cause a RecursionError later, and more values than fit into the memory of a
+request.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from vobjects.microversions import errors
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = json_depth.MAX_DEPTH
+MAX_VALUES = json_depth.MAX_VALUES
 
 _INTEGERS = range(-(2**63), 2**63)
 _MAX_INTEGER_LENGTH = len(str(_INTEGERS[0]))
@@ -32,13 +34,17 @@ _SUSPECT = re.compile(rb'\\u(?:0000|[dD][89a-fA-F])')
 
 
 def load_json(
-    raw: bytes, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH
+    raw: bytes,
+    max_bytes: int = MAX_BYTES,
+    max_depth: int = MAX_DEPTH,
+    max_values: int = MAX_VALUES,
 ) -> Any:
     """Parse one JSON value.
 
     :param raw: the body, in UTF-8
     :param max_bytes: maximum length of the body
     :param max_depth: maximum nesting of objects and arrays
+    :param max_values: maximum number of values, at any depth
     :raises vobjects.microversions.errors.BodyTooLarge: the body is longer than
         ``max_bytes``
     :raises vobjects.microversions.errors.MalformedBody: the body is not JSON,
@@ -69,6 +75,10 @@ def load_json(
         raise errors.MalformedBody(
             f'The request body is nested more than {max_depth} deep at byte'
             f' {position}.'
+        )
+    if json_depth.has_too_many_values(raw, max_values):
+        raise errors.MalformedBody(
+            f'The request body has more than {max_values} values.'
         )
     try:
         value = _decoder.decode(text)

@@ -118,10 +118,11 @@ def from_bytes(
     an object when it is first accessed. All items are validated now, so that
     errors are raised here and not on access.
 
-    :raises ValueError: the data is not JSON text
+    :raises ValueError: the data is not JSON text, or has too many values
     """
     if isinstance(data, str):
         data = data.encode()
+    json_text.check_size(data)
     if supported is None:
         supported = emulated()
     if supported is None:

@@ -32,9 +32,17 @@ from typing import Any
 import msgspec
 import orjson
 
+from vobjects import json_depth
+
 #: As json.dumps, reject times and dataclasses, which are not JSON.
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _decode = msgspec.json.Decoder().decode
+
+#: Maximum number of values in a text of more than :data:`UNCOUNTED_BYTES`.
+#: Compressed, millions of values fit into a message of some kilobytes, but
+#: they need a gigabyte of memory.
+MAX_VALUES = 1 << 20
+UNCOUNTED_BYTES = 4 << 20
 
 #: JSON text in place of its value, in pending items that are written later;
 #: see
@@ -62,8 +70,9 @@ def dumps(primitive: Any, *, finite: bool = False) -> bytes:
 def loads(text: bytes) -> Any:
     """Return the value of a JSON text in UTF-8.
 
-    :raises ValueError: the text is not JSON
+    :raises ValueError: the text is not JSON, or see :func:`check_size`
     """
+    check_size(text)
     try:
         return _decode(text)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -72,6 +81,17 @@ def loads(text: bytes) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError('JSON text is nested too deeply') from None
+
+
+def check_size(text: bytes) -> None:
+    """Reject text whose value would need too much memory.
+
+    :raises ValueError: it is long, and has more than :data:`MAX_VALUES` values
+    """
+    if len(text) > UNCOUNTED_BYTES and json_depth.has_too_many_values(
+        text, MAX_VALUES
+    ):
+        raise ValueError(f'JSON text has more than {MAX_VALUES} values')
 
 
 def decode_raw(written: Any) -> Any:

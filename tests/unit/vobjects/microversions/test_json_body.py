@@ -88,6 +88,8 @@ def test_load_json_for_any_bytes_returns_a_value_or_an_error(raw):
         (b'"\\ud800"', r'U\+D800'),
         (b'["a\\uDFFF"]', r'U\+DFFF'),
         (b'{"a": {"x\\u0000": 1}}', r'U\+0000'),
+        (b'[%s1]' % (b'{},' * 20_000), 'more than 32768 values'),
+        (b'{"a": [%s1]}' % (b'0,' * 40_000), 'more than 32768 values'),
     ],
 )
 def test_load_json_when_unsafe_names_the_problem(raw, words):
@@ -100,7 +102,13 @@ def test_load_json_when_unsafe_names_the_problem(raw, words):
 
 @pytest.mark.parametrize(
     'raw',
-    [b'9223372036854775807', b'-9223372036854775808', b'"\\ud83d\\ude00"'],
+    [
+        b'9223372036854775807',
+        b'-9223372036854775808',
+        b'"\\ud83d\\ude00"',
+        b'[%s1]' % (b'0,' * (json_body.MAX_VALUES - 2)),
+        b'["%s"]' % (b'[{,' * 40_000),
+    ],
 )
 def test_load_json_when_just_within_limits_is_parsed(raw):
     assert json_body.load_json(raw) == json.loads(raw)

@@ -151,3 +151,41 @@ def test_too_deep_when_beyond_the_limit(text: bytes, depth: int) -> None:
         expected = depth > limit
         assert json_depth.is_too_deep(value, limit) is expected
         assert (json_depth.too_deep_at(text, limit) is not None) is expected
+
+
+@pytest.mark.parametrize(
+    ('text', 'count'),
+    [
+        (b'1', 1),
+        (b'[1,2]', 3),
+        (b'{"a":1,"b":[2]}', 4),
+        (b'[[],{}]', 5),
+        (b'["a,b,[,{"]', 2),
+        (b'["\\",\\",", "\\\\", 1]', 4),
+    ],
+)
+def test_has_too_many_values_when_beyond_the_limit(
+    text: bytes, count: int
+) -> None:
+    json.loads(text)
+    for limit in range(1, 7):
+        expected = count > limit
+        assert json_depth.has_too_many_values(text, limit) is expected
+
+
+@pytest.mark.parametrize('value', [b'0', b'{}', b'{"a":[{}]}'])
+@pytest.mark.parametrize('read', [json_text.loads, serializer.from_bytes])
+def test_long_text_of_too_many_values_is_rejected(
+    read: Any, value: bytes
+) -> None:
+    def text_of(size: int) -> bytes:
+        return b'[%s]' % b','.join([value] * (size // (len(value) + 1) - 1))
+
+    assert len(read(text_of(json_text.UNCOUNTED_BYTES))) > 1
+    with pytest.raises(ValueError, match='more than 1048576 values'):
+        read(text_of(5 << 20))
+
+
+def test_long_text_of_few_values_is_read() -> None:
+    value = ['a,[{' * (2 << 20)]
+    assert json_text.loads(json_text.dumps(value)) == value
