@@ -58,8 +58,8 @@ from vobjects.clustering import types
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import ClientProcess, MemoryLedger, ServerProcess, serializer
 from vobjects.rpc.fleet import LEASE_PERIODS, Member, Report, Unaware, View
+from vobjects.rpc.join_barrier import BARRIER_INTERVAL, ServerMembership
 from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger
-from vobjects.rpc.membership import BARRIER_INTERVAL, Membership
 from vobjects.rpc.server import collect_handlers
 from vobjects.rpc.sql import LedgerTables, SqlLedger, create_tables
 
@@ -376,11 +376,11 @@ class Simulation:
         #: of an earlier time replaces a later one.
         self.queue: list[tuple[float, int]] = []
         self.due: dict[int, float] = {}
-        self.memberships: list[Membership] = []
+        self.memberships: list[ServerMembership] = []
         for number in range(size):
             self.add(member(number))
 
-    def add(self, each: Member) -> Membership:
+    def add(self, each: Member) -> ServerMembership:
         """Add a process that has sent its first report."""
         membership = self._membership(each)
         self.memberships.append(membership)
@@ -398,8 +398,8 @@ class Simulation:
         membership.join(lambda seconds: self.run(self.now + seconds))
         self._plan_first(number)
 
-    def _membership(self, each: Member) -> Membership:
-        return Membership(
+    def _membership(self, each: Member) -> ServerMembership:
+        return ServerMembership(
             each,
             self.ledger,
             period=PERIOD,
@@ -438,7 +438,7 @@ class Simulation:
             before = membership.view
             view = membership.refresh()
             self.plan(number, membership.heartbeat_pause())
-            is_new = not view.is_same(before)
+            is_new = before is None or view.revision != before.revision
             if is_new and not membership.is_in_large_fleet:
                 # As the thread of the heartbeat does.
                 self.plan(number, membership.wakeup_delay())

@@ -13,7 +13,7 @@ from typing import Any
 
 from vobjects.clustering import history, topics
 from vobjects.objects.manifest import Manifest
-from vobjects.rpc.fleet import Member, Roster
+from vobjects.rpc.fleet import Member, View, group_members
 
 #: Maximum number of hosts, and of releases, listed for a group.
 MAX_NAMES = 8
@@ -92,7 +92,7 @@ def _groups(fleet: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _support(manifest: Manifest) -> dict[str, Any]:
     """Return the highest microversion of one manifest, and its limits."""
     member = Member('', '', '', topics.ENGINE, '', manifest)
-    view = Roster(0, (member,)).view
+    view = View(0, group_members([member]))
     return {
         'max_microversion': str(
             view.maximum(topics.ENGINE, history.MAXIMUM).version

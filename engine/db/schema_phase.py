@@ -183,7 +183,7 @@ def _split_older_engines(
     release = importlib.metadata.version('vobjects')
     older = [
         member
-        for member in ledger.STATEMENTS.roster(session).members
+        for member in ledger.STATEMENTS.members(session)
         if member.topic == topics.ENGINE
         and not _is_as_new(member.release, release)
     ]

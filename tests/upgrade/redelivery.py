@@ -126,17 +126,20 @@ class RecordedMessages:
         decoded = serializer.from_message(response)
         return objects.to_json(decoded, self._manifest)
 
-    def _heartbeat(self) -> fleet_types.FleetReport:
+    def _heartbeat(self) -> fleet_types.FleetHeartbeat:
         """Return a late heartbeat of an old engine that has left."""
-        return fleet_types.FleetReport(
+        return fleet_types.FleetHeartbeat(
             id=str(uuid.uuid4()),
             binary='vobjects-engine',
             host='gone',
             topic=topics.ENGINE,
             release='0.0.9',
+            digest=self._manifest.digest,
             manifest=dict(self._manifest),
             state='up',
             seen=0,
+            generation=None,
+            token=None,
         )
 
     def _counts(self) -> tuple[int, ...]:

@@ -15,9 +15,6 @@ from vobjects.testing.upgrade import revisions
 
 ROOT = pathlib.Path(__file__).parents[2]
 
-#: The old revision is the last one without this file.
-ADDED_FILE = 'engine/handlers/receivers.py'
-
 #: Upgrade both engines and an API; downgrade one engine at the end.
 STEPS = (
     upgrade.Step('move', 'engine-1', service_fleet.NEW, number=1),
@@ -27,8 +24,7 @@ STEPS = (
     upgrade.Step('move', 'engine-1', service_fleet.REAL, number=5),
 )
 
-
-#: The revision before error classes and stages were frozen.
+#: The oldest revision whose processes and databases may be upgraded.
 BASELINE = '625d944cef7d4437a01ed77d5d3ba0d184e387fa'
 
 #: Start an old API while only new engines live, and an old engine while only
@@ -44,16 +40,17 @@ STARTS = (
 
 
 @pytest.fixture(scope='module')
-def old(tmp_path_factory: pytest.TempPathFactory) -> revisions.Environment:
-    """The environment of the old revision.
+def baseline() -> revisions.Environment:
+    """The environment of the baseline.
 
     Skips the test without the full history, or fails it in CI.
     """
     try:
-        commit = revisions.commit_before(ROOT, ADDED_FILE)
+        return revisions.environment(
+            ROOT, BASELINE, projects=('.', 'distributions/clustering')
+        )
     except revisions.RevisionError as error:
         requirements.missing(str(error))
-    return revisions.environment(ROOT, commit)
 
 
 @pytest.mark.parametrize(
@@ -69,11 +66,13 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> revisions.Environment:
     ],
 )
 def test_upgrade_from_real_old_code_under_load(
-    old: revisions.Environment, tmp_path: pathlib.Path, platform: Platform
+    baseline: revisions.Environment,
+    tmp_path: pathlib.Path,
+    platform: Platform,
 ) -> None:
     terms = service_fleet.terms(service_fleet.REAL)
     plan = upgrade.Plan(0, len(STEPS), terms, STEPS)
-    opens = service_fleet.opener(platform, tmp_path, old)
+    opens = service_fleet.opener(platform, tmp_path, baseline)
 
     report = upgrade.run(plan, opens)
 
@@ -82,17 +81,11 @@ def test_upgrade_from_real_old_code_under_load(
 
 @pytest.mark.long
 def test_old_process_starts_among_new_processes_only(
-    tmp_path: pathlib.Path,
+    baseline: revisions.Environment, tmp_path: pathlib.Path
 ) -> None:
     terms = service_fleet.terms(service_fleet.REAL)
     plan = upgrade.Plan(0, len(STARTS), terms, STARTS)
     platform = Platform('embedded', 'sqlite')
-    try:
-        baseline = revisions.environment(
-            ROOT, BASELINE, projects=('.', 'distributions/clustering')
-        )
-    except revisions.RevisionError as error:
-        requirements.missing(str(error))
     opens = service_fleet.opener(platform, tmp_path, baseline)
 
     report = upgrade.run(plan, opens)

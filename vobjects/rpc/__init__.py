@@ -11,8 +11,8 @@ In the order of a call::
     expiry         removes dead members from the ledger
     suspend_detector  delays that after this process was suspended
     step_detector  delays it after the clock of the ledger was set
-    membership     reports one process to the ledger and keeps its view fresh;
-                   the join barrier
+    membership     reports one process to the ledger and keeps its view fresh
+    join_barrier   the membership of a server, which waits before it consumes
     serializer     objects <-> primitives and JSON text, at a peer's versions
     response_text  responses as JSON text, in the form that an API shows
     call_state     the call that a thread handles; the record of its response

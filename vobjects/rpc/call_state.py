@@ -15,7 +15,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from vobjects import exceptions, objects
+from vobjects import exceptions
 from vobjects.objects.codec import class_codec, json_text
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import response_text, serializer
@@ -119,12 +119,11 @@ def record_of(response: Any, versions: Manifest | None) -> str:
         the response
     """
     call = _current.get(Call())
-    if call.shown is not None and _is_read(RecordedText, versions):
+    reads_text = versions is None or RecordedText.obj_name() in versions
+    if call.shown is not None and reads_text:
         record = RecordedText(text=call.write(response))
         return serializer.to_bytes(record, versions).decode()
-    # A server that does not support the type never reads a record.
-    readers = versions if _is_read(RecordedResponse, versions) else None
-    primitive = serializer.to_wire(RecordedResponse(content=None), readers)
+    primitive = serializer.to_wire(RecordedResponse(content=None), versions)
     primitive[_DATA]['content'] = json_text.fragment(
         call.serialize(response, versions)
     )
@@ -136,7 +135,3 @@ def recorded_response(record: Record) -> Any:
     if isinstance(record, RecordedText):
         return response_text.load(record.text)
     return serializer.from_wire(record.content)
-
-
-def _is_read(cls: type[objects.Object], versions: Manifest | None) -> bool:
-    return versions is None or cls.obj_name() in versions

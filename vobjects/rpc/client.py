@@ -11,9 +11,9 @@ clock is known, the message carries the deadline, and servers reject messages
 that arrive later.
 
 The response to a message may be lost: its server dies, or the connection to
-RabbitMQ. If all live servers record the calls they have completed, the client
-sends the same call again: the next server either performs it or returns the
-recorded response. RabbitMQ itself redelivers the calls of a dead server.
+RabbitMQ. The client then sends the same call again: the next server either
+performs it or returns the recorded response. RabbitMQ itself redelivers the
+calls of a dead server.
 """
 
 from __future__ import annotations
@@ -31,13 +31,7 @@ from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, objects
 from vobjects.objects.manifest import Manifest, local
-from vobjects.rpc import (
-    call_limits,
-    fleet,
-    fleet_types,
-    response_text,
-    serializer,
-)
+from vobjects.rpc import call_limits, fleet, response_text, serializer
 from vobjects.rpc import transport as transports
 from vobjects.rpc.drivers import errors
 from vobjects.rpc.drivers.deadline import limited
@@ -231,7 +225,7 @@ class Client:
                     ) from error
                 view, is_renewed = self._refresh_view(), True
             except errors.AnswerLost as error:
-                if is_repeated or not _records_responses(view.cap(self.topic)):
+                if is_repeated:
                     raise
                 LOG.info('Sending the call again: %s', error)
                 view, is_repeated = self._get_view(), True
@@ -348,11 +342,6 @@ def _hide_remote_traceback(error: Exception) -> None:
     if cls.__name__.endswith(REMOTE_SUFFIX):
         LOG.debug('Raised by a server: %s', error)
         error.__class__ = cls.__bases__[0]
-
-
-def _records_responses(cap: Manifest) -> bool:
-    """Return whether every live server records completed calls."""
-    return fleet_types.RecordedResponse.obj_name() in cap
 
 
 @functools.lru_cache(maxsize=256)

@@ -172,7 +172,7 @@ class View:
     :ivar pinned: upper limit of the cap from this process's configuration;
         None: no pin
     :ivar token: identifies the generation among those of the same number,
-        which exist if a database has lost its last commits; empty: unknown
+        which exist if a database has lost its last commits
     """
 
     generation: int
@@ -185,19 +185,6 @@ class View:
     def revision(self) -> tuple[int, str]:
         """The generation and the token."""
         return self.generation, self.token
-
-    def is_same(self, other: View | None) -> bool:
-        """Return whether both are views of the same generation.
-
-        Servers of older releases send no token.
-        """
-        return (
-            other is not None
-            and self.generation == other.generation
-            and (
-                self.token == other.token or not self.token or not other.token
-            )
-        )
 
     def servers(self, topic: str) -> tuple[Group, ...]:
         """Return the groups that serve a topic, including joining ones."""
@@ -273,25 +260,6 @@ class View:
         # Minor versions are consecutive: the previous one is one less.
         before = Version(major, minor - 1) if minor else NULL
         return Maximum(before, lowest.reason)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Roster:
-    """The whole ledger, member by member.
-
-    Releases before the grouped view exchange it at each heartbeat.
-
-    :ivar members: in the order in which they joined
-    """
-
-    generation: int
-    members: tuple[Member, ...]
-    held: Manifest | None = None
-
-    @property
-    def view(self) -> View:
-        """The view that counts these members."""
-        return View(self.generation, group_members(self.members), self.held)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 """Object types of the fleet protocol.
 
 A process sends its first requests before it knows the versions of its peers,
-so every release must support 1.0 of the types in :data:`BASE_TYPES` forever
-(Apache Kafka's KIP-511 has the same rule).
+so every release must support 1.0 of :data:`BASE_TYPES` forever (Apache
+Kafka's KIP-511 has the same rule).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from vobjects.rpc.fleet import (
     Group,
     Member,
     Process,
-    Roster,
     State,
     View,
 )
@@ -31,24 +30,6 @@ _PROCESS_FIELDS: dict[str, fields.Field[Any]] = {
     'release': fields.StringField(),
 }
 
-_MEMBER_FIELDS: dict[str, fields.Field[Any]] = {
-    **_PROCESS_FIELDS,
-    'manifest': fields.DictOfStringsField(),
-    'state': fields.EnumField(valid_values=('joining', 'up')),
-    'seen': fields.IntegerField(default=0),
-}
-
-
-@objects.register
-class FleetReport(objects.Request):
-    """Report a heartbeat, and request the whole ledger.
-
-    Since servers support :class:`FleetHeartbeat`, clients send this only to
-    older ones.
-    """
-
-    fields = dict(_MEMBER_FIELDS)
-
 
 @objects.register
 class FleetLeave(objects.Request):
@@ -58,62 +39,10 @@ class FleetLeave(objects.Request):
 
 
 @objects.register
-class FleetGet(objects.Request):
-    """Request the ledger without reporting a heartbeat."""
-
-
-@objects.register
-class FleetHold(objects.Request):
-    """Keep the cap of a topic at its current value."""
-
-    fields = {'topic': fields.StringField()}
-
-
-@objects.register
-class FleetFinalize(objects.Request):
-    """End a hold: the cap follows the live members again."""
-
-
-@objects.register
-class FleetMember(objects.Resource):
-    """A live process; ``age`` is in seconds."""
-
-    fields = {**_MEMBER_FIELDS, 'age': fields.FloatField()}
-
-
-@objects.register
-class FleetView(objects.Resource):
-    """The ledger: its generation, its members and the current hold."""
-
-    fields = {
-        'generation': fields.IntegerField(),
-        'members': fields.ListOfObjectsField('FleetMember'),
-        'held': fields.DictOfStringsField(nullable=True),
-    }
-
-
-@objects.register
-class FleetClock(objects.Request):
-    """Request the time on the ledger's clock."""
-
-
-@objects.register
-class FleetTime(objects.Resource):
-    """The time on the ledger's clock, in seconds since 1970.
-
-    Clients without a database send deadlines once every live server supports
-    this type. Servers reject requests that arrive after their deadline.
-    """
-
-    fields = {'now': fields.FloatField(nullable=True)}
-
-
-@objects.register
 class RecordedResponse(objects.Resource):
     """The recorded response of a call, for when the call is delivered again.
 
-    Once every live server supports this type, clients may repeat a call that
-    may already have been performed. Its registered name is ``Answered``.
+    Its registered name is ``Answered``.
     """
 
     fields = {'content': fields.JsonField(nullable=True)}
@@ -241,66 +170,20 @@ class FleetManifest(objects.Resource):
 
 #: Types that every release supports, whatever manifest it emulates.
 BASE_TYPES = (
-    FleetReport,
     FleetLeave,
-    FleetGet,
-    FleetHold,
-    FleetFinalize,
-    FleetMember,
-    FleetView,
+    RecordedResponse,
+    FleetHeartbeat,
+    FleetProcess,
+    FleetGroup,
+    FleetState,
+    FleetStateGet,
+    FleetHoldSet,
+    FleetProcessList,
+    FleetManifestGet,
+    FleetManifest,
 )
 
 _COMMON_FIELDS = (*_PROCESS_FIELDS, 'state', 'seen')
-
-
-def to_report(member: Member) -> FleetReport:
-    """Return the report of a member."""
-    return FleetReport(
-        manifest=dict(member.manifest),
-        **{name: getattr(member, name) for name in _COMMON_FIELDS},
-    )
-
-
-def to_member(message: FleetReport | FleetMember) -> Member:
-    """Convert a report, or a member of the ledger, to a ``Member``.
-
-    :raises vobjects.exceptions.VobjectsError: its manifest is malformed
-    """
-    return Member(
-        manifest=Manifest.parse(
-            dict(message.manifest), f'manifest of {message.id}'
-        ),
-        age=message.age if isinstance(message, FleetMember) else 0.0,
-        **{name: getattr(message, name) for name in _COMMON_FIELDS},
-    )
-
-
-def roster_to_resource(roster: Roster) -> FleetView:
-    """Convert the whole ledger to a response."""
-    return FleetView(
-        generation=roster.generation,
-        members=[
-            FleetMember(
-                manifest=dict(member.manifest),
-                age=member.age,
-                **{name: getattr(member, name) for name in _COMMON_FIELDS},
-            )
-            for member in roster.members
-        ],
-        held=None if roster.held is None else dict(roster.held),
-    )
-
-
-def to_roster(resource: FleetView) -> Roster:
-    """Convert a response to the whole ledger.
-
-    :raises vobjects.exceptions.VobjectsError: it contains a malformed manifest
-    """
-    return Roster(
-        resource.generation,
-        tuple(to_member(member) for member in resource.members),
-        _to_hold(resource.held),
-    )
 
 
 def to_heartbeat(
@@ -428,7 +311,9 @@ def from_state(
     return View(
         resource.generation,
         tuple(groups),
-        _to_hold(resource.held),
+        None
+        if resource.held is None
+        else Manifest.parse(dict(resource.held), 'the hold'),
         token=resource.token,
     )
 
@@ -449,7 +334,3 @@ def from_process(resource: FleetProcess, manifest: Manifest) -> Member:
         age=resource.age or 0.0,
         **{name: getattr(resource, name) for name in _COMMON_FIELDS},
     )
-
-
-def _to_hold(held: dict[str, str] | None) -> Manifest | None:
-    return None if held is None else Manifest.parse(dict(held), 'the hold')

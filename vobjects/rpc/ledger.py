@@ -14,39 +14,21 @@ from __future__ import annotations
 
 import logging
 import random
-import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import oslo_messaging
-from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet_types
-from vobjects.rpc.fleet import (
-    EXAMPLES,
-    Member,
-    Report,
-    Roster,
-    Unaware,
-    View,
-)
+from vobjects.rpc.fleet import Member, Report, Unaware, View
 from vobjects.rpc.server import handles
 
 LOG = logging.getLogger(__name__)
 
 #: Number of engines to try by name after the first attempt fails.
 NAMED_ATTEMPTS = 3
-
-#: Seconds for which one reading of the ledger's clock is used.
-CLOCK_INTERVAL = 10.0
-
-#: Errors of requests that an older server does not support.
-_UNSUPPORTED = (
-    ovo_exception.UnsupportedObjectError,
-    exceptions.UnsupportedType,
-)
 
 #: Separate from the generator of the application, as in membership.
 _RANDOM = random.Random()  # noqa: S311
@@ -73,12 +55,6 @@ class Ledger(Protocol):
     def members(self, limit: int) -> list[Member]:
         """Return the members with the oldest heartbeats, oldest first."""
 
-    def unaware(self, generation: int, member_id: str) -> Unaware:
-        """Return the members that have not seen a generation.
-
-        :param member_id: a member that does not count
-        """
-
     def leave(self, member_id: str) -> bool:
         """Remove a member.
 
@@ -95,8 +71,11 @@ class Ledger(Protocol):
 class LedgerStore(Ledger, Protocol):
     """A store that server processes share, without an RPC in between."""
 
-    def roster(self) -> Roster:
-        """Return the whole ledger, for a process of an older release."""
+    def unaware(self, generation: int, member_id: str) -> Unaware:
+        """Return the members that have not seen a generation.
+
+        :param member_id: a member that does not count
+        """
 
     def manifest(self, digest: str) -> Manifest | None:
         """Return the manifest with a digest, if a live member has it."""
@@ -198,41 +177,11 @@ class LedgerEndpoint:
             versions=None if manifest is None else dict(manifest)
         )
 
-    @handles(fleet_types.FleetReport)
-    def report(self, context: Any, request: Any) -> fleet_types.FleetView:
-        """Record the heartbeat of a process of an older release."""
-        self._ledger.report(fleet_types.to_member(request))
-        return self.get(context, request)
-
     @handles(fleet_types.FleetLeave)
     def leave(self, context: Any, request: Any) -> None:
         """Remove a process from the ledger."""
         if self._ledger.leave(request.id):
             self._announce()
-
-    @handles(fleet_types.FleetGet)
-    def get(self, context: Any, request: Any) -> fleet_types.FleetView:
-        """Return the whole ledger."""
-        return fleet_types.roster_to_resource(self._ledger.roster())
-
-    @handles(fleet_types.FleetClock)
-    def clock(self, context: Any, request: Any) -> fleet_types.FleetTime:
-        """Return the time on the ledger's clock."""
-        return fleet_types.FleetTime(now=self._ledger.now())
-
-    @handles(fleet_types.FleetHold)
-    def hold(self, context: Any, request: Any) -> fleet_types.FleetView:
-        """Keep the cap of a topic at its current value."""
-        self._ledger.hold(request.topic)
-        self._announce()
-        return self.get(context, request)
-
-    @handles(fleet_types.FleetFinalize)
-    def finalize(self, context: Any, request: Any) -> fleet_types.FleetView:
-        """End a hold."""
-        self._ledger.finalize()
-        self._announce()
-        return self.get(context, request)
 
 
 class LedgerClient(Protocol):
@@ -257,96 +206,20 @@ class RemoteLedger:
     would respond. The timeout is therefore divided between several attempts:
     the first goes to any engine, each later one to a known engine by name.
 
-    While an engine of an older release is alive, the requests and responses
-    are those of that release, with the whole ledger in each response.
-
     :param client: sends the requests
     :param timeout: total time to wait for engines, in seconds; about a lease
-    :param clock: returns monotonic seconds
     """
 
-    def __init__(
-        self,
-        client: LedgerClient,
-        timeout: float,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, client: LedgerClient, timeout: float) -> None:
         self._client = client
         self._timeout = timeout
-        self._monotonic = clock
         self._server_ids: tuple[str, ...] = ()
         #: Digest -> manifest, for the groups of the last view.
         self._manifests: dict[str, Manifest] = {}
-        self._clock: float | None = None  # ledger minus local time
-        self._clock_read = float('-inf')
 
     def report(self, member: Member, known: View | None = None) -> Report:
-        """See :class:`vobjects.rpc.ledger.Ledger`.
-
-        The report contains the ledger's time if all engines can tell it.
-        """
-        if known is None or self._has_type(known, fleet_types.FleetHeartbeat):
-            try:
-                return self._heartbeat(member, known)
-            except _UNSUPPORTED as error:
-                LOG.debug('Sending the report of older releases: %s', error)
-        view = self._keep(
-            fleet_types.to_roster(
-                self._call(fleet_types.to_report(member))
-            ).view
-        )
-        return Report(view, self._now(view))
-
-    def leave(self, member_id: str) -> bool:
-        """See :class:`vobjects.rpc.ledger.Ledger`.
-
-        The engine announces the change.
-
-        :returns: False
-        """
-        self._call(fleet_types.FleetLeave(id=member_id))
-        return False
-
-    def hold(self, topic: str) -> View:
         """See :class:`vobjects.rpc.ledger.Ledger`."""
-        return self._view(
-            fleet_types.FleetHoldSet(topic=topic),
-            fleet_types.FleetHold(topic=topic),
-        )
 
-    def finalize(self) -> View:
-        """See :class:`vobjects.rpc.ledger.Ledger`."""
-        return self._view(
-            fleet_types.FleetHoldSet(topic=None), fleet_types.FleetFinalize()
-        )
-
-    def get(self) -> View:
-        """Return the view without reporting a heartbeat."""
-        return self._view(fleet_types.FleetStateGet(), fleet_types.FleetGet())
-
-    def members(self, limit: int) -> list[Member]:
-        """See :class:`vobjects.rpc.ledger.Ledger`."""
-        try:
-            processes = self._call(fleet_types.FleetProcessList(limit=limit))
-        except _UNSUPPORTED:
-            members = self._roster().members
-            return sorted(members, key=lambda member: -member.age)[:limit]
-        return [
-            fleet_types.from_process(process, manifest)
-            for process in processes
-            if (manifest := self._find_manifest(process.digest)) is not None
-        ]
-
-    def unaware(self, generation: int, member_id: str) -> Unaware:
-        """See :class:`vobjects.rpc.ledger.Ledger`."""
-        members = [
-            member.process
-            for member in self._roster().members
-            if member.seen < generation and member.id != member_id
-        ]
-        return Unaware(len(members), tuple(members[:EXAMPLES]))
-
-    def _heartbeat(self, member: Member, known: View | None) -> Report:
         def call(*, with_manifest: bool) -> Any:
             return self._call(
                 fleet_types.to_heartbeat(
@@ -362,18 +235,42 @@ class RemoteLedger:
             self._keep(view)
         return Report(view, state.now)
 
-    def _view(self, request: Any, older_request: Any) -> View:
-        try:
-            view = fleet_types.from_state(
-                self._call(request), self._find_manifest
-            )
-        except _UNSUPPORTED:
-            view = fleet_types.to_roster(self._call(older_request)).view
-        assert view is not None
-        return self._keep(view)
+    def leave(self, member_id: str) -> bool:
+        """See :class:`vobjects.rpc.ledger.Ledger`.
 
-    def _roster(self) -> Roster:
-        return fleet_types.to_roster(self._call(fleet_types.FleetGet()))
+        The engine announces the change.
+
+        :returns: False
+        """
+        self._call(fleet_types.FleetLeave(id=member_id))
+        return False
+
+    def hold(self, topic: str) -> View:
+        """See :class:`vobjects.rpc.ledger.Ledger`."""
+        return self._view(fleet_types.FleetHoldSet(topic=topic))
+
+    def finalize(self) -> View:
+        """See :class:`vobjects.rpc.ledger.Ledger`."""
+        return self._view(fleet_types.FleetHoldSet(topic=None))
+
+    def get(self) -> View:
+        """Return the view without reporting a heartbeat."""
+        return self._view(fleet_types.FleetStateGet())
+
+    def members(self, limit: int) -> list[Member]:
+        """See :class:`vobjects.rpc.ledger.Ledger`."""
+        processes = self._call(fleet_types.FleetProcessList(limit=limit))
+        return [
+            fleet_types.from_process(process, manifest)
+            for process in processes
+            if (manifest := self._find_manifest(process.digest)) is not None
+        ]
+
+    def _view(self, request: Any) -> View:
+        view = fleet_types.from_state(self._call(request), self._find_manifest)
+        assert view is not None
+        self._keep(view)
+        return view
 
     def _find_manifest(self, digest: str) -> Manifest | None:
         manifest = self._manifests.get(digest)
@@ -388,7 +285,7 @@ class RemoteLedger:
                 self._manifests[digest] = manifest
         return manifest
 
-    def _keep(self, view: View) -> View:
+    def _keep(self, view: View) -> None:
         """Remember the manifests of a view and servers to call by name."""
         self._manifests = {
             group.manifest.digest: group.manifest for group in view.groups
@@ -399,33 +296,6 @@ class RemoteLedger:
             if group.state == 'up'
             for process in group.examples
         )
-        return view
-
-    def _has_type(self, view: View, type_: Any) -> bool:
-        return type_.obj_name() in view.cap(self._client.topic)
-
-    def _now(self, view: View) -> float | None:
-        if not self._has_type(view, fleet_types.FleetTime):
-            return None
-        start = self._monotonic()
-        if start - self._clock_read > CLOCK_INTERVAL:
-            self._clock_read = start
-            try:
-                now = self._client.call_ledger(
-                    fleet_types.FleetClock(),
-                    self._timeout / (1 + NAMED_ATTEMPTS),
-                ).now
-            except (
-                oslo_messaging.MessagingException,
-                # From an older server that left the fleet just before.
-                *_UNSUPPORTED,
-            ) as error:
-                LOG.debug('No engine returned the time: %s', error)
-            else:
-                self._clock = None if now is None else now - start
-        if self._clock is None:
-            return None
-        return self._clock + self._monotonic()
 
     def _call(self, request: Any) -> Any:
         known = self._server_ids

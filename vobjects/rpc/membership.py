@@ -5,13 +5,6 @@
 :data:`vobjects.rpc.fleet.LEASE_PERIODS` periods. After that it renews the view
 before it sends anything.
 
-**Join barrier.** A server that would lower the cap of the servers that are
-``up`` first reports itself as ``joining``. It starts to consume when every
-other live process has seen the generation that contains it, or when their
-leases have expired. While it consumes, nothing is therefore sent above the new
-cap. It rejects messages that were sent just before, and their senders send
-them again (:mod:`vobjects.rpc.client`).
-
 **Heartbeats.** Their number per period varies at random, and so does the delay
 after a wakeup, which grows with the fleet. In a large fleet, this delay would
 be as long as the interval between two heartbeats. There, a change costs no
@@ -26,25 +19,19 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 from vobjects import exceptions
-from vobjects.objects.manifest import Manifest, minimum
+from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import (
     BEATS_PER_PERIOD,
     LEASE_PERIODS,
-    LONGEST_LEASE_PERIODS,
     Member,
     Report,
-    State,
     View,
 )
 from vobjects.rpc.ledger import Ledger
 
 LOG = logging.getLogger(__name__)
-
-#: Seconds between looks at the ledger during the join barrier.
-BARRIER_INTERVAL = 0.1
 
 #: Seconds over which the fleet spreads its heartbeats after a wakeup, for each
 #: process of the fleet; at most the interval between heartbeats.
@@ -220,8 +207,8 @@ class Membership:
                 self._failure = (start, error.message)
                 raise
             view = self._adopt(report)
-            is_first = self._view is None
-            is_new = not view.is_same(self._view)
+            known = self._view
+            is_new = known is None or view.revision != known.revision
             if is_new:
                 # Update values that depend on the view, such as the highest
                 # microversion, before other threads can see the view.
@@ -234,7 +221,7 @@ class Membership:
                     report.now - start,
                     report.now - self._monotonic(),
                 )
-            if not is_first and self.age >= self.period * LEASE_PERIODS:
+            if known is not None and self.age >= self.period * LEASE_PERIODS:
                 self._absences += 1
             # The lease starts before the report was sent, because the
             # response may have been delayed.
@@ -278,41 +265,6 @@ class Membership:
         if not self.is_in_large_fleet:
             self._announce()
 
-    def join(self, wait: Callable[[float], Any] | None = None) -> None:
-        """Pass the join barrier and change the state to ``up``.
-
-        Call it after :meth:`start` and before you consume messages.
-
-        :param wait: sleeps for a number of seconds; a true result aborts
-        :raises vobjects.exceptions.NoLivePeer: the ledger does not respond;
-            during the barrier, it may fail for up to the longest lease
-        """
-        wait = wait or self._stopping.wait
-        absences = self._absences
-        view = self.refresh()
-        self._announce_changes()
-        must_wait = self._lowers_cap(view)
-        generation: int | None = view.generation
-        while True:
-            if must_wait:
-                absences = self._wait_at_barrier(generation, wait)
-            if self._stopping.is_set():
-                return
-            self._set_state('up')
-            try:
-                self.refresh()
-            except (exceptions.FleetError, exceptions.Unreachable) as error:
-                # The next heartbeat reports the state.
-                LOG.warning('The fleet is out of reach: %s', error.message)
-            self._announce_changes()
-            if absences == self._absences:
-                return
-            # The ledger may have removed this process before it received the
-            # report. Senders then ignored its versions, and servers that had
-            # the same cap may have left.
-            self._set_state('joining')
-            must_wait, generation = True, None
-
     def stop(self) -> None:
         """Stop the heartbeat and leave the ledger."""
         self._stopping.set()
@@ -326,10 +278,6 @@ class Membership:
             LOG.warning('Could not leave the fleet: %s', error.message)
         else:
             self._announce_changes()
-
-    def _set_state(self, state: State) -> None:
-        with self._refreshing:
-            self.member = dataclasses.replace(self.member, state=state)
 
     def _adopt(self, report: Report) -> View:
         """Return the view of a report, or the known one if it is valid."""
@@ -356,66 +304,6 @@ class Membership:
         if self._is_unannounced:
             self.announce()
         self._is_unannounced = False
-
-    def _lowers_cap(self, view: View) -> bool:
-        """Return whether senders may use more than this server supports.
-
-        Senders may not know yet what servers that are joining support, nor
-        that a hold has begun.
-        """
-        up = [
-            group.manifest
-            for group in view.servers(self.member.topic)
-            if group.state == 'up'
-        ]
-        own = self.member.manifest
-        return bool(up) and minimum(up) != minimum([*up, own])
-
-    def _wait_at_barrier(
-        self, generation: int | None, wait: Callable[[float], Any]
-    ) -> int:
-        """Wait until no process can send above the new cap.
-
-        :param generation: the generation that contains this process; None:
-            that of a new report
-        :returns: the number of absences before the wait
-        :raises vobjects.exceptions.NoLivePeer: the ledger has not responded
-            for the longest lease
-        """
-        start = responded = self._monotonic()
-        lease = self.period * LONGEST_LEASE_PERIODS
-        absences = self._absences
-        while True:
-            try:
-                if generation is None or absences != self._absences:
-                    # The ledger may have removed this process as dead. Senders
-                    # then ignore its versions, so the wait starts over.
-                    generation = self.refresh().generation
-                    start = self._monotonic()
-                    absences = self._absences
-                unaware = self._ledger.unaware(generation, self.member.id)
-                responded = self._monotonic()
-                if not unaware.count or responded - start >= lease:
-                    # Detect an absence that no heartbeat has detected yet.
-                    self.refresh()
-                    if absences == self._absences:
-                        return absences
-                    continue
-            except (exceptions.FleetError, exceptions.Unreachable) as error:
-                if self._monotonic() - responded >= lease:
-                    raise
-                LOG.warning('Cannot join the fleet yet: %s', error.message)
-                generation = None
-            else:
-                LOG.info(
-                    'Waiting for %d processes to learn that %s joins: %s%s',
-                    unaware.count,
-                    self.member.label,
-                    ', '.join(process.label for process in unaware.examples),
-                    ', ...' * (unaware.count > len(unaware.examples)),
-                )
-            if wait(BARRIER_INTERVAL):
-                return absences
 
     def _send_heartbeats(self) -> None:
         failing = False

@@ -18,7 +18,6 @@ from vobjects.rpc.fleet import (
     EXAMPLES,
     Member,
     Report,
-    Roster,
     Unaware,
     View,
     group_members,
@@ -69,11 +68,6 @@ class MemoryLedger:
         """Return the view with exact counts."""
         with self._lock:
             return self._exact_view()
-
-    def roster(self) -> Roster:
-        """Return the whole ledger."""
-        with self._lock:
-            return Roster(self._generation, self._aged_members(), self._held)
 
     def members(self, limit: int) -> list[Member]:
         """Return the members with the oldest heartbeats, oldest first."""

@@ -22,8 +22,8 @@ from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import server, transport, wakeups
 from vobjects.rpc.expiry import Expiry
 from vobjects.rpc.fleet import Member, View
+from vobjects.rpc.join_barrier import ServerMembership
 from vobjects.rpc.ledger import LedgerEndpoint, LedgerStore
-from vobjects.rpc.membership import Membership
 from vobjects.service import Service
 
 LOG = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ class ServerProcess:
             release=release or service.release,
             manifest=manifest,
         )
-        self.membership = Membership(
+        self.membership = ServerMembership(
             member,
             ledger,
             period=conf.fleet.heartbeat_interval,
@@ -106,7 +106,7 @@ class ServerProcess:
             on_view=on_view,
             on_report=lambda report: self._expiry.note_report(report),
         )
-        self._expiry = Expiry(
+        self._expiry: Expiry = Expiry(
             ledger,
             self.membership,
             announce=self.membership.announce,

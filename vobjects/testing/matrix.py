@@ -98,7 +98,8 @@ class _Column:
             state='up',
         )
         self._shared: dict[Version, samples.KnownTypes] = {}
-        self._maximum = fleet.Roster(1, (member,)).view.maximum(_TOPIC, newest)
+        view = fleet.View(1, fleet.group_members([member]))
+        self._maximum = view.maximum(_TOPIC, newest)
 
     def cell(self, microversion: Version) -> Cell:
         """Try one microversion with the release."""

@@ -14,7 +14,7 @@ from tests.unit.api import client, conftest, fake_engine
 from vobjects import exceptions
 from vobjects.clustering import history, topics
 from vobjects.objects import manifest
-from vobjects.rpc.fleet import Member, Roster, to_json
+from vobjects.rpc.fleet import Member, View, group_members, to_json
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_fleet_when_engines_differ_groups_them_by_manifest(
             ('d', 'x', 'api', new, 'up'),
         )
     ]
-    view = Roster(4, tuple(members)).view
+    view = View(4, group_members(members))
     data = to_json(view, topics.ENGINE, history.MAXIMUM, members)
     monkeypatch.setattr(fleet, 'fleet_data', lambda: data)
     content = json.loads(request(build(), '/ui/fleet').content)

@@ -10,7 +10,7 @@ import sqlalchemy
 
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
-from vobjects.rpc.fleet import Member, Report, Roster, Unaware, View
+from vobjects.rpc.fleet import Member, Report, Unaware, View
 from vobjects.rpc.sql.statements import LedgerStatements, Transaction
 from vobjects.rpc.sql.tables import LedgerTables
 from vobjects.rpc.sql.transactions import EngineTransactions, Transactions
@@ -72,10 +72,6 @@ class SqlLedger:
     def get(self) -> View:
         """Return the view with exact counts."""
         return self._read(self._statements.exact_view)
-
-    def roster(self) -> Roster:
-        """Return the whole ledger."""
-        return self._read(self._statements.roster)
 
     def members(self, limit: int) -> list[Member]:
         """Return the members with the oldest heartbeats, oldest first."""

@@ -33,7 +33,6 @@ from vobjects.rpc.fleet import (
     Member,
     Process,
     Report,
-    Roster,
     State,
     Unaware,
     View,
@@ -365,28 +364,28 @@ class LedgerStatements:
             transaction, state, self._count_groups(transaction)
         )
 
-    def roster(self, transaction: Transaction) -> Roster:
-        """Return the whole ledger as the transaction sees it."""
-        state = transaction.execute(self._select_state).first()
-        members = self._members.c
-        rows = transaction.execute(
-            sa.select(*self._columns).order_by(members.created_at, members.id)
-        ).all()
-        return Roster(
-            state.generation if state else 0,
-            tuple(m for m, _ in self._to_members(transaction, rows)),
-            _held(state),
-        )
+    def members(
+        self, transaction: Transaction, limit: int | None = None
+    ) -> list[Member]:
+        """Return the members with the oldest heartbeats, oldest first.
 
-    def members(self, transaction: Transaction, limit: int) -> list[Member]:
-        """Return the members with the oldest heartbeats, oldest first."""
+        :param limit: their maximum number; None: all
+        """
         members = self._members.c
         rows = transaction.execute(
             sa.select(*self._columns)
             .order_by(members.heartbeat, members.id)
             .limit(limit)
         ).all()
-        return [member for member, _ in self._to_members(transaction, rows)]
+        manifests = self._manifests_of(
+            transaction, {row.manifest_digest for row in rows}
+        )
+        return [
+            _member(row, manifests[row.manifest_digest])
+            for row in rows
+            # Without a manifest: the member left after the first read.
+            if row.manifest_digest in manifests
+        ]
 
     def unaware(
         self, transaction: Transaction, generation: int, member_id: str
@@ -600,20 +599,6 @@ class LedgerStatements:
             _held(state),
             token=state.generation_token or '',
         )
-
-    def _to_members(
-        self, transaction: Transaction, rows: Sequence[Any]
-    ) -> list[tuple[Member, Any]]:
-        """Return members with their rows."""
-        manifests = self._manifests_of(
-            transaction, {row.manifest_digest for row in rows}
-        )
-        return [
-            (_member(row, manifests[row.manifest_digest]), row)
-            for row in rows
-            # Without a manifest: the member left after the first read.
-            if row.manifest_digest in manifests
-        ]
 
     def _manifests_of(
         self, transaction: Transaction, digests: Iterable[str]

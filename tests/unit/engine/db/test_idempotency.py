@@ -98,18 +98,6 @@ def test_retry_at_second_engine_returns_recorded_response(
         other.call(request, 'b')
 
 
-def test_retry_beside_older_engines_returns_recorded_response(
-    any_harness: engine_harness.Harness,
-) -> None:
-    known = Manifest({n: v for n, v in local().items() if n != 'Answered'})
-    endpoint = Endpoint(any_harness.engine(cap=lambda: known))
-    cluster = request_helpers.create_cluster(endpoint.engine, 1)
-
-    first = endpoint.call(scale_out(cluster), 'a')
-
-    assert endpoint.call(scale_out(cluster), 'a').action == first.action
-
-
 def test_empty_response_is_recorded(endpoint: Endpoint) -> None:
     profile = request_helpers.create_profile(endpoint.engine)
     request = profiles.ProfileDeleteRequest(identity=profile)

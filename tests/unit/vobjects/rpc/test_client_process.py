@@ -27,7 +27,7 @@ from vobjects.rpc.client_process import (
     connect_to_ledger,
 )
 from vobjects.rpc.fleet import Member, View
-from vobjects.rpc.fleet_types import FleetClock
+from vobjects.rpc.fleet_types import FleetStateGet
 from vobjects.rpc.ledger import LedgerEndpoint
 from vobjects.rpc.server_process import ServerProcess
 from vobjects.versions import Version
@@ -171,7 +171,7 @@ def without_broker(tmp_path: pathlib.Path) -> Iterator[cfg.ConfigOpts]:
 def client_members(fleet: Fleet) -> list[Member]:
     return [
         member
-        for member in fleet.ledger.roster().members
+        for member in fleet.ledger.members(100)
         if member.topic == SERVICE.client_topic
     ]
 
@@ -399,7 +399,7 @@ def test_ledger_requests_reach_the_server_with_a_name(fleet: Fleet) -> None:
     client = fleet.client().client
     for _ in range(3):
         for name, now in (('one', 1.0), ('two', 2.0)):
-            assert client.call_ledger(FleetClock(), 60, name).now == now
+            assert client.call_ledger(FleetStateGet(), 60, name).now == now
 
 
 def test_connect_to_ledger_changes_the_ledger(fleet: Fleet) -> None:

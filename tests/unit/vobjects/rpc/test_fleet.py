@@ -13,7 +13,6 @@ from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc.fleet import (
     EXAMPLES,
     Member,
-    Roster,
     View,
     group_members,
     to_json,
@@ -200,36 +199,6 @@ def test_count_is_that_of_a_topic_or_of_all() -> None:
         2,
         1,
     )
-
-
-@pytest.mark.parametrize(
-    ('generation', 'token', 'is_same'),
-    [
-        (1, 'a', True),
-        (1, '', True),
-        (1, 'b', False),
-        (2, 'a', False),
-        (2, '', False),
-    ],
-)
-def test_is_same_compares_generations_and_known_tokens(
-    generation: int, token: str, is_same: bool
-) -> None:
-    known = View(1, (), token='a')
-    other = View(generation, (), token=token)
-    assert known.is_same(other) is is_same
-    assert other.is_same(known) is is_same
-    assert not known.is_same(None)
-    assert (known.revision == other.revision) is (
-        (generation, token) == (1, 'a')
-    )
-
-
-def test_view_of_a_roster_counts_its_members_and_keeps_the_hold() -> None:
-    held = Manifest({'Item': '1.0'})
-    members = (member('a', Item='1.0'), member('b', Item='1.0'))
-    fleet = Roster(7, members, held).view
-    assert (fleet.generation, fleet.count(), fleet.held) == (7, 2, held)
 
 
 def test_to_json_contains_limits_groups_and_members(types: None) -> None:

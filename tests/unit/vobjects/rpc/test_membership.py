@@ -1,123 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Views, leases and the join barrier, on a ledger in memory."""
+"""Views and leases, on a ledger in memory."""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.unit.vobjects.rpc.memberships import (
+    LONG,
+    NEW,
+    OLD,
+    PERIOD,
+    Clock,
+    Fleet,
+    TestLedger,
+    fleet,
+    ledger,
+)
 from tests.waiting import eventually, is_waiting
 from vobjects import exceptions
-from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import (
     CLOCK_DRIFT,
     DEAD_AFTER_PERIODS,
-    EXACT_COUNT,
     LEASE_PERIODS,
-    LONGEST_LEASE_PERIODS,
     Member,
     Report,
-    Unaware,
     View,
 )
 from vobjects.rpc.membership import Membership
 from vobjects.rpc.memory_ledger import MemoryLedger
 
-OLD = Manifest({'Thing': '1.0'})
-NEW = Manifest({'Thing': '1.1'})
-PERIOD = 0.2
-
-#: A timeout in seconds that does not expire even on a slow machine.
-LONG = 1000.0
-
-
-class TestLedger(MemoryLedger):
-    """A ledger in memory that counts reports, and can fail or wait."""
-
-    __test__ = False
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.reports = 0
-        self.known: View | None = None
-        self.reporters: set[threading.Thread] = set()
-        self.broken = False
-        self.time: float | None = None
-        self.lock = threading.Lock()
-
-    @property
-    def generation(self) -> int:
-        return self.get().generation
-
-    def report(self, member: Member, known: View | None = None) -> Report:
-        with self.lock:
-            self.reports += 1
-            self.known = known
-            self.reporters.add(threading.current_thread())
-            if self.broken:
-                raise exceptions.NoLivePeer('the ledger is broken')
-            report = super().report(member, known)
-            return dataclasses.replace(report, now=self.time)
-
-
-@pytest.fixture
-def ledger() -> TestLedger:
-    return TestLedger()
-
-
-class Fleet:
-    """Memberships that wake each other after changes."""
-
-    def __init__(self, ledger: TestLedger) -> None:
-        self.ledger = ledger
-        self.memberships: list[Membership] = []
-        self.numbers = itertools.count()
-
-    def add(
-        self,
-        manifest: Manifest,
-        topic: str = 'workers',
-        period: float = PERIOD,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> Membership:
-        member = Member(
-            id=f'{topic}-{next(self.numbers)}',
-            binary='worker',
-            host='host',
-            topic=topic,
-            release='0.1.0',
-            manifest=manifest,
-        )
-        membership = Membership(
-            member,
-            self.ledger,
-            period=period,
-            announce=self.announce,
-            clock=clock,
-        )
-        self.memberships.append(membership)
-        return membership
-
-    def announce(self) -> None:
-        for membership in self.memberships:
-            membership.wake()
-
-    def stop(self) -> None:
-        for membership in self.memberships:
-            membership.stop()
-
-
-@pytest.fixture
-def fleet(ledger: TestLedger) -> Iterator[Fleet]:
-    fleet = Fleet(ledger)
-    yield fleet
-    fleet.stop()
+__all__ = ['fleet', 'ledger']
 
 
 def test_current_within_the_lease_sends_no_report(
@@ -214,15 +131,6 @@ def test_current_when_the_ledger_fails_shares_the_failure(
     ledger.broken = False
 
 
-class Clock:
-    """A clock that a test moves."""
-
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.mark.parametrize('is_over', [False, True])
 def test_lease_begins_with_the_report_and_not_with_its_response(
     ledger: TestLedger, is_over: bool
@@ -248,352 +156,6 @@ def test_lease_begins_with_the_report_and_not_with_its_response(
     clock.now = 100.0 + LEASE_PERIODS + (0.1 if is_over else -0.1)
     sender.current()
     assert ledger.reports == 1 + is_over
-
-
-def test_join_at_the_cap_does_not_wait(fleet: Fleet) -> None:
-    def wait(seconds: float) -> None:
-        raise AssertionError('join() waits')
-
-    for membership in (fleet.add(NEW), fleet.add(NEW)):
-        membership.start()
-        membership.join(wait)
-        assert membership.member.state == 'up'
-
-
-def test_join_below_the_cap_waits_until_senders_know(
-    fleet: Fleet, ledger: TestLedger
-) -> None:
-    sender = fleet.add(NEW, topic='api')
-    sender.start()
-    first = fleet.add(NEW)
-    first.start()
-    first.join()
-    assert dict(sender.refresh().cap('workers')) == {'Thing': '1.1'}
-
-    old = fleet.add(OLD)
-    old.start()
-    old.join()
-    view = sender.view
-    assert view is not None
-    assert dict(view.cap('workers')) == {'Thing': '1.0'}
-    assert sender.member.seen <= ledger.generation
-
-
-class FailingLedger(MemoryLedger):
-    """A ledger whose database fails between two times."""
-
-    outage = (0.0, 0.0)
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        super().__init__(clock)
-        self.before_report: Callable[[Member], None] = lambda member: None
-
-    def unaware(self, generation: int, member_id: str) -> Unaware:
-        self._check()
-        return super().unaware(generation, member_id)
-
-    def report(self, member: Member, known: View | None = None) -> Report:
-        self._check()
-        self.before_report(member)
-        return super().report(member, known)
-
-    def _check(self) -> None:
-        if self.outage[0] <= self.now() < self.outage[1]:
-            raise exceptions.Unreachable('the database fails')
-
-
-class Barrier:
-    """A fleet whose clock moves while a server waits at the barrier."""
-
-    def __init__(self) -> None:
-        self.clock = Clock()
-        self.ledger = FailingLedger(self.clock)
-        self.waits = 0
-
-    def add(self, manifest: Manifest, topic: str = 'workers') -> Membership:
-        member = Member(
-            f'{topic}-{len(self.ledger.members(99))}',
-            'worker',
-            'host',
-            topic,
-            '0.1.0',
-            manifest,
-        )
-        membership = Membership(
-            member, self.ledger, period=1.0, clock=self.clock
-        )
-        membership.refresh()
-        return membership
-
-    def join(self, membership: Membership) -> int:
-        """Join, and return how often the server has waited."""
-        before = self.waits
-
-        def wait(seconds: float) -> None:
-            self.waits += 1
-            self.clock.now += seconds
-            with contextlib.suppress(exceptions.Unreachable):
-                membership.refresh()  # as its heartbeats do
-
-        membership.join(wait)
-        return self.waits - before
-
-
-def test_join_does_not_wait_for_members_that_know_the_new_server() -> None:
-    barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
-    old = barrier.add(OLD)
-    for membership in (sender, first):
-        membership.refresh()  # they see the generation
-        membership.refresh()  # and report that
-    assert barrier.join(old) == 0
-    assert old.member.state == 'up'
-
-
-def test_join_waits_while_one_of_two_members_does_not_know() -> None:
-    barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
-    old = barrier.add(OLD)
-    for _ in range(2):
-        first.refresh()
-    start = barrier.clock.now
-    assert barrier.join(old) > 0
-    assert barrier.clock.now - start >= LONGEST_LEASE_PERIODS
-    assert sender.age >= LONGEST_LEASE_PERIODS
-
-
-def test_join_when_the_ledger_fails_for_a_while_waits_a_lease_more() -> None:
-    barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
-    old = barrier.add(OLD)
-    start = barrier.clock.now
-    barrier.ledger.outage = (start + 1, start + 2)
-    barrier.join(old)
-    assert old.member.state == 'up'
-    assert barrier.clock.now >= start + 2 + LONGEST_LEASE_PERIODS
-    assert sender.age >= LONGEST_LEASE_PERIODS
-
-
-def test_join_with_a_heartbeat_per_period_waits_for_one_lease() -> None:
-    barrier = Barrier()
-    barrier.add(NEW, 'api')
-    barrier.join(barrier.add(NEW))
-    old = barrier.add(OLD)
-    start = barrier.clock.now
-
-    def wait(seconds: float) -> None:
-        barrier.clock.now += seconds
-        if old.age >= 1.0:
-            old.refresh()
-        assert barrier.clock.now < start + 2 * LONGEST_LEASE_PERIODS
-
-    old.join(wait)
-    assert old.member.state == 'up'
-
-
-def test_join_when_the_ledger_removed_the_server_waits_again() -> None:
-    barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
-    old = barrier.add(OLD)
-    start = barrier.clock.now
-    barrier.ledger.outage = (start + 0.05, start + 1)
-
-    def wait(seconds: float) -> None:
-        barrier.clock.now += seconds
-        if barrier.clock.now < start + 1:
-            barrier.ledger.leave(old.member.id)
-        elif barrier.clock.now > start + 1.5:
-            for membership in (sender, first):
-                membership.refresh()
-
-    old.join(wait)
-    assert old.member.state == 'up'
-    view = sender.view
-    assert view is not None
-    assert view.cap('workers') == OLD
-
-
-def test_join_when_removed_during_each_pause_waits_again() -> None:
-    barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
-    old = barrier.add(OLD)
-    waits = 0
-
-    def wait(seconds: float) -> None:
-        nonlocal waits
-        waits += 1
-        if waits <= 2:
-            barrier.clock.now += LONGEST_LEASE_PERIODS
-            barrier.ledger.leave(old.member.id)
-        for membership in (sender, first):
-            membership.refresh()
-
-    def check_senders(member: Member) -> None:
-        # Servers that join next skip the barrier if this one is up.
-        if member.id == old.member.id and member.state == 'up':
-            view = sender.view
-            assert view is not None
-            assert view.cap('workers') == OLD
-
-    barrier.ledger.before_report = check_senders
-    old.join(wait)
-    assert waits > 2
-    assert old.member.state == 'up'
-
-
-def test_join_when_removed_before_its_last_report_waits_again() -> None:
-    barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
-    old = barrier.add(OLD)
-    for _ in range(2):
-        sender.refresh()
-        first.refresh()
-    waits = 0
-
-    def wait(seconds: float) -> None:
-        nonlocal waits
-        waits += 1
-        barrier.clock.now += seconds
-        assert old.member.state == 'joining'
-        for membership in (sender, first):
-            membership.refresh()
-
-    def remove_once(member: Member) -> None:
-        if member.id == old.member.id and member.state == 'up':
-            barrier.ledger.before_report = lambda member: None
-            barrier.clock.now += LONGEST_LEASE_PERIODS
-            barrier.ledger.leave(member.id)
-            for membership in (sender, first):
-                membership.refresh()
-
-    barrier.ledger.before_report = remove_once
-    old.join(wait)
-    assert waits > 0
-    assert old.member.state == 'up'
-    view = sender.view
-    assert view is not None
-    assert view.cap('workers') == OLD
-
-
-def test_join_when_the_ledger_fails_for_a_lease_raises() -> None:
-    barrier = Barrier()
-    barrier.add(NEW, 'api')
-    barrier.join(barrier.add(NEW))
-    old = barrier.add(OLD)
-    start = barrier.clock.now
-    barrier.ledger.outage = (start + 0.5, start + 100)
-    with pytest.raises(exceptions.Unreachable):
-        barrier.join(old)
-    assert old.member.state == 'joining'
-    assert barrier.clock.now < start + 2 * LONGEST_LEASE_PERIODS
-
-
-def test_join_below_a_new_hold_waits_until_senders_know_it() -> None:
-    barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
-    sender.refresh()
-    old = barrier.add(OLD)
-    barrier.ledger.hold('workers')  # at the version of the new server
-    assert barrier.join(old) > 0
-    assert sender.age >= LEASE_PERIODS
-
-
-def test_join_waits_if_a_server_with_its_manifest_still_waits() -> None:
-    barrier = Barrier()
-    barrier.add(NEW, 'api')
-    barrier.join(barrier.add(NEW))
-    barrier.add(OLD)  # it has not passed its barrier
-    assert barrier.join(barrier.add(OLD)) > 0
-
-
-def test_join_after_a_server_with_its_manifest_does_not_wait() -> None:
-    barrier = Barrier()
-    barrier.add(NEW, 'api')
-    barrier.join(barrier.add(NEW))
-    assert barrier.join(barrier.add(OLD)) > 0
-    assert barrier.join(barrier.add(OLD)) == 0
-
-
-def test_join_of_a_server_with_a_pin_waits_for_senders_without() -> None:
-    barrier = Barrier()
-    barrier.add(NEW, 'api')
-    barrier.join(barrier.add(NEW))
-    member = Member('old', 'worker', 'host', 'workers', '0.1.0', OLD)
-    emulating = Membership(
-        member, barrier.ledger, period=1.0, pinned=OLD, clock=barrier.clock
-    )
-    emulating.refresh()
-    assert barrier.join(emulating) > 0
-
-
-def test_join_of_a_large_group_wakes_nobody(ledger: TestLedger) -> None:
-    announced: list[int] = []
-
-    def add(number: int) -> None:
-        membership = Membership(
-            Member(str(number), 'worker', 'host', 'workers', '0.1.0', NEW),
-            ledger,
-            period=PERIOD,
-            announce=lambda: announced.append(number),
-        )
-        membership.join()
-
-    for number in range(2 * EXACT_COUNT):
-        add(number)
-    assert set(announced) == set(range(EXACT_COUNT))
-
-
-def test_join_below_the_cap_waits_for_the_lease_of_a_silent_sender(
-    fleet: Fleet, ledger: TestLedger
-) -> None:
-    first = fleet.add(NEW)
-    first.start()
-    first.join()
-    silent = fleet.add(NEW, topic='api')
-    silent.refresh()  # in the ledger, but it sends no further heartbeat
-
-    old = fleet.add(OLD)
-    old.start()
-    began = time.monotonic()
-    old.join()
-    lease = PERIOD * LEASE_PERIODS
-    assert time.monotonic() - began >= lease
-    # Now the lease of the silent sender is over.
-    assert silent.age > lease
-
-
-def test_join_below_the_cap_next_to_a_joining_server_waits(
-    fleet: Fleet, ledger: TestLedger
-) -> None:
-    sender = fleet.add(NEW, topic='api', period=LONG)
-    server = fleet.add(NEW, period=LONG)
-    server.refresh()
-    server.join()
-    sender.refresh()
-    joining, second = (fleet.add(OLD, period=LONG) for _ in range(2))
-    joining.refresh()
-    server.refresh()
-
-    def wait(seconds: float) -> None:
-        assert second.member.state == 'joining'
-        sender.refresh()
-        sender.refresh()
-        server.refresh()
-        joining.refresh()
-        joining.refresh()
-
-    second.join(wait)
-    assert second.member.state == 'up'
-    view = sender.view
-    assert view is not None
-    assert dict(view.cap('workers')) == {'Thing': '1.0'}
 
 
 def test_stop_leaves_the_ledger(fleet: Fleet, ledger: TestLedger) -> None:
@@ -622,7 +184,7 @@ def test_stop_ends_the_heartbeats_and_announces_each_change_once(
     (thread,) = set(threading.enumerate()) - before
     assert thread.daemon
     assert thread.name == 'fleet-heartbeat'
-    membership.join()
+    membership.refresh()
     announcements = 0
     membership.stop()
     assert not thread.is_alive()
@@ -841,21 +403,6 @@ def test_current_after_a_failure_without_heartbeats_reports_again(
         sender.refresh()
     ledger.broken = False
     assert sender.current().count() == 1
-
-
-def test_join_after_two_reports_announces_both_of_its_states() -> None:
-    announced = []
-    ledger = MemoryLedger()
-    membership = Membership(
-        Member('a', 'worker', 'host', 'workers', '0.1.0', NEW),
-        ledger,
-        period=LONG,
-        announce=lambda: announced.append(membership.member.state),
-    )
-    membership.refresh()
-    membership.refresh()
-    membership.join()
-    assert announced == ['joining', 'up']
 
 
 def test_refresh_of_threads_that_wait_for_a_report_shares_the_next() -> None:

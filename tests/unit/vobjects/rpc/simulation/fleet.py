@@ -40,6 +40,7 @@ from vobjects.rpc.dispatcher import Dispatcher
 from vobjects.rpc.drivers import errors
 from vobjects.rpc.expiry import Expiry
 from vobjects.rpc.fleet import LEASE_PERIODS, Member, Report, View
+from vobjects.rpc.join_barrier import ServerMembership
 from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger
 from vobjects.rpc.membership import Membership
 from vobjects.rpc.memory_ledger import MemoryLedger
@@ -90,24 +91,19 @@ class SimulatedResult(objects.Resource):
     }
 
 
-def _manifest(minor: int, *, records: bool) -> Manifest:
+def _manifest(minor: int) -> Manifest:
     versions = {
         cls.obj_name(): cls.VERSION
         for cls in objects.registered_types()
         if cls.__module__ == fleet_types.__name__
     }
-    if not records:
-        del versions[fleet_types.RecordedResponse.obj_name()]
     for cls in (SimulatedRequest, SimulatedResult):
         versions[cls.obj_name()] = f'1.{minor}'
     return Manifest(versions)
 
 
-#: Whether servers record responses -> manifests of the releases, oldest first.
-RELEASES = {
-    records: [_manifest(minor, records=records) for minor in range(3)]
-    for records in (True, False)
-}
+#: Manifests of the releases, oldest first.
+RELEASES = [_manifest(minor) for minor in range(3)]
 
 
 def minor_version(manifest: Manifest | None) -> int | None:
@@ -231,8 +227,8 @@ class Server:
         self.release = release
         self.process = Process(fleet.kernel, name, fleet.clock_rate())
         self.access, ledger = fleet.open_ledger(name)
-        manifest = RELEASES[fleet.records][release]
-        self.membership = Membership(
+        manifest = RELEASES[release]
+        self.membership = ServerMembership(
             fleet.member(name, TOPIC, manifest),
             ledger,
             period=PERIOD,
@@ -339,16 +335,15 @@ class Server:
             for name, default in DEFAULTS.items()
         }
         call = call_state.current_call()
-        if fleet.records and fleet.responses.get(call):
+        if fleet.responses.get(call):
             raise DuplicateCallError(call)
         fleet.invariants.note_executed(
             self, request.name, values, context['minor']
         )
         result = SimulatedResult(name=request.name, **values)
-        if fleet.records:
-            fleet.responses[call] = fleet_types.RecordedResponse(
-                content=result.obj_to_primitive()
-            )
+        fleet.responses[call] = fleet_types.RecordedResponse(
+            content=result.obj_to_primitive()
+        )
         fleet.kernel.sleep(fleet.delay(0.02))
         return result
 
@@ -395,7 +390,7 @@ class Message:
         if chance < 0.4:
             error = errors.AnswerLost('the connection is lost')
             fleet.kernel.after(0.01, lambda: self.reply(None, error))
-        elif chance < 0.8 and fleet.records:
+        elif chance < 0.8:
             fleet.kernel.after(0.01, lambda: fleet.arrive(self))
 
 
@@ -425,7 +420,7 @@ class Rpc:
         fleet.invariants.note_sent(self._sender, message.minor)
         is_repeated = fleet.kernel.random.random() < fleet.duplication
         message.sender = self._sender
-        for _ in range(1 + (is_repeated and fleet.records)):
+        for _ in range(1 + is_repeated):
             if fleet.kernel.now >= self._sender.mute_until:
                 fleet.transmit(lambda: fleet.arrive(message))
         message.waiters.wait(lambda: message.result is not None, self._timeout)
@@ -450,9 +445,7 @@ class Sender:
         self.mute_until = self.deaf_until = 0.0
         self.conf = None  # as a transport without options of RabbitMQ
         # A type that no server has: they do not know the manifest.
-        manifest = Manifest(
-            {**RELEASES[fleet.records][release], f'Type{name}': '1.0'}
-        )
+        manifest = Manifest({**RELEASES[release], f'Type{name}': '1.0'})
         before = manifests.emulate(manifest)
         try:
             self._client = Client(
@@ -502,7 +495,7 @@ class Sender:
         fleet = self.fleet
         fleet.invariants.note_requested(name, values)
         release = fleet.kernel.random.randrange(4)
-        limit = RELEASES[fleet.records][release] if release < 3 else None
+        limit = RELEASES[release] if release < 3 else None
         try:
             result = self._client.call(
                 {}, SimulatedRequest(name=name, **values), limit
@@ -543,7 +536,6 @@ class Fleet:
         self.duplication = random.choice([0.0, 0.1])
         self.slots = random.choice([1, 2, 8])
         self.load = random.choice([0.5, 2.0, 5.0])
-        self.records = random.random() < 0.8
         self.ledger_down_until = 0.0
         self.responses: dict[str, fleet_types.RecordedResponse] = {}
         self.servers: dict[str, Server] = {}
@@ -659,10 +651,12 @@ class Fleet:
         """Tell the invariants about the content of the ledger."""
         if self._is_sql:
             with self.database.engine.connect() as connection:
-                roster = self._statements.roster(connection)
+                members = self._statements.members(connection)
+                held = self._statements.exact_view(connection).held
         else:
-            roster = self.memory.roster()
-        self.invariants.note_ledger(roster, minor_version(roster.held))
+            members = self.memory.members(1000)
+            held = self.memory.get().held
+        self.invariants.note_ledger(members, minor_version(held))
 
     # Faults
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vobjects.rpc.fleet import LONGEST_LEASE_PERIODS, Roster
+from vobjects.rpc.fleet import LONGEST_LEASE_PERIODS, Member
 
 if TYPE_CHECKING:
     from tests.unit.vobjects.rpc.simulation.fleet import Fleet, Sender, Server
@@ -124,15 +124,13 @@ class Invariants:
         self._listed.clear()
         self._held = None, self._kernel.now
 
-    def note_ledger(self, roster: Roster, held: int | None) -> None:
+    def note_ledger(self, members: list[Member], held: int | None) -> None:
         """Note the content of the ledger after a change.
 
         :param held: version at which a hold keeps the cap
         """
         servers = {
-            m.id: m.state
-            for m in roster.members
-            if m.id in self._fleet.servers
+            m.id: m.state for m in members if m.id in self._fleet.servers
         }
         for name in sorted(self._listed.keys() - servers.keys()):
             del self._listed[name]

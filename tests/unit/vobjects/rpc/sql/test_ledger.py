@@ -205,7 +205,7 @@ def test_report_of_a_change_raises_the_generation(
     view = view_of(store.ledger, changed)
     assert view.generation == 2
     assert view == dataclasses.replace(
-        fleet.Roster(2, (changed,)).view, token=view.token
+        fleet.View(2, fleet.group_members([changed])), token=view.token
     )
 
 
@@ -486,36 +486,6 @@ def test_manifest_is_found_if_another_process_has_reported_it(
     assert SqlLedger(engine).manifest(digest) == MEMBER.manifest
     SqlLedger(engine).leave(MEMBER.id)
     assert SqlLedger(engine).manifest(digest) is None
-
-
-def test_roster_contains_all_members_and_the_hold(store: Store) -> None:
-    assert store.ledger.roster() == fleet.Roster(0, ())
-    members = add(store.ledger, 2)
-    store.silence(members[1].id, SILENCE)
-    store.ledger.hold('engine')
-    roster = store.ledger.roster()
-    assert roster.generation == 3
-    assert roster.held == MEMBER.manifest
-    ages = {member.id: member.age for member in roster.members}
-    assert set(ages) == {member.id for member in members}
-    assert ages[members[1].id] >= SILENCE > ages[members[0].id] >= 0
-
-
-def test_roster_is_in_the_order_in_which_members_joined(
-    engine: sqlalchemy.Engine,
-) -> None:
-    ledger = SqlLedger(engine)
-    columns = LedgerTables().members
-    joined = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
-    for name, day in (('c', 1), ('b', 2), ('a', 2)):
-        ledger.report(dataclasses.replace(MEMBER, id=name))
-        with engine.begin() as connection:
-            connection.execute(
-                sqlalchemy.update(columns)
-                .where(columns.c.id == name)
-                .values(created_at=joined + datetime.timedelta(days=day))
-            )
-    assert [m.id for m in ledger.roster().members] == ['c', 'a', 'b']
 
 
 def test_time_is_that_of_the_database(engine: sqlalchemy.Engine) -> None:
@@ -836,7 +806,6 @@ UNREADABLE: dict[str, dict[str, str]] = {
 
 READERS: dict[str, Callable[[SqlLedger], Any]] = {
     'get': lambda ledger: ledger.get(),
-    'roster': lambda ledger: ledger.roster(),
     'members': lambda ledger: ledger.members(10),
     'unaware': lambda ledger: ledger.unaware(10**6, ''),
     'report': lambda ledger: ledger.report(MEMBER),
@@ -875,4 +844,4 @@ def test_unreadable_member_harms_no_reader_and_expires(
         assert MEMBER.id in shown, name
     expired = SqlLedger(engine).expire(100.0)
     assert [member.id for member in expired] == [OTHER.id]
-    assert [m.id for m in SqlLedger(engine).roster().members] == [MEMBER.id]
+    assert [m.id for m in SqlLedger(engine).members(10)] == [MEMBER.id]

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Join the fleet as a server, behind a barrier.
+
+A server that would lower the cap of the servers that are ``up`` first reports
+itself as ``joining``. It starts to consume when every other live process has
+seen the generation that contains it, or when their leases have expired. While
+it consumes, nothing is therefore sent above the new cap. It rejects messages
+that were sent just before, and their senders send them again
+(:mod:`vobjects.rpc.client`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from vobjects import exceptions
+from vobjects.objects.manifest import minimum
+from vobjects.rpc.fleet import LONGEST_LEASE_PERIODS, Member, State, View
+from vobjects.rpc.ledger import LedgerStore
+from vobjects.rpc.membership import Membership
+
+LOG = logging.getLogger(__name__)
+
+#: Seconds between looks at the ledger during the join barrier.
+BARRIER_INTERVAL = 0.1
+
+
+class ServerMembership(Membership):
+    """The membership of a server.
+
+    :param member: the member that this process reports
+    :param ledger: the ledger to report to
+    :param options: see :class:`vobjects.rpc.membership.Membership`
+    """
+
+    def __init__(
+        self, member: Member, ledger: LedgerStore, **options: Any
+    ) -> None:
+        super().__init__(member, ledger, **options)
+        self._store = ledger
+
+    def join(self, wait: Callable[[float], Any] | None = None) -> None:
+        """Pass the join barrier and change the state to ``up``.
+
+        Call it after :meth:`start` and before you consume messages.
+
+        :param wait: sleeps for a number of seconds; a true result aborts
+        :raises vobjects.exceptions.NoLivePeer: the ledger does not respond;
+            during the barrier, it may fail for up to the longest lease
+        """
+        wait = wait or self._stopping.wait
+        absences = self._absences
+        view = self.refresh()
+        self._announce_changes()
+        must_wait = self._lowers_cap(view)
+        generation: int | None = view.generation
+        while True:
+            if must_wait:
+                absences = self._wait_at_barrier(generation, wait)
+            if self._stopping.is_set():
+                return
+            self._set_state('up')
+            try:
+                self.refresh()
+            except (exceptions.FleetError, exceptions.Unreachable) as error:
+                # The next heartbeat reports the state.
+                LOG.warning('The fleet is out of reach: %s', error.message)
+            self._announce_changes()
+            if absences == self._absences:
+                return
+            # The ledger may have removed this process before it received the
+            # report. Senders then ignored its versions, and servers that had
+            # the same cap may have left.
+            self._set_state('joining')
+            must_wait, generation = True, None
+
+    def _set_state(self, state: State) -> None:
+        with self._refreshing:
+            self.member = dataclasses.replace(self.member, state=state)
+
+    def _lowers_cap(self, view: View) -> bool:
+        """Return whether senders may use more than this server supports.
+
+        Senders may not know yet what servers that are joining support, nor
+        that a hold has begun.
+        """
+        up = [
+            group.manifest
+            for group in view.servers(self.member.topic)
+            if group.state == 'up'
+        ]
+        own = self.member.manifest
+        return bool(up) and minimum(up) != minimum([*up, own])
+
+    def _wait_at_barrier(
+        self, generation: int | None, wait: Callable[[float], Any]
+    ) -> int:
+        """Wait until no process can send above the new cap.
+
+        :param generation: the generation that contains this process; None:
+            that of a new report
+        :returns: the number of absences before the wait
+        :raises vobjects.exceptions.NoLivePeer: the ledger has not responded
+            for the longest lease
+        """
+        start = responded = self._monotonic()
+        lease = self.period * LONGEST_LEASE_PERIODS
+        absences = self._absences
+        while True:
+            try:
+                if generation is None or absences != self._absences:
+                    # The ledger may have removed this process as dead. Senders
+                    # then ignore its versions, so the wait starts over.
+                    generation = self.refresh().generation
+                    start = self._monotonic()
+                    absences = self._absences
+                unaware = self._store.unaware(generation, self.member.id)
+                responded = self._monotonic()
+                if not unaware.count or responded - start >= lease:
+                    # Detect an absence that no heartbeat has detected yet.
+                    self.refresh()
+                    if absences == self._absences:
+                        return absences
+                    continue
+            except (exceptions.FleetError, exceptions.Unreachable) as error:
+                if self._monotonic() - responded >= lease:
+                    raise
+                LOG.warning('Cannot join the fleet yet: %s', error.message)
+                generation = None
+            else:
+                LOG.info(
+                    'Waiting for %d processes to learn that %s joins: %s%s',
+                    unaware.count,
+                    self.member.label,
+                    ', '.join(process.label for process in unaware.examples),
+                    ', ...' * (unaware.count > len(unaware.examples)),
+                )
+            if wait(BARRIER_INTERVAL):
+                return absences
