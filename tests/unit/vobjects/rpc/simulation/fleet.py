@@ -460,9 +460,7 @@ class Sender:
             manifests.emulate(before)
         self.membership = Membership(
             fleet.member(name, 'senders', manifest, state='up'),
-            RemoteLedger(
-                self._client, PERIOD * LEASE_PERIODS, self.process.clock
-            ),
+            RemoteLedger(self._client, PERIOD * LEASE_PERIODS),
             period=PERIOD,
             on_view=self._note_view,
             clock=self.process.clock,
