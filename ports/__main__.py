@@ -19,16 +19,29 @@ import sys
 import tempfile
 import tomllib
 import venv
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ports import editing
 from ports.port import Port
 
-NAMES = ('magnum', 'barbican')
+NAMES = ('magnum', 'barbican', 'nova')
 
 _REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 _PRINT_SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))'
+
+_PYTEST = (
+    '-m',
+    'pytest',
+    '-q',
+    '-p',
+    'no:cacheprovider',
+    '-p',
+    'no:warnings',
+    '--tb=short',
+    '--numprocesses',
+    '2',
+)
 
 _TEST_REQUIREMENTS = (
     'ddt',
@@ -38,6 +51,7 @@ _TEST_REQUIREMENTS = (
     'pytest-xdist',
     'python-subunit',
     'requests-mock',
+    'stestr',
     'testscenarios',
     'testtools',
     'WebTest',
@@ -86,12 +100,7 @@ def run(port: Port, cache: pathlib.Path, *, edit: bool) -> bool:
         for name in (port.name, *port.empty_folders):
             (root / name).mkdir(parents=True)
         site = subprocess.check_output(
-            [
-                python,
-                '-c',
-                'import sysconfig as s; print(s.get_path("purelib"))',
-            ],
-            text=True,
+            [python, '-c', _PRINT_SITE_PACKAGES], text=True
         ).strip()
         package = root / port.name
         shutil.copytree(
@@ -100,20 +109,6 @@ def run(port: Port, cache: pathlib.Path, *, edit: bool) -> bool:
             dirs_exist_ok=True,
             ignore=shutil.ignore_patterns('__pycache__'),
         )
-        command = [
-            python,
-            '-m',
-            'pytest',
-            '-q',
-            '-p',
-            'no:cacheprovider',
-            '-p',
-            'no:warnings',
-            '--tb=short',
-            '--numprocesses',
-            '2',
-        ]
-        tests = [str(root / path) for path in port.tests]
         if edit:
             difference = editing.apply(package, port.edits)
             print(
@@ -123,22 +118,68 @@ def run(port: Port, cache: pathlib.Path, *, edit: bool) -> bool:
                 f' {difference.inserted_modules}',
                 flush=True,
             )
-            tests.append(str(_REPOSITORY / 'ports' / port.name / 'tests'))
-            for test in port.replaced_tests:
-                # Of the two, pytest takes a path only relative to the root.
-                command.append(
-                    f'--deselect={test}'
-                    if '::' in test
-                    else f'--ignore={root / test}'
-                )
-        environment = {**os.environ, 'PYTHONPATH': f'{root}:{_REPOSITORY}'}
-        return bool(
-            subprocess.call(
-                [*command, f'--rootdir={root}', *tests],
-                cwd=root,
-                env=environment,
-            )
+        replaced = port.replaced_tests if edit else ()
+        own = [str(_REPOSITORY / 'ports' / port.name / 'tests')] * edit
+        if port.stestr_folder:
+            commands = [_stestr(port, root, replaced)]
+            commands += [[python, *_PYTEST, f'--rootdir={root}', *own]] * edit
+        else:
+            commands = [
+                [python, *_PYTEST, *_pytest(port, root, replaced), *own]
+            ]
+        environment = {
+            **os.environ,
+            'PYTHONPATH': f'{root}:{_REPOSITORY}',
+            'PATH': f'{pathlib.Path(python).parent}:{os.environ["PATH"]}',
+        }
+        results = [
+            subprocess.call(command, cwd=root, env=environment)
+            for command in commands
+        ]
+        return any(results)
+
+
+def _pytest(
+    port: Port, root: pathlib.Path, replaced: Sequence[str]
+) -> Iterator[str]:
+    """Yield arguments of pytest for the tests of a service."""
+    yield f'--rootdir={root}'
+    for test in replaced:
+        # Of the two, pytest takes a path only relative to the root.
+        yield (
+            f'--deselect={test}' if '::' in test else f'--ignore={root / test}'
         )
+    for path in port.tests:
+        yield str(root / path)
+
+
+def _stestr(
+    port: Port, root: pathlib.Path, replaced: Sequence[str]
+) -> list[str]:
+    """Return the command that runs the tests of a service with stestr."""
+    (root / '.stestr.conf').write_text(
+        f'[DEFAULT]\ntest_path=./{port.stestr_folder}\ntop_dir=./\n'
+    )
+    excluded = [f'--exclude-regex={_names(replaced)}'] if replaced else []
+    return [
+        'stestr',
+        'run',
+        '--concurrency=2',
+        '--force-subunit-trace',
+        *excluded,
+        _names(port.tests),
+    ]
+
+
+def _names(paths: Iterable[str]) -> str:
+    """Return a regular expression for the names of tests in some files."""
+    return '|'.join(
+        path.removesuffix('.py').replace('.py::', '.').translate(_DOTS) + r'\b'
+        for path in paths
+    )
+
+
+_DOTS = str.maketrans({'/': r'\.', '.': r'\.', ':': '.'})
 
 
 def _library_requirements() -> list[str]:

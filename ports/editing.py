@@ -10,8 +10,8 @@ service cannot be edited in part.
     Remove      delete definitions, imports or assignments
     Replace     put source in place of a definition
     Body        put source in place of the body of a function
-    Import      put an import in place of another one
     Module      put a file of this folder in place of a module, or remove it
+    NewModule   add a file of this folder
 """
 
 from __future__ import annotations
@@ -90,7 +90,15 @@ class Module:
     replacement: pathlib.Path | None = None
 
 
-Edit = Remove | Replace | Body | Module
+@dataclasses.dataclass(frozen=True)
+class NewModule:
+    """Add a file as a module."""
+
+    path: str
+    source: pathlib.Path
+
+
+Edit = Remove | Replace | Body | Module | NewModule
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,6 +125,13 @@ def apply(package: pathlib.Path, edits: Iterable[Edit]) -> Difference:
     removed = inserted = removed_modules = inserted_modules = 0
     for edit in edits:
         path = package / edit.path
+        if isinstance(edit, NewModule):
+            after = edit.source.read_text()
+            inserted_modules += len(after.splitlines())
+            if path.exists():
+                raise EditError(f'{path} exists')
+            path.write_text(after)
+            continue
         if not path.is_file():
             raise EditError(f'{path} does not exist')
         before = path.read_text()

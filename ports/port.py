@@ -18,6 +18,8 @@ class Port:
     :ivar replaced_tests: those that test the machinery that the edits remove;
         ``PATH`` or ``PATH::CLASS``
     :ivar requirements: further requirements of the tests
+    :ivar stestr_folder: folder of tests that stestr runs, because pytest
+        cannot; the tests are below it
     :ivar empty_folders: folders that the tests expect beside the package
     """
 
@@ -27,4 +29,5 @@ class Port:
     tests: tuple[str, ...]
     replaced_tests: tuple[str, ...]
     requirements: tuple[str, ...] = ()
+    stestr_folder: str = ''
     empty_folders: tuple[str, ...] = ()

@@ -100,6 +100,8 @@ class VersionedFunction:
         self.functions: RangeMap[Function] = RangeMap(qualname)
         self._adapter = adapter
         self._methods: list[Function] = []
+        #: Names of the request in calls without positional arguments.
+        self._request_names: tuple[str, ...] = ()
 
     def api_version(
         self,
@@ -157,27 +159,22 @@ class VersionedFunction:
         """Return the function for a call, without ``self``."""
         request = self._adapter.request
         if request is None:
-            request = self._request_of(arguments, named)
+            request = arguments[0] if arguments else self._request_of(named)
         return self.at(self._adapter.version_of(request))
 
-    def _request_of(
-        self,
-        arguments: tuple[Any, ...],
-        named: Mapping[str, Any],
-        position: int = 0,
-    ) -> Any:
-        """Return the request among the arguments of a call.
+    def _request_of(self, named: Mapping[str, Any], position: int = 0) -> Any:
+        """Return the request among the named arguments of a call.
 
-        :param position: 1 if the functions take ``self`` before the request,
-            which ``arguments`` lacks
+        FastAPI and Nova pass all arguments by name.
+
+        :param position: 1 if the functions take ``self`` before the request
         """
-        if arguments:
-            return arguments[0]
-        # FastAPI and Nova pass all arguments by name.
-        for entry in reversed([*self.functions]):
-            name = [*inspect.signature(entry.value).parameters, '', ''][
-                position
-            ]
+        if not self._request_names:
+            self._request_names = tuple(
+                [*inspect.signature(entry.value).parameters, '', ''][position]
+                for entry in reversed([*self.functions])
+            )
+        for name in self._request_names:
             if name in named:
                 return named[name]
         raise TypeError(
@@ -255,7 +252,7 @@ class VersionedFunction:
             return function(instance, request, *rest, **named)
 
         def by_name(instance: Any, named: dict[str, Any]) -> Any:
-            request = self._request_of((), named, 1)
+            request = self._request_of(named, 1)
             return self.at(adapter.version_of(request))(instance, **named)
 
         def method_with_proxy(*arguments: Any, **named: Any) -> Any:
@@ -286,6 +283,10 @@ class VersionedFunction:
         # FastAPI resolves annotations with it.
         if name == '__globals__':
             return inspect.unwrap(newest).__globals__
+        # Metaclasses read what decorators below api_version have attached.
+        attributes = vars(newest)
+        if name in attributes and name != ATTRIBUTE:
+            return attributes[name]
         raise AttributeError(name)
 
     def __repr__(self) -> str:
@@ -299,6 +300,7 @@ class VersionedFunction:
                 ' both be coroutine functions, or neither'
             )
         self.functions.add(*entry)
+        self._request_names = ()
 
 
 class VersionedCoroutineFunction(VersionedFunction):

@@ -47,10 +47,15 @@ class RangeMap(Generic[T]):
     """Values by range of versions.
 
     :param name: name of a value in messages: ``'request schema'``
+    :param may_overlap: whether ranges may overlap; the value declared first
+        then applies
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, may_overlap: bool = False) -> None:
         self.name = name
+        self._may_overlap = may_overlap
+        self._declared: list[RangeEntry[T]] = []
+        #: The same in the order of versions.
         self._entries: list[RangeEntry[T]] = []
         #: Results of :meth:`at`, for callers that cannot afford a call.
         self.cache: dict[Version, T | None] = {}
@@ -100,12 +105,14 @@ class RangeMap(Generic[T]):
         at = bisect.bisect_left(
             self._entries, first, key=lambda entry: entry.first
         )
-        for old in self._entries[max(at - 1, 0) : at + 1]:
+        neighbours = self._entries[max(at - 1, 0) : at + 1]
+        for old in () if self._may_overlap else neighbours:
             if _begins_within(new, old) or _begins_within(old, new):
                 raise exceptions.DeclarationError(
                     f'{self.name} {new} overlaps {self.name} {old}'
                 )
         self._entries.insert(at, new)
+        self._declared.append(new)
         self.cache.clear()
 
     def at(self, version: Version) -> T | None:
@@ -117,7 +124,7 @@ class RangeMap(Generic[T]):
         value = next(
             (
                 entry.value
-                for entry in self._entries
+                for entry in self._declared
                 if entry.first <= version
                 and not (entry.last and entry.last < version)
             ),

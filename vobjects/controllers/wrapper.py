@@ -54,6 +54,7 @@ def declare(
     value: Any,
     min_version: str | Version | None,
     max_version: str | Version | None,
+    wrapper_class: type[MethodWrapper] | None = None,
 ) -> Decorator:
     """Return a decorator that adds a declaration to a method.
 
@@ -62,6 +63,7 @@ def declare(
     :param value: the declaration
     :param min_version: first version; None: no lower limit
     :param max_version: last version; None: no upper limit
+    :param wrapper_class: see :func:`wrap`
     :raises vobjects.exceptions.InvalidVersion: a bound is not a version
     """
     first, last = bound(min_version), bound(max_version)
@@ -69,7 +71,7 @@ def declare(
     location = f'{frame.f_code.co_filename}:{frame.f_lineno}'
 
     def decorate(function: Function) -> Function:
-        wrapped = wrap(function)
+        wrapped = wrap(function, wrapper_class)
         declarations: RangeMap[Any] = getattr(spec_of(wrapped), kind)
         declarations.add(value, first, last, location)
         return wrapped
@@ -77,9 +79,13 @@ def declare(
     return decorate
 
 
-def wrap(function: Function) -> Function:
+def wrap(
+    function: Function, wrapper_class: type[MethodWrapper] | None = None
+) -> Function:
     """Return a method that enforces its declarations.
 
+    :param wrapper_class: class that checks the calls, for a service that has
+        its own errors or validation; None: :class:`MethodWrapper`
     :raises vobjects.exceptions.DeclarationError: ``api_version`` is below
     """
     if hasattr(function, ATTRIBUTE):
@@ -89,8 +95,7 @@ def wrap(function: Function) -> Function:
             f'{function.__qualname__}: write api_version above the decorators'
             ' that declare schemas, statuses and removal'
         )
-    spec = MethodSpec()
-    wrapper = MethodWrapper(function, spec)
+    wrapper = (wrapper_class or MethodWrapper)(function)
     call: Function
     if inspect.iscoroutinefunction(function):
 
@@ -118,20 +123,26 @@ def wrap(function: Function) -> Function:
             wrapper.check_response(version, environ, response)
             return response
 
-    setattr(call, ATTRIBUTE, spec)
+    setattr(call, ATTRIBUTE, wrapper.spec)
     return call
 
 
 class MethodWrapper:
     """Checks the calls of one method.
 
+    Override the methods for a service that has its own errors or validation,
+    and pass the class to :func:`declare`.
+
     :param function: the method
-    :param spec: its declarations
+    :param spec: its declarations; None: an empty one
+    :ivar spec: its declarations
     """
 
-    def __init__(self, function: Function, spec: MethodSpec) -> None:
+    def __init__(
+        self, function: Function, spec: MethodSpec | None = None
+    ) -> None:
         self._function = function
-        self._spec = spec
+        self.spec = spec or MethodSpec()
         parameters = list(inspect.signature(function).parameters)
         self._request_at = int(parameters[:1] in (['self'], ['cls']))
         self._request_name = (parameters[self._request_at :] or [''])[0]
@@ -139,6 +150,14 @@ class MethodWrapper:
         self._body_at = (
             parameters.index('body') if 'body' in parameters else None
         )
+
+    def request_of(
+        self, arguments: tuple[Any, ...], named: Mapping[str, Any]
+    ) -> Any:
+        """Return the request among the arguments of a call."""
+        if self._request_at < len(arguments):
+            return arguments[self._request_at]
+        return named[self._request_name]
 
     def check_request(
         self, arguments: tuple[Any, ...], named: dict[str, Any]
@@ -154,12 +173,8 @@ class MethodWrapper:
         :raises vobjects.microversions.errors.ExperimentalMethod: the request
             does not opt in to experimental methods
         """
-        spec = self._spec
-        request = (
-            arguments[self._request_at]
-            if self._request_at < len(arguments)
-            else named[self._request_name]
-        )
+        spec = self.spec
+        request = self.request_of(arguments, named)
         version = version_of(request)
         if spec.removal is not None:
             spec.removal.check(self._function.__name__, version)
@@ -179,7 +194,7 @@ class MethodWrapper:
 
         :raises vobjects.microversions.errors.UnexpectedError: see above
         """
-        statuses = self._spec.error_statuses
+        statuses = self.spec.error_statuses
         if not statuses:
             return
         expected = statuses.at(version) or frozenset()
@@ -194,9 +209,9 @@ class MethodWrapper:
 
         :raises vobjects.exceptions.VobjectsError: it does not match its schema
         """
-        if not self._spec.response_schemas or not environ.get(CHECK_RESPONSES):
+        if not self.spec.response_schemas or not environ.get(CHECK_RESPONSES):
             return
-        schema = self._spec.response_schemas.at(version)
+        schema = self.spec.response_schemas.at(version)
         fault = None if schema is None else schema.fault(response)
         if fault:
             raise exceptions.VobjectsError(
@@ -216,7 +231,7 @@ class MethodWrapper:
             body = arguments[self._body_at]
         else:
             body = None
-        schemas = self._spec.request_schemas
+        schemas = self.spec.request_schemas
         schema = schemas.at(version)
         if schema is not None:
             schema.check(body, 'body', version, schemas)
@@ -224,7 +239,7 @@ class MethodWrapper:
     def _parse_query(
         self, version: Version, environ: Mapping[str, Any]
     ) -> dict[str, Any]:
-        schemas = self._spec.query_schemas
+        schemas = self.spec.query_schemas
         schema = schemas.at(version)
         text = environ.get('QUERY_STRING') or ''
         pairs = query.parse_pairs(text) if text else []
