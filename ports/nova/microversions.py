@@ -17,7 +17,7 @@ from vobjects import exceptions
 from vobjects.controllers import dispatch, version_request, wrapper
 from vobjects.controllers.method_spec import MethodSpec, spec_of
 from vobjects.controllers.ranges import RangeMap
-from vobjects.microversions import errors, header, presets
+from vobjects.microversions import compat
 from vobjects.microversions.version_policy import MICROVERSION
 
 LOG = logging.getLogger(__name__)
@@ -54,26 +54,21 @@ api_version_request = property(
     lambda request, value: request.environ.update({MICROVERSION: value}),
 )
 
-_REQUESTED = header.Negotiator(presets.NOVA).requested
-
 
 def negotiate(request, minimum, maximum):
     """Set the version of a request from its headers."""
-    text = request.environ.get('HTTP_OPENSTACK_API_VERSION', '')
-    legacy = request.environ.get('HTTP_X_OPENSTACK_NOVA_API_VERSION', '')
-    try:
-        requested = _REQUESTED(text, [legacy])
-    except errors.MalformedVersion:
-        raise exception.InvalidAPIVersionString(
-            version=text or legacy
-        ) from None
-    default = maximum if requested.text == header.LATEST else minimum
-    found = APIVersionRequest(str(requested.version or default))
+    text = compat.get_version(
+        request.headers, 'compute', ['X-OpenStack-Nova-API-Version']
+    )
+    if text == 'latest':
+        found = maximum
+    else:
+        found = minimum if text is None else APIVersionRequest(text)
     # The headers of the response repeat it even if it is not served.
     request.api_version_request = found
     if not minimum <= found <= maximum:
         raise exception.InvalidGlobalAPIVersion(
-            req_ver=requested.text, min_ver=str(minimum), max_ver=str(maximum)
+            req_ver=text, min_ver=str(minimum), max_ver=str(maximum)
         )
 
 
