@@ -723,3 +723,40 @@ def test_signature_is_that_of_the_newest_function():
         'self',
         'req',
     ]
+
+
+def test_attributes_below_are_shown_while_the_class_is_created():
+    def action(function):
+        function.wsgi_action = 'resize'
+        return function
+
+    class Meta(type):
+        """Nova's way to find actions."""
+
+        def __new__(cls, name, bases, body):
+            body['actions'] = {
+                value.wsgi_action: key
+                for key, value in body.items()
+                if hasattr(value, 'wsgi_action')
+            }
+            return super().__new__(cls, name, bases, body)
+
+    class Actions(metaclass=Meta):
+        @api_version('1.1')
+        @action
+        def do_resize(self, req):
+            pass
+
+        @api_version('1.1')
+        def show(self, req):
+            pass
+
+    assert Actions.actions == {'resize': 'do_resize'}
+
+
+def test_call_by_name_does_not_inspect_signatures_again(monkeypatch):
+    assert Controller().index(req=at('1.8')) == 'new'
+    monkeypatch.setattr(inspect, 'signature', None)
+
+    assert Controller().index(req=at('1.8')) == 'new'
+    assert Controller().index(req=at('1.2')) == 'old'

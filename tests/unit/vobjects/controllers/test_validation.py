@@ -8,12 +8,14 @@ import pytest
 from vobjects import exceptions
 from vobjects.controllers import dispatch, method_spec, wrapper
 from vobjects.controllers.dispatch import api_version
+from vobjects.controllers.ranges import RangeMap
 from vobjects.controllers.responses import expected_errors, removed, response
 from vobjects.controllers.validation import (
     query_schema,
     response_body_schema,
     schema,
 )
+from vobjects.controllers.version_request import version_of
 from vobjects.microversions import errors, presets
 from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version
@@ -252,3 +254,49 @@ def test_check_when_a_version_has_no_schema_is_an_error():
     dispatch.check(presets.SENLIN, complete)
     with pytest.raises(exceptions.DeclarationError, match=r'from 1\.10 on'):
         dispatch.check(presets.SENLIN, partial)
+
+
+class OwnWrapper(wrapper.MethodWrapper):
+    """Checks of a service with its own errors and loose ranges."""
+
+    def __init__(self, function):
+        statuses = RangeMap('success status', may_overlap=True)
+        super().__init__(
+            function, method_spec.MethodSpec(success_statuses=statuses)
+        )
+
+    def check_request(self, arguments, named):
+        request = self.request_of(arguments, named)
+        return version_of(request), request
+
+    def check_error(self, version, error):
+        raise Failure(503) from error
+
+
+def test_service_may_check_its_calls_itself():
+    class Own:
+        @wrapper.declare('error_statuses', 404, '1.0', None, OwnWrapper)
+        def show(self, req):
+            raise KeyError
+
+    for call in (
+        lambda: Own().show({MICROVERSION: Version(1, 2)}),
+        lambda: Own().show(req={MICROVERSION: Version(1, 2)}),
+    ):
+        with pytest.raises(Failure):
+            call()
+
+
+@pytest.mark.parametrize(
+    ('version', 'status'), [('1.1', None), ('1.2', 200), ('1.5', 202)]
+)
+def test_ranges_that_may_overlap_give_the_value_declared_first(
+    version, status
+):
+    @wrapper.declare('success_statuses', 200, '1.2', '1.5', OwnWrapper)
+    @wrapper.declare('success_statuses', 202, '1.5', '1.9', OwnWrapper)
+    def show(req):
+        pass
+
+    statuses = method_spec.spec_of(show).success_statuses
+    assert statuses.at(Version.parse(version)) == status
