@@ -26,6 +26,7 @@ class Mutant(NamedTuple):
 
     :ivar owner: the module or class that has the function
     :ivar old: text of the function, replaced by ``new``
+    :ivar schedule: seed of the first schedule that violates an invariant
     :ivar in_sql: whether only a ledger in SQL has it
     """
 
@@ -33,6 +34,7 @@ class Mutant(NamedTuple):
     function: str
     old: str
     new: str
+    schedule: int
     in_sql: bool = False
 
     @contextlib.contextmanager
@@ -57,33 +59,34 @@ _Server = join_barrier.ServerMembership
 
 MUTANTS = {
     'lease from the response': Mutant(
-        _Membership, 'refresh', 'd = start\n', 'd = self._monotonic()\n'
+        _Membership, 'refresh', 'd = start\n', 'd = self._monotonic()\n', 191
     ),
     'endless lease': Mutant(
-        _Membership, '_leased_view', 'is_valid = self.age', 'is_valid = 0'
+        _Membership, '_leased_view', 'is_valid = self.age', 'is_valid = 0', 27
     ),
-    'no barrier': Mutant(_Server, 'join', 'self._lowers_cap(view)', 'False'),
+    'no barrier': Mutant(_Server, 'join', 'self._lowers_cap(view)', 'False', 8),
     'barrier ends early': Mutant(
-        _Server, '_wait_at_barrier', 'LONGEST_LEASE_PERIODS', '0.5'
+        _Server, '_wait_at_barrier', 'LONGEST_LEASE_PERIODS', '0.5', 37
     ),
     'endless barrier': Mutant(
-        _Server, '_wait_at_barrier', '- start >= lease', '< 0'
+        _Server, '_wait_at_barrier', '- start >= lease', '< 0', 15
     ),
     'barrier trusts joining servers': Mutant(
-        _Server, '_lowers_cap', "if group.state == 'up'", 'if True'
+        _Server, '_lowers_cap', "if group.state == 'up'", 'if True', 8
     ),
     'cap of servers that are up': Mutant(
         fleet.View,
         'cap',
         'self.servers(topic)]',
         "self.servers(topic) if group.state == 'up']",
+        8,
     ),
-    'hold ignored': Mutant(fleet.View, 'cap', 'self.held, ', 'None, '),
+    'hold ignored': Mutant(fleet.View, 'cap', 'self.held, ', 'None, ', 260),
     'dead after one period': Mutant(
-        expiry.Expiry, 'sweep', 'self._dead_after', '0.7'
+        expiry.Expiry, 'sweep', 'self._dead_after', '0.7', 3
     ),
     'steps of the clock ignored': Mutant(
-        expiry.Expiry, 'sweep', 'steady < self._dead_after', 'False'
+        expiry.Expiry, 'sweep', 'steady < self._dead_after', 'False', 15
     ),
     'repeated call has a new id': Mutant(
         client.Client,
@@ -91,15 +94,17 @@ MUTANTS = {
         'is_repeated = self._get_view(), True',
         'is_repeated, reader["call"] ='
         ' self._get_view(), True, uuid.uuid4().hex',
+        63,
     ),
     'generation without token': Mutant(
         LedgerStatements,
         'report',
         'known.revision == revision',
         'known.generation == pulse.generation',
+        10,
         in_sql=True,
     ),
     'server reads newer versions': Mutant(
-        serializer, 'check_supported', '> newest', '> Version(9, 9)'
+        serializer, 'check_supported', '> newest', '> Version(9, 9)', 299
     ),
 }
