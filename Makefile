@@ -275,7 +275,7 @@ clean: ## Remove all generated files and the state of the service
 	rm -rf '$(VENV)' '$(VENV_NEWEST)' '$(VENV_MUTANTS)' '$(VENV_LOWEST)' \
 		'$(STATE)' .test-logs \
 		doc/build build dist mutants *.egg-info \
-		distributions/*/*.egg-info distributions/*/build \
+		{distributions,transports}/*/{*.egg-info,build} \
 		.mypy_cache .pytest_cache .ruff_cache .hypothesis \
 		.import_linter_cache .grimp_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -303,8 +303,9 @@ $(BIN)/python:
 			--python '$(BIN)/python' install pip; \
 	}
 
-PROJECTS := pyproject.toml distributions/clustering/pyproject.toml \
-	constraints.txt
+TRANSPORTS := $(addprefix ./transports/,driverlib embedded pyamqp)
+PROJECTS := pyproject.toml constraints.txt \
+	$(addsuffix /pyproject.toml,$(SERVICE) $(TRANSPORTS))
 
 # uv is several times as fast as pip, which installs it, and does the same.
 VERSIONS ?= --constraint constraints.txt
@@ -317,7 +318,8 @@ define install
 endef
 
 # A call of `install` in a recipe must be one line.
-CLUSTERING := --editable '$(SERVICE)[clients,docker,mysql,postgresql]'
+CLUSTERING := $(addprefix --editable ,$(TRANSPORTS)) \
+	--editable '$(SERVICE)[clients,docker,mysql,postgresql]'
 EVERYTHING := --editable '.[test]' $(CLUSTERING)
 
 $(VENV)/.up: $(PROJECTS) | $(BIN)/python
@@ -337,6 +339,7 @@ $(VENV)/.test: $(PROJECTS) | $(BIN)/python
 constraints: $(VENV)/.test ## Update constraints.txt to the newest releases
 	@printf '%s\n' '-e .[test]' uv 'mutmut==3.8.*' \
 		'-e $(SERVICE)[clients,docker,mysql,postgresql]' \
+		$(addprefix '-e ,$(addsuffix ',$(TRANSPORTS))) \
 		| $(BIN)/uv pip compile --quiet --upgrade --universal \
 		--python-version 3.11 --no-annotate --no-header - \
 		| sed -e '1i # `make constraints` writes this file.' -e '/^-e /d' \

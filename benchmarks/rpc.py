@@ -8,9 +8,9 @@ ratios; absolute figures depend on the machine.
 
     python benchmarks/rpc.py --seconds 5
 
-With ``--drivers``, it compares oslo.messaging's RabbitMQ driver with that of
-vobjects instead: calls per second, and CPU time of client and server per call.
-The rounds of both alternate.
+With ``--drivers``, it compares oslo.messaging's RabbitMQ driver with that in
+transports/pyamqp instead: calls per second, and CPU time of client and server
+per call. The rounds of both alternate.
 
     python benchmarks/rpc.py --drivers --concurrency 1 8
 """
@@ -30,18 +30,16 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-# Import first: this makes oslo.service use threads, before another import
-# selects eventlet.
-import vobjects.objects  # isort: skip
 import kombu
 import oslo_messaging
 from oslo_config import cfg
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields
 
+from vobjects import objects
 from vobjects.rpc import serializer, transport
 
-BROKER = 'rabbit://guest:guest@127.0.0.1:5672/'
+BROKER = 'pyamqp://guest:guest@127.0.0.1:5672/'
 WARM_UP = 0.3  # seconds
 
 
@@ -73,16 +71,16 @@ class PlainNodeList(ovo_base.ObjectListBase, ovo_base.VersionedObject):
     fields = {'objects': fields.ListOfObjectsField('PlainNode')}
 
 
-@vobjects.objects.register
-class OurNode(vobjects.objects.Object):
+@objects.register
+class OurNode(objects.Object):
     """The same object with vobjects."""
 
     VERSION = '1.0'
     fields = FIELDS
 
 
-@vobjects.objects.register
-class OurNodeList(vobjects.objects.ObjectListBase, vobjects.objects.Object):
+@objects.register
+class OurNodeList(objects.ObjectListBase, objects.Object):
     """A list of such objects."""
 
     VERSION = '1.0'
@@ -302,8 +300,7 @@ def compare_drivers(arguments: argparse.Namespace) -> None:
     clients = {}
     with contextlib.ExitStack() as stack:
         for driver, exchange in exchanges.items():
-            url = arguments.broker.replace('rabbit', driver, 1)
-            url += DRIVER_OPTIONS
+            url = with_scheme(driver, arguments.broker) + DRIVER_OPTIONS
             stack.callback(delete_queues, arguments.broker, exchange)
             stack.enter_context(running_server(url, exchange))
             bus = open_transport(url, exchange)
@@ -408,7 +405,9 @@ def measure(
 def broker_error(url: str) -> str | None:
     """Return the connection error of the broker, or None."""
     try:
-        with kombu.Connection(_amqp(url), connect_timeout=3) as broker:
+        with kombu.Connection(
+            with_scheme('amqp', url), connect_timeout=3
+        ) as broker:
             broker.connect()
     except Exception as error:  # noqa: BLE001 reported to the user
         return f'{type(error).__name__}: {error}'
@@ -417,7 +416,7 @@ def broker_error(url: str) -> str | None:
 
 def delete_queues(url: str, exchange: str) -> None:
     """Delete the queues and exchanges of this run from the broker."""
-    with kombu.Connection(_amqp(url)) as broker:
+    with kombu.Connection(with_scheme('amqp', url)) as broker:
         channel = broker.channel()
         for payload in PAYLOADS:
             topic = topic_name(exchange, payload)
@@ -427,8 +426,9 @@ def delete_queues(url: str, exchange: str) -> None:
         channel.exchange_delete(exchange)
 
 
-def _amqp(url: str) -> str:
-    return url.replace('rabbit:', 'amqp:', 1)
+def with_scheme(scheme: str, url: str) -> str:
+    """Return a URL with another scheme."""
+    return f'{scheme}://{url.partition("://")[2]}'
 
 
 def main() -> None:

@@ -53,6 +53,7 @@ PROFILE = {
 _SERVERS = {
     'postgresql': 'postgres',
     'mysql': 'mariadbd',
+    'pyamqp': 'beam.smp',
     'rabbit': 'beam.smp',
 }
 
@@ -81,7 +82,9 @@ def options(description: str | None) -> argparse.ArgumentParser:
     """
     result = parser(description)
     result.add_argument(
-        '--transport', choices=['embedded', 'rabbit'], default='embedded'
+        '--transport',
+        choices=['embedded', 'pyamqp', 'rabbit'],
+        default='embedded',
     )
     result.add_argument('--workers', type=int, default=1, help='of the API')
     result.add_argument('--engines', type=int, default=1)

@@ -83,7 +83,7 @@ def platform() -> deployments.Platform:
         'postgresql'
     ):
         return deployments.Platform('embedded', 'sqlite')
-    return deployments.Platform('rabbit', 'postgresql')
+    return deployments.Platform('pyamqp', 'postgresql')
 
 
 class Testbed:

@@ -166,7 +166,7 @@ class BrokerCluster:
             self.nodes.append(node)
         self.tls: dict[str, str] = {}
         hosts = [f'guest:guest@127.0.0.1:{node.port}' for node in self.nodes]
-        self.url = f'rabbit://{",".join(hosts)}/'
+        self.url = f'pyamqp://{",".join(hosts)}/'
 
     def start(self) -> None:
         """Start all nodes and wait until they form a cluster."""

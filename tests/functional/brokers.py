@@ -28,7 +28,7 @@ import pytest
 from tests import requirements
 
 VARIABLE = 'VOBJECTS_TEST_RABBITMQ'
-LOCAL = 'rabbit://guest:guest@127.0.0.1:5672/'
+LOCAL = 'guest:guest@127.0.0.1:5672/'
 
 #: Timeout of rabbitmqctl in seconds.
 TIMEOUT = 240
@@ -36,7 +36,7 @@ TIMEOUT = 240
 
 def broker_url() -> str:
     """Return the URL of the broker that tests use."""
-    return os.environ.get(VARIABLE, LOCAL)
+    return os.environ.get(VARIABLE, f'rabbit://{LOCAL}')
 
 
 @functools.cache
@@ -81,7 +81,8 @@ def delete_vhost(name: str) -> None:
 def temporary(transport: str) -> Iterator[str]:
     """Yield a ``transport_url`` for one deployment.
 
-    :param transport: ``embedded`` or ``rabbit``
+    :param transport: scheme of the URL: ``embedded``, or that of a driver for
+        RabbitMQ
     """
     if transport == 'embedded':
         # pytest's directories are too long for paths of sockets.
@@ -90,23 +91,27 @@ def temporary(transport: str) -> Iterator[str]:
         return
     require()
     if VARIABLE in os.environ:
-        yield broker_url()
+        _, _, address = broker_url().partition('://')
+        yield f'{transport}://{address}'
         return
     name = f'vobjects-test-{uuid.uuid4().hex[:12]}'
     create_vhost(name)
     try:
-        yield f'{LOCAL}{name}'
+        yield f'{transport}://{LOCAL}{name}'
     finally:
         delete_vhost(name)
 
 
 @contextlib.contextmanager
-def temporary_with_user() -> Iterator[str]:
-    """Yield the URL of a temporary virtual host with a new user."""
+def temporary_with_user(transport: str) -> Iterator[str]:
+    """Yield the URL of a temporary virtual host with a new user.
+
+    :param transport: scheme of the URL
+    """
     require()
     if VARIABLE in os.environ:
         pytest.skip(f'{VARIABLE} is set: cannot create users')
-    with temporary('rabbit') as url:
+    with temporary(transport) as url:
         name = urllib.parse.urlsplit(url).path.lstrip('/')
         password = uuid.uuid4().hex
         user = {'name': name, 'password': password, 'tags': ''}

@@ -65,7 +65,7 @@ _ERROR_LINE = re.compile(r'^Traceback |\d (ERROR|CRITICAL) ')
 class Platform:
     """Transport and database of a deployment.
 
-    :ivar transport: ``embedded`` or ``rabbit``
+    :ivar transport: scheme of the URL: ``embedded``, ``pyamqp`` or ``rabbit``
     :ivar database: ``sqlite``, ``postgresql`` or ``mysql``
     """
 
@@ -77,12 +77,17 @@ class Platform:
 
         :param prefix: of the ID
         """
-        servers = {'rabbit', 'postgresql', 'mysql'}
+        servers = {
+            'rabbit': 'rabbit',
+            'pyamqp': 'rabbit',
+            'postgresql': 'postgresql',
+            'mysql': 'mysql',
+        }
         return pytest.param(
             self,
             id=f'{prefix}{self.transport}-{self.database}',
             marks=[
-                getattr(pytest.mark, name)
+                getattr(pytest.mark, servers[name])
                 for name in (self.transport, self.database)
                 if name in servers
             ],
@@ -92,7 +97,7 @@ class Platform:
 #: Every transport and every database at least once.
 _PLATFORMS = [
     Platform('embedded', 'sqlite'),
-    Platform('rabbit', 'postgresql'),
+    Platform('pyamqp', 'postgresql'),
     Platform('embedded', 'mysql'),
 ]
 PLATFORMS = [platform.parameter() for platform in _PLATFORMS]
@@ -115,8 +120,8 @@ embedded_sqlite_only = pytest.mark.parametrize(
 #: All other combinations of transport and database.
 OTHER_PLATFORMS = [
     Platform('embedded', 'postgresql').parameter(),
-    Platform('rabbit', 'sqlite').parameter(),
-    Platform('rabbit', 'mysql').parameter(),
+    Platform('pyamqp', 'sqlite').parameter(),
+    Platform('pyamqp', 'mysql').parameter(),
 ]
 
 
@@ -195,15 +200,13 @@ class Deployment:
         *words: str,
         name: str = '',
         settings: Settings | None = None,
-        module: str = 'vobjects',
     ) -> list[str]:
         """Return a `vobjects` command with this deployment's configuration.
 
         :param name: of the process, for its own configuration file
         :param settings: options that override those of the deployment
-        :param module: a module that runs the command
         """
-        command = [sys.executable, '-m', module, *words]
+        command = [sys.executable, '-m', 'vobjects', *words]
         files = [self.config, self._write('common', self._settings)]
         if settings:
             files.append(self._write(f'{name}-own', settings))
@@ -238,21 +241,17 @@ class Deployment:
         *,
         manifest: Manifest | None = None,
         settings: Settings | None = None,
-        module: str = 'vobjects',
     ) -> Process:
         """Start an engine without waiting for it.
 
         :param manifest: emulate an older engine with these object versions
-        :param module: a module that runs the command
         """
         words = ['engine']
         if manifest is not None:
             path = self.directory / f'{name}.json'
             manifest.dump(path)
             words.append(f'--manifest={path}')
-        command = self.command(
-            *words, name=name, settings=settings, module=module
-        )
+        command = self.command(*words, name=name, settings=settings)
         return self.group.start(name, *command, stop_order=1)
 
     def start_engine(
@@ -261,14 +260,11 @@ class Deployment:
         *,
         manifest: Manifest | None = None,
         settings: Settings | None = None,
-        module: str = 'vobjects',
         within: float = TIMEOUT,
     ) -> Engine:
         """Start an engine and wait until it is up."""
         before = self.engine_ids()
-        process = self.spawn_engine(
-            name, manifest=manifest, settings=settings, module=module
-        )
+        process = self.spawn_engine(name, manifest=manifest, settings=settings)
 
         def new_ids() -> set[str]:
             self.group.assert_alive()
@@ -294,17 +290,13 @@ class Deployment:
         name: str = 'api',
         settings: Settings | None = None,
         *,
-        module: str = 'vobjects',
         url: str = '',
     ) -> Process:
         """Start an API and wait until it serves; needs a running engine.
 
-        :param module: a module that runs the command
         :param url: its root URL, if ``settings`` have another port
         """
-        command = self.command(
-            'api', name=name, settings=settings, module=module
-        )
+        command = self.command('api', name=name, settings=settings)
         process = self.group.start(name, *command)
         self.wait_until_served(url=url)
         return process

@@ -47,7 +47,7 @@ def test_killed_nodes_lose_and_repeat_no_accepted_action(
     with (
         broker_cluster.running(nodes) as cluster,
         deployed(
-            Platform('rabbit', 'postgresql'),
+            Platform('pyamqp', 'postgresql'),
             service,
             SETTINGS,
             allowed_errors=ALLOWED_ERRORS,

@@ -94,7 +94,7 @@ def service(
             **fake.credentials(cloud),
             'region_name': 'RegionOne',
             'poll_interval': 0.1,
-            'notification_url': bus,
+            'notification_url': bus.replace('rabbit', 'pyamqp', 1),
         },
     }
     directory = tmp_path_factory.mktemp('service')

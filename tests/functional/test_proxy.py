@@ -93,7 +93,7 @@ class Apis:
 
 
 @pytest.fixture(
-    scope='module', params=[Platform('rabbit', 'postgresql').parameter()]
+    scope='module', params=[Platform('pyamqp', 'postgresql').parameter()]
 )
 def apis(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory

@@ -48,7 +48,7 @@ def test_processes_leave_no_entities_on_the_broker(
     tmp_path: pathlib.Path,
 ) -> None:
     with deployed(
-        Platform('rabbit', 'sqlite'), tmp_path, SHORT_EXPIRY
+        Platform('pyamqp', 'sqlite'), tmp_path, SHORT_EXPIRY
     ) as deployment:
         url = deployment.transport_url
         run_all(deployment, 'first')
@@ -88,7 +88,7 @@ def durable_entities(url: str) -> set[str]:
 @pytest.fixture
 def bus() -> Iterator[tuple[str, tcp_proxy.TcpProxy]]:
     """The URL of a temporary transport, and the proxy in it."""
-    with brokers.temporary('rabbit') as url:
+    with brokers.temporary('pyamqp') as url:
         parts = urllib.parse.urlsplit(url)
         host = parts.hostname or '127.0.0.1'
         with tcp_proxy.running(host, parts.port or 5672) as proxy:
@@ -101,7 +101,7 @@ def behind(
 ) -> Iterator[Deployment]:
     """Yield a deployment whose processes reach RabbitMQ through the proxy."""
     with deployed(
-        Platform('rabbit', 'sqlite'),
+        Platform('pyamqp', 'sqlite'),
         directory,
         {'fleet': {'call_timeout': CALL_TIMEOUT, 'heartbeat_interval': 2}},
         allowed_errors=ALLOWED_ERRORS,
@@ -202,9 +202,9 @@ def test_requests_while_the_password_is_wrong_fail_and_later_succeed(
     tmp_path: pathlib.Path,
 ) -> None:
     with (
-        brokers.temporary_with_user() as url,
+        brokers.temporary_with_user('pyamqp') as url,
         deployed(
-            Platform('rabbit', 'sqlite'),
+            Platform('pyamqp', 'sqlite'),
             tmp_path,
             {'fleet': {'call_timeout': CALL_TIMEOUT, 'heartbeat_interval': 2}},
             allowed_errors=ALLOWED_ERRORS,

@@ -37,8 +37,8 @@ ENGINES = 4 if SECONDS >= LONG else 3
 #: Interruptions of the broker.
 RESTARTS = 3 if SECONDS >= LONG else 1
 
-#: Names of processes -> modules that run them, in turn.
-MODULES = {'own': 'vobjects', 'oslo': 'tests.functional.oslo_driver'}
+#: Schemes of the drivers that the processes use, in turn.
+DRIVERS = ('pyamqp', 'rabbit')
 
 #: Allowed growth of memory in bytes, for caches and fragmentation.
 MAX_GROWTH = 32 << 20
@@ -53,7 +53,7 @@ SETTINGS = {
 #: driver of oslo.messaging, they log tracebacks.
 ALLOWED_ERRORS = (
     r'out of reach|AMQP|amqp|[Cc]onnection|rabbit|Unexpected error'
-    r'|^oslo-\S+: .* oslo_messaging'
+    r'|^rabbit-\S+: .* oslo_messaging'
 )
 
 
@@ -99,13 +99,13 @@ def test_no_accepted_action_is_lost_or_repeated(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chance = random.Random(SECONDS)
-    drivers = itertools.cycle(MODULES)
+    drivers = itertools.cycle(DRIVERS)
     directory = tmp_path / 'service'
     directory.mkdir()
     with (
         running_broker(tmp_path / 'broker') as broker,
         deployed(
-            Platform('rabbit', 'postgresql'),
+            Platform('pyamqp', 'postgresql'),
             directory,
             SETTINGS,
             allowed_errors=ALLOWED_ERRORS,
@@ -119,9 +119,8 @@ def test_no_accepted_action_is_lost_or_repeated(
         other_url = f'http://127.0.0.1:{port}'
         api = deployment.start_api()
         deployment.start_api(
-            'oslo-api',
-            {'api': {'port': port}},
-            module=MODULES['oslo'],
+            'rabbit-api',
+            {'api': {'port': port}, **bus(deployment, 'rabbit')},
             url=other_url,
         )
         workloads = [
@@ -169,10 +168,16 @@ def test_no_accepted_action_is_lost_or_repeated(
 
 
 def start_engine(deployment: Deployment, driver: str) -> Engine:
-    """Start an engine with a driver, which is a key of ``MODULES``."""
+    """Start an engine with a driver, one of :data:`DRIVERS`."""
     return deployment.start_engine(
-        unique(f'{driver}-engine'), module=MODULES[driver]
+        unique(f'{driver}-engine'), settings=bus(deployment, driver)
     )
+
+
+def bus(deployment: Deployment, driver: str) -> dict[str, dict[str, object]]:
+    """Return the settings of a process with a driver."""
+    _, _, address = deployment.transport_url.partition('://')
+    return {'DEFAULT': {'transport_url': f'{driver}://{address}'}}
 
 
 def replace(

@@ -128,7 +128,7 @@ class Settings:
         url = (
             brokers.broker_url()
             if brokers.VARIABLE in os.environ
-            else f'{brokers.LOCAL}{self.prefix}'
+            else f'rabbit://{brokers.LOCAL}{self.prefix}'
         )
         return url.replace('rabbit', self.driver, 1)
 

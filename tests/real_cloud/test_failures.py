@@ -194,7 +194,7 @@ def test_clusters_survive_the_outage_of_heat_octavia_and_zaqar(
             id='embedded-sqlite',
             marks=pytest.mark.core,
         ),
-        Platform('rabbit', 'postgresql').parameter(),
+        Platform('pyamqp', 'postgresql').parameter(),
     ],
 )
 def test_servers_of_killed_engines_are_found_by_another(

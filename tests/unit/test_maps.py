@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 PACKAGES = sorted(
     path.parent.relative_to(ROOT)
-    for package in ('vobjects', 'api', 'engine')
+    for package in ('vobjects', 'api', 'engine', 'transports')
     for path in (ROOT / package).rglob('__init__.py')
 )
 

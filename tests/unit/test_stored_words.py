@@ -19,9 +19,9 @@ import pytest
 
 from engine.actions import action_types
 from engine.db import models
+from oslo_messaging_pyamqp import topology
 from vobjects.clustering import consts, topics
 from vobjects.rpc import client, fleet, wakeups
-from vobjects.rpc.drivers.pyamqp import topology
 
 GOLDEN = pathlib.Path(__file__).with_name('stored_words.json')
 

@@ -25,10 +25,8 @@ In the order of a call::
     wakeups        "fleet changed" or "work", sent to all processes of a topic
     server_process  a server process, assembled from the modules above
     client_process  a client process, likewise
-    transport      configures oslo.messaging, selects the driver
+    transport      configures oslo.messaging, discovers what a driver can do
     conf           configuration options
-    drivers/       oslo.messaging drivers: embedded, for one host without a
-                   broker, and pyamqp, for RabbitMQ
 
 A service needs only the names in ``__all__``, and :mod:`vobjects.rpc.sql`.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limit how many callers wait at the same time.
+"""Limit how many callers wait at the same time, and how long.
 
 :class:`CallLimit` keeps threads free for requests that need no server.
 """
@@ -14,6 +14,9 @@ from collections.abc import Iterator
 import oslo_messaging
 
 from vobjects import exceptions
+
+#: Longest timeout in seconds, 20 days: locks and poll(2) accept no more.
+LONGEST = 20 * 86400.0
 
 #: Seconds without any finished call after which new callers get an error.
 STALLED_AFTER = 2.0

@@ -11,9 +11,10 @@ clock is known, the message carries the deadline, and servers reject messages
 that arrive later.
 
 The response to a message may be lost: its server dies, or the connection to
-RabbitMQ. The client then sends the same call again: the next server either
-performs it or returns the recorded response. RabbitMQ itself redelivers the
-calls of a dead server.
+the broker. A driver that notices it raises a timeout whose attribute
+``answer_lost`` is true. The client then sends the same call again: the next
+server either performs it or returns the recorded response. A broker may itself
+redeliver the calls of a dead server.
 """
 
 from __future__ import annotations
@@ -32,9 +33,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from vobjects import exceptions, objects
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import call_limits, fleet, response_text, serializer
-from vobjects.rpc import transport as transports
-from vobjects.rpc.drivers import errors
-from vobjects.rpc.drivers.deadline import limited
+from vobjects.rpc.call_limits import LONGEST
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
@@ -87,7 +86,8 @@ class Client:
     :param ledger_deadline: converts seconds from now to a time on the ledger's
         clock; returns None if that is unknown
     :param max_calls: maximum number of calls that wait at the same time
-    :raises ValueError: the timeout is not a number from 0
+    :param has_broker: whether no call can address one server, see
+        :func:`vobjects.rpc.transport.has_broker`
     :ivar on_downgrade: called with the name of a request's type whenever the
         client sends an older version of it because of a live server
     """
@@ -102,17 +102,18 @@ class Client:
         timeout: float,
         ledger_deadline: Callable[[float], float | None] = lambda _: None,
         max_calls: int = _MAX_CALLS,
+        has_broker: bool = True,
     ) -> None:
         self.topic = topic
         self.on_downgrade: Callable[[str], None] = lambda type_name: None
         self._get_view = get_view
         self._refresh_view = refresh_view
-        self._timeout = timeout = limited(timeout, 'timeout')
+        self._timeout = timeout = min(timeout, LONGEST)
         self._ledger_deadline = ledger_deadline
         self._limit = call_limits.CallLimit(max_calls)
         self._local = local()
-        # Servers on RabbitMQ share one name, so a call cannot address one.
-        self._has_shared_name = transports.on_rabbitmq(transport)
+        # The servers on a broker share one name.
+        self._has_shared_name = has_broker
         self._rpc = oslo_messaging.get_rpc_client(
             transport,
             oslo_messaging.Target(topic=topic, version='1.0'),
@@ -143,7 +144,7 @@ class Client:
             was lost, or the timeout expired
         :raises Exception: any error of the server's handler
         """
-        return self._limited(
+        return self._start(
             context, request, versions, serializer.from_message, {}
         )
 
@@ -176,13 +177,13 @@ class Client:
                 text = response_text.write(response, shown, part)
             return text
 
-        text: response_text.ResponseText = self._limited(
+        text: response_text.ResponseText = self._start(
             *(context, request, versions, read),
             {'text': {'versions': dict(shown), 'part': part}},
         )
         return text
 
-    def _limited(
+    def _start(
         self,
         context: Any,
         request: objects.Request,
@@ -224,8 +225,8 @@ class Client:
                         f' "{str(error).splitlines()[0]}"',
                     ) from error
                 view, is_renewed = self._refresh_view(), True
-            except errors.AnswerLost as error:
-                if is_repeated:
+            except oslo_messaging.MessagingTimeout as error:
+                if is_repeated or not getattr(error, 'answer_lost', False):
                     raise
                 LOG.info('Sending the call again: %s', error)
                 view, is_repeated = self._get_view(), True
@@ -239,10 +240,9 @@ class Client:
         versions are not known yet, so it is sent in version 1.0.
 
         :param timeout: timeout of the call, in seconds
-        :param server: id of the server; empty: any. RabbitMQ ignores it and
-            delivers the request to the next server in turn
+        :param server: id of the server; empty: any. A broker delivers the
+            request to the next server in turn
         """
-        timeout = limited(timeout, 'timeout')
         lowest = Manifest(dict.fromkeys(self._local, '1.0'))
         rpc = self._rpc.prepare(
             timeout=timeout,

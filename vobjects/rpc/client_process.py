@@ -36,6 +36,9 @@ LOG = logging.getLogger(__name__)
 #: Maximum number of processes that :meth:`ClientProcess.fleet_data` lists.
 LISTED_MEMBERS = 100
 
+#: Maximum seconds to wait for a driver that still connects to a broker.
+_STOP_TIMEOUT = 5.0
+
 
 class ClientProcess:
     """A client of one topic, with its membership in the fleet.
@@ -73,6 +76,7 @@ class ClientProcess:
         self._transport = transport.open_transport(
             conf, service.exchange, tuple(service.error_modules)
         )
+        self._has_broker = transport.has_broker(conf)
         period = conf.fleet.heartbeat_interval
         self.client = Client(
             self._transport,
@@ -82,6 +86,7 @@ class ClientProcess:
             timeout=conf.fleet.call_timeout,
             ledger_deadline=lambda seconds: self.membership.deadline(seconds),
             max_calls=max_calls,
+            has_broker=self._has_broker,
         )
         self.ledger = RemoteLedger(self.client, period * LEASE_PERIODS)
         self.membership = Membership(
@@ -104,7 +109,7 @@ class ClientProcess:
         self._topic = service.client_topic
         self._server: Any = None
         self._listen_thread = threading.Thread(
-            target=self._listen_on_rabbitmq, name='wakeups', daemon=True
+            target=self._listen_when_connected, name='wakeups', daemon=True
         )
 
     def __enter__(self) -> Self:
@@ -187,9 +192,9 @@ class ClientProcess:
     def start(self) -> None:
         """Listen for wakeups and send heartbeats, in the background.
 
-        On RabbitMQ this does not wait for the broker.
+        This does not wait for a broker.
         """
-        if transport.on_rabbitmq(self._transport):
+        if self._has_broker:
             self._listen_thread.start()
         else:
             self._listen()
@@ -203,7 +208,7 @@ class ClientProcess:
         self.membership.stop()
         self._transport.cleanup()
         if self._listen_thread.ident is not None:
-            self._listen_thread.join()
+            self._listen_thread.join(_STOP_TIMEOUT)
 
     def _listen(self) -> None:
         endpoint = wakeups.WakeupEndpoint(
@@ -212,14 +217,16 @@ class ClientProcess:
         server = transport.build_server(
             self._transport,
             self._topic,
-            self.membership.member.id,
+            transport.SHARED_NAME
+            if self._has_broker
+            else self.membership.member.id,
             [endpoint],
             self._max_concurrent_calls,
         )
         server.start()
         self._server = server
 
-    def _listen_on_rabbitmq(self) -> None:
+    def _listen_when_connected(self) -> None:
         """Listen for wakeups as soon as the broker is reachable.
 
         Wakeups are optional: they only make this process react faster.
@@ -261,6 +268,7 @@ def connect_to_ledger(
         get_view=no_view,
         refresh_view=no_view,
         timeout=conf.fleet.call_timeout,
+        has_broker=transport.has_broker(conf),
     )
     timeout = conf.fleet.heartbeat_interval * LEASE_PERIODS
     return RemoteLedger(client, timeout), bus.cleanup

@@ -3,21 +3,33 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
 from typing import Any
 
-from oslo_config import cfg
+from oslo_config import cfg, types
 
 from vobjects import exceptions
 from vobjects.lock import installed_locks
 from vobjects.lock.model import LockError
 from vobjects.objects.manifest import Manifest, emulated, minimum
-from vobjects.rpc.drivers.deadline import LONGEST, Seconds
+from vobjects.rpc.call_limits import LONGEST
+
+
+class _Seconds(types.Float):
+    """A number of seconds within limits, which NaN is not."""
+
+    def __call__(self, value: Any) -> float:
+        number = super().__call__(value)
+        if number is None or math.isnan(number):
+            raise ValueError('Should be a number')
+        return number
+
 
 FLEET_OPTS = [
     cfg.Opt(
         'heartbeat_interval',
-        Seconds(min=0.2, max=3600.0),
+        _Seconds(min=0.2, max=3600.0),
         default=2.0,
         help='Heartbeat period of every process, in seconds. The death of a'
         ' process is detected within two periods. Set the same value on all'

@@ -130,7 +130,7 @@ class ServerProcess:
         self._server = transport.build_server(
             self._transport,
             service.topic,
-            member.id,
+            transport.SHARED_NAME if transport.has_broker(conf) else member.id,
             [endpoint, wakeup_endpoint],
             conf.fleet.calls_at_once,
         )

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Configure oslo.messaging as the rest of this package requires.
 
-For RabbitMQ, it selects the driver ``vobjects.rpc.drivers.pyamqp``, which
-sends the same messages as the driver of oslo.messaging.
+The scheme of the URL selects the driver, which may be of any package.
+:func:`has_broker` discovers what the driver can do.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 from typing import Any
 
 import oslo_messaging
 from oslo_config import cfg
+from oslo_messaging import opts
 from oslo_messaging.rpc import server as rpc_server
 from oslo_utils import importutils
 
 from vobjects import exceptions, sensitive
 from vobjects.rpc import wakeups
 from vobjects.rpc.dispatcher import Dispatcher
-from vobjects.rpc.drivers import decompression, errors
-from vobjects.rpc.drivers.pyamqp import settings as rabbit_settings
 
 #: Modules whose errors the caller raises again, with their class.
 ERROR_MODULES = (
@@ -27,19 +27,19 @@ ERROR_MODULES = (
     'oslo_messaging.rpc.dispatcher',
     'oslo_versionedobjects.exception',
     'vobjects.exceptions',
-    'vobjects.rpc.drivers.errors',
 )
 
-#: The entry point of the driver for RabbitMQ.
-_RABBIT_DRIVER = 'pyamqp'
+#: Group of the entry points of drivers; a name is the scheme of URLs.
+_DRIVERS = 'oslo.messaging.drivers'
 
-#: The schemes for which oslo.messaging would load its own driver.
-_RABBIT_SCHEMES = {'rabbit', 'kombu', 'kombu+amqp', 'kombu+pyamqp'}
+#: Options of all drivers for RabbitMQ.
+_RABBIT = 'oslo_messaging_rabbit'
 
 #: Longest interval between attempts to reconnect to RabbitMQ, in seconds.
 RECONNECT_INTERVAL = 4
 
-#: Defaults of this package for [oslo_messaging_rabbit].
+#: Defaults of this package for [oslo_messaging_rabbit]. All drivers that read
+#: this section then declare the same queues.
 _RABBIT_DEFAULTS = {
     # A classic queue is lost with the broker that holds it.
     'rabbit_quorum_queue': True,
@@ -52,7 +52,7 @@ _RABBIT_DEFAULTS = {
     'rabbit_qos_prefetch_count': 128,
 }
 
-#: Server name of every process on RabbitMQ. The queue of a name is durable and
+#: Server name of every process on a broker. The queue of a name is durable and
 #: not deleted when its server leaves, so unique names would leave a queue
 #: behind at each start.
 SHARED_NAME = 'any'
@@ -65,8 +65,7 @@ _GLOBAL_GROUPS = {
 }
 
 
-#: Errors about an option of a driver, and about a URL.
-_BAD_OPTION = (errors.BadOption, cfg.Error)
+#: Errors about a URL. Those about an option of a driver are cfg.Error.
 _BAD_URL = (
     oslo_messaging.InvalidTransportURL,
     oslo_messaging.DriverLoadFailure,
@@ -103,7 +102,7 @@ def open_transport(
 ) -> Any:
     """Return the RPC transport for ``transport_url``.
 
-    With RabbitMQ, some options have other defaults than in oslo.messaging: see
+    Some options for RabbitMQ have other defaults than in oslo.messaging: see
     :data:`_RABBIT_DEFAULTS`.
 
     :param conf: configuration with its files read
@@ -115,20 +114,15 @@ def open_transport(
         the driver rejects an option
     """
     oslo_messaging.set_transport_defaults(exchange)
-    decompression.limit()
     register_global_groups(conf)
+    _set_rabbit_defaults(conf)
     try:
-        parsed = _parse_url(conf, url)
-        if parsed.transport == _RABBIT_DRIVER:
-            rabbit_settings.register(conf)
-            for name, value in _RABBIT_DEFAULTS.items():
-                conf.set_default(name, value, group=rabbit_settings.GROUP)
         return oslo_messaging.get_rpc_transport(
             conf,
-            parsed,
+            url,
             allowed_remote_exmods=[*ERROR_MODULES, *error_modules],
         )
-    except (*_BAD_OPTION, *_BAD_URL) as error:
+    except (cfg.Error, *_BAD_URL) as error:
         raise _bad_transport(_describe_url(conf, url), error) from error
 
 
@@ -165,15 +159,12 @@ def open_notifications(url: str, option: str) -> Any:
     :returns: an ``oslo_messaging.Transport``
     :raises BadTransport: see :func:`open_transport`
     """
-    decompression.limit()
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[], default_config_dirs=[])
     register_global_groups(conf)
     try:
-        return oslo_messaging.get_notification_transport(
-            conf, _parse_url(conf, url)
-        )
-    except (*_BAD_OPTION, *_BAD_URL) as error:
+        return oslo_messaging.get_notification_transport(conf, url)
+    except (cfg.Error, *_BAD_URL) as error:
         setting = f'{option} = {sensitive.mask_url(url)}'
         raise _bad_transport(setting, error) from error
 
@@ -185,10 +176,12 @@ def _describe_url(conf: cfg.ConfigOpts, url: str | None) -> str:
 
 def _bad_transport(setting: str, error: Exception) -> BadTransport:
     text = f'{setting} is not usable: {_reason(error)}'
-    if not isinstance(error, _BAD_OPTION):
+    if not isinstance(error, cfg.Error):
+        points = importlib.metadata.entry_points(group=_DRIVERS)
         text += (
-            '; write rabbit://USER:PASSWORD@HOST:5672/VHOST or'
-            ' embedded:///ABSOLUTE/PATH'
+            '; write DRIVER://USER:PASSWORD@HOST:PORT/VHOST or'
+            ' DRIVER:///ABSOLUTE/PATH with an installed driver, one of'
+            f' {", ".join(sorted(points.names))}'
         )
     return BadTransport(text)
 
@@ -205,17 +198,27 @@ def register_global_groups(conf: cfg.ConfigOpts) -> None:
             conf.register_opts(getattr(module, group), group)
 
 
-def _parse_url(conf: cfg.ConfigOpts, url: str | None) -> Any:
-    """Return a ``TransportURL`` that names this package's driver."""
-    parsed = oslo_messaging.TransportURL.parse(conf, url)
-    if parsed.transport in _RABBIT_SCHEMES:
-        parsed.transport = _RABBIT_DRIVER
-    return parsed
+def _set_rabbit_defaults(conf: cfg.ConfigOpts) -> None:
+    for group, options in opts.list_opts():
+        if str(group) == _RABBIT:
+            conf.register_opts(options, _RABBIT)
+    for name, value in _RABBIT_DEFAULTS.items():
+        conf.set_default(name, value, _RABBIT)
 
 
-def on_rabbitmq(transport: Any) -> bool:
-    """Return whether a transport uses RabbitMQ."""
-    return hasattr(transport.conf, rabbit_settings.GROUP)
+def has_broker(conf: cfg.ConfigOpts, url: str | None = None) -> bool:
+    """Return whether the processes of a transport need a broker.
+
+    Without a broker, a call can address a server by its name, no queue
+    remains when the server leaves, and a server can listen at once. The class
+    of such a driver has the attribute ``has_broker = False``.
+
+    :param conf: configuration with its files read
+    :param url: URL to use instead of the configured ``transport_url``
+    """
+    scheme = oslo_messaging.TransportURL.parse(conf, url).transport
+    points = importlib.metadata.entry_points(group=_DRIVERS, name=scheme)
+    return all(getattr(point.load(), 'has_broker', True) for point in points)
 
 
 def build_server(
@@ -229,15 +232,13 @@ def build_server(
 
     :param transport: an ``oslo_messaging.Transport``
     :param topic: topic to serve
-    :param name: server name, unique on its topic; unused on RabbitMQ, see
-        :data:`SHARED_NAME`
+    :param name: server name: unique on its topic without a broker, see
+        :func:`has_broker`, otherwise :data:`SHARED_NAME`
     :param endpoints: the RPC endpoints
     :param slots: number of messages handled concurrently
     :returns: an ``oslo_messaging.RPCServer``; the caller calls its methods
         ``start``, ``stop`` and ``wait``
     """
-    if on_rabbitmq(transport):
-        name = SHARED_NAME
     return rpc_server.RPCServer(
         transport,
         oslo_messaging.Target(topic=topic, server=name),

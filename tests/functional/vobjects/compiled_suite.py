@@ -13,7 +13,7 @@ import sys
 import unittest
 import warnings
 
-from tests.functional.vobjects import library_suites
+from tests.functional import library_suites
 from vobjects.objects.codec import ovo_methods
 
 from oslo_versionedobjects import base as ovo_base  # isort: skip - after ours

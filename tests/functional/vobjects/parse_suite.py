@@ -16,7 +16,7 @@ import sys
 import unittest
 import warnings
 
-from tests.functional.vobjects import library_suites
+from tests.functional import library_suites
 
 MODULES = (
     'test_extract_version',

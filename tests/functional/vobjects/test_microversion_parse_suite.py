@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from tests.functional.vobjects.library_suites import results_of
+from tests.functional.library_suites import results_of
 
 
 def test_parse_suite_on_the_compatible_module_passes() -> None:
     original, ours = (
-        results_of('parse_suite', 'original'),
-        results_of('parse_suite'),
+        results_of('vobjects.parse_suite', 'original'),
+        results_of('vobjects.parse_suite'),
     )
 
     assert original['failed'] == {}

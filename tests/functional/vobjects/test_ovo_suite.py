@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tests.functional.vobjects.library_suites import results_of
+from tests.functional.library_suites import results_of
 
 #: Test -> why it cannot pass. Everything else must.
 EXCLUDED = {
@@ -17,8 +17,8 @@ EXCLUDED = {
 
 def test_suite_of_ovo_passes_on_compiled_classes() -> None:
     plain, compiled = (
-        results_of('compiled_suite', 'plain'),
-        results_of('compiled_suite'),
+        results_of('vobjects.compiled_suite', 'plain'),
+        results_of('vobjects.compiled_suite'),
     )
     assert plain['failed'] == {}
     assert compiled['ran'] == plain['ran'] > 500

@@ -13,9 +13,9 @@ from api import conf as api_conf
 from engine import conf as engine_conf
 from engine.providers.openstack import conf as openstack_conf
 from engine.trusts import conf as trusts_conf
+from oslo_messaging_embedded import driver as embedded
 from vobjects.clustering.run import config_check
 from vobjects.rpc import conf as rpc_conf
-from vobjects.rpc.drivers import embedded
 
 ETC = pathlib.Path(__file__).parents[3] / 'etc'
 

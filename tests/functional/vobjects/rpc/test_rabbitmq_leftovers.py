@@ -9,7 +9,7 @@ import pytest
 
 from tests.functional import brokers
 from tests.functional.processes import TIMEOUT, wait_for
-from tests.functional.vobjects.rpc.servers import Processes, kill
+from tests.functional.transports.servers import Processes, kill
 
 pytestmark = [pytest.mark.long, pytest.mark.rabbit]
 
@@ -22,7 +22,7 @@ EXPIRY = 2
 def test_broker_after_restarts_and_a_kill_has_no_new_entities(
     tmp_path: pathlib.Path,
 ) -> None:
-    with brokers.temporary('rabbit') as url:
+    with brokers.temporary('pyamqp') as url:
         processes = Processes(
             f'{url}?rabbit_transient_queues_ttl={EXPIRY}', tmp_path
         )

@@ -165,7 +165,7 @@ def without_broker(tmp_path: pathlib.Path) -> Iterator[cfg.ConfigOpts]:
     with socket.socket() as unused:
         unused.bind(('127.0.0.1', 0))
         port = unused.getsockname()[1]
-        yield configuration(tmp_path, f'rabbit://a:b@127.0.0.1:{port}//')
+        yield configuration(tmp_path, f'pyamqp://a:b@127.0.0.1:{port}//')
 
 
 def client_members(fleet: Fleet) -> list[Member]:

@@ -26,7 +26,6 @@ from vobjects.rpc import (
     transport,
 )
 from vobjects.rpc.client import Client
-from vobjects.rpc.drivers import errors as driver_errors
 from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger
 from vobjects.rpc.memory_ledger import MemoryLedger
 
@@ -103,6 +102,12 @@ class Worker:
             tainted=True,
         )
         return [result, result] if request.name == 'two' else result
+
+
+class ResponseLost(oslo_messaging.MessagingTimeout):
+    """The error of a driver that notices the loss of a response."""
+
+    answer_lost = True
 
 
 class Bus:
@@ -484,7 +489,7 @@ class RaisingWorker:
         exceptions.FieldsMissing('Stored', ['name']),
         exceptions.UnknownField('Stored', 'name', '1.0'),
         exceptions.NoSuchField('Stored', 'name', []),
-        driver_errors.AnswerLost('the server of a nested call died'),
+        ResponseLost('the server of a nested call died'),
         oslo_messaging.MessagingTimeout('a nested call'),
         oslo_messaging.UnsupportedVersion('1.7'),
         oslo_messaging.NoSuchMethod('perform'),
@@ -736,7 +741,7 @@ class LosingWorker:
             ) -> Any:
                 response = super().perform(context, request, reader)
                 if len(worker.calls) <= losses:
-                    raise driver_errors.AnswerLost('the server died')
+                    raise ResponseLost('the server died')
                 return response
 
         self.endpoint_class = LosingEndpoint
@@ -785,7 +790,7 @@ def test_call_sent_again_ends_within_the_timeout_of_the_first(
 def test_call_when_the_response_is_lost_twice_raises(bus: Bus) -> None:
     handlers = lose_responses(bus, 2, local())
 
-    with pytest.raises(driver_errors.AnswerLost):
+    with pytest.raises(ResponseLost):
         bus.client.call({}, WorkRequest(name='a', force=False))
     assert len(handlers.calls) == 2
 

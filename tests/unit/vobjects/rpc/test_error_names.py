@@ -25,10 +25,6 @@ NAMES = {
         UnknownManifest UnknownReader Unreachable UnsupportedType
         VobjectsError
         """,
-    'vobjects.rpc.drivers.errors': """
-        AnswerLost BadOption FrameTooLarge MalformedFrame NoQueue NotHandled
-        UnsafeDirectory
-        """,
 }
 
 

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import pathlib
+import subprocess
+import sys
+
 import pytest
 from oslo_config import cfg
 
@@ -34,22 +38,28 @@ def connection_error(url: str) -> str:
 
 
 @pytest.mark.parametrize(
-    'scheme', ['rabbit', 'kombu', 'kombu+amqp', 'kombu+pyamqp', 'pyamqp']
+    ('scheme', 'reason'),
+    [
+        # The text of oslo.messaging's driver, and that of the other one.
+        ('rabbit', '[Errno 111] Connection refused'),
+        (
+            'pyamqp',
+            f'cannot connect to RabbitMQ at {CLOSED}: Connection refused',
+        ),
+    ],
 )
 def test_check_connection_without_a_broker_reports_url_reason_and_fix(
-    scheme: str,
+    scheme: str, reason: str
 ) -> None:
-    # The text is that of our driver.
     assert connection_error(f'{scheme}://me:secret@{CLOSED}/') == (
         'the message bus [DEFAULT] transport_url ='
-        f' {scheme}://me:***@{CLOSED}/ cannot be used: cannot connect to'
-        f' RabbitMQ at {CLOSED}: Connection refused; start it, or correct'
-        ' transport_url'
+        f' {scheme}://me:***@{CLOSED}/ cannot be used: {reason}; start it, or'
+        ' correct transport_url'
     )
 
 
 def test_check_connection_with_two_hosts_reports_both() -> None:
-    error = connection_error('rabbit://127.0.0.1:1,127.0.0.1:2/')
+    error = connection_error('pyamqp://127.0.0.1:1,127.0.0.1:2/')
     assert '127.0.0.1:1: Connection refused' in error
     assert '127.0.0.1:2: Connection refused' in error
 
@@ -78,13 +88,13 @@ def test_open_transport_to_rabbitmq_changes_defaults_of_its_options(
 def test_open_transport_when_an_option_cannot_be_used_names_it(
     query: str, reason: str
 ) -> None:
-    conf = configuration(f'rabbit://me:secret@{CLOSED}/?{query}')
+    conf = configuration(f'pyamqp://me:secret@{CLOSED}/?{query}')
     with pytest.raises(transport.BadTransport) as raised:
         transport.open_transport(conf, 'test')
     # The value of an option that nobody knows may be a secret.
     shown = query.replace('no_such=1', 'no_such=***')
     assert str(raised.value).startswith(
-        f'[DEFAULT] transport_url = rabbit://me:***@{CLOSED}/?{shown} is not'
+        f'[DEFAULT] transport_url = pyamqp://me:***@{CLOSED}/?{shown} is not'
         f' usable: {reason}'
     )
 
@@ -96,4 +106,62 @@ def test_open_notifications_when_the_url_is_malformed_names_the_option() -> (
         transport.open_notifications('rabbit://me:secret@h:x/', '[a] url')
     text = str(raised.value)
     assert text.startswith('[a] url = rabbit://me:***@h:x/ is not usable: ')
-    assert 'write rabbit://USER:PASSWORD@HOST:5672/VHOST' in text
+    assert 'write DRIVER://USER:PASSWORD@HOST:PORT/VHOST' in text
+    assert ', rabbit' in text.partition('one of')[2]
+
+
+@pytest.mark.parametrize(
+    ('url', 'expected'),
+    [
+        ('embedded:///run/me', False),
+        ('fake://', True),
+        ('pyamqp://', True),
+        ('rabbit://', True),
+    ],
+)
+def test_has_broker_asks_the_class_of_the_driver(
+    url: str, expected: bool
+) -> None:
+    assert transport.has_broker(configuration(url)) is expected
+    assert transport.has_broker(configuration('fake://'), url) is expected
+
+
+@pytest.mark.parametrize(
+    'imports',
+    [
+        'import oslo_messaging, vobjects.rpc',
+        'import vobjects.rpc, oslo_messaging',
+    ],
+)
+@pytest.mark.parametrize('scheme', ['fake', 'embedded'])
+def test_call_is_answered_in_any_order_of_imports(
+    imports: str, scheme: str, tmp_path: pathlib.Path
+) -> None:
+    code = f"""
+{imports}
+from oslo_config import cfg
+from vobjects.rpc import transport
+
+class Endpoint:
+    target = oslo_messaging.Target(version='1.0')
+
+    def double(self, context, value):
+        return 2 * value
+
+conf = cfg.ConfigOpts()
+conf([], default_config_files=[])
+bus = transport.open_transport(conf, 'x', (), '{scheme}://{tmp_path}')
+server = transport.build_server(bus, 't', 'one', [Endpoint()], 1)
+server.start()
+target = oslo_messaging.Target(topic='t', version='1.0')
+client = oslo_messaging.get_rpc_client(bus, target, timeout=60)
+print(client.call({{}}, 'double', value=21))
+"""
+    printed = subprocess.run(
+        [sys.executable, '-W', 'ignore', '-c', code],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    ).stdout
+    assert printed == '42\n'

@@ -37,7 +37,6 @@ from vobjects.objects.manifest import Manifest
 from vobjects.rpc import call_state, fleet_types, server
 from vobjects.rpc.client import Client
 from vobjects.rpc.dispatcher import Dispatcher
-from vobjects.rpc.drivers import errors
 from vobjects.rpc.expiry import Expiry
 from vobjects.rpc.fleet import LEASE_PERIODS, Member, Report, View
 from vobjects.rpc.join_barrier import ServerMembership
@@ -110,6 +109,12 @@ def minor_version(manifest: Manifest | None) -> int | None:
     """Return the number of a release from its manifest, or of a cap."""
     version = manifest and manifest.version(SimulatedRequest.obj_name())
     return version.minor if version else None
+
+
+class AnswerLost(oslo_messaging.MessagingTimeout):
+    """The error of a driver that notices the loss of a response."""
+
+    answer_lost = True
 
 
 class DuplicateCallError(Exception):
@@ -388,7 +393,7 @@ class Message:
         """Handle the loss of the response, or of the server."""
         chance = fleet.kernel.random.random()
         if chance < 0.4:
-            error = errors.AnswerLost('the connection is lost')
+            error = AnswerLost('the connection is lost')
             fleet.kernel.after(0.01, lambda: self.reply(None, error))
         elif chance < 0.8:
             fleet.kernel.after(0.01, lambda: fleet.arrive(self))

@@ -35,8 +35,6 @@ class Simulator(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Add a log line of the current process to the trace."""
-        if record.name.startswith(f'{LOG.name}.drivers.'):
-            return  # a thread of another test, as no driver is simulated
         kernel = self._threads.kernel
         name = kernel.current.process.name if kernel.current else ''
         # IDs of calls do not follow from the seed.

@@ -1,0 +1,535 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver on py-amqp, alone and together with oslo.messaging's own."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Iterator
+from concurrent import futures
+from typing import Any
+
+import amqp
+import kombu
+import oslo_messaging
+import pytest
+
+from oslo_messaging_driverlib.errors import AnswerLost
+from oslo_messaging_pyamqp import errors
+from tests.functional import brokers
+from tests.functional.library_suites import results_of
+from tests.functional.processes import wait_for
+from tests.functional.transports.pyamqp.rabbit_bus import (
+    EXCHANGE,
+    OSLO,
+    OURS,
+    TOPIC,
+    BadThing,
+    RabbitBus,
+    in_background,
+    stop,
+)
+
+pytestmark = pytest.mark.rabbit
+
+#: Driver of the server, driver of the client.
+PAIRS = [
+    pytest.param((OURS, OURS), id='ours'),
+    pytest.param((OURS, OSLO), id='our-server'),
+    pytest.param((OSLO, OURS), id='our-client'),
+]
+
+#: Functional test of oslo.messaging -> why it cannot pass. All others must,
+#: except those of test_rabbitmq, which read attributes of its own driver.
+EXCLUDED = {
+    'oslo_messaging.tests.functional.test_functional.MetricsTestCase'
+    '.test_functional': 'needs the package oslo.metrics, and its fixed port',
+}
+
+#: Processes for these tests, which mostly wait.
+SUITE_PARTS = 6
+
+
+@pytest.fixture(scope='module')
+def url() -> Iterator[str]:
+    with brokers.temporary('rabbit') as url:
+        yield url
+
+
+@pytest.fixture
+def bus(url: str) -> Iterator[RabbitBus]:
+    bus = RabbitBus(url)
+    yield bus
+    bus.close()
+    delete_queues(url)
+
+
+def channel_of(url: str) -> Any:
+    """Return a connection for checks, and its channel."""
+    connection = kombu.Connection(url.replace('rabbit', 'amqp', 1))
+    return connection, connection.channel()
+
+
+def delete_queues(url: str) -> None:
+    """Delete the queues of the servers, with messages that remain."""
+    connection, channel = channel_of(url)
+    with connection:
+        for name in (TOPIC, *(f'{TOPIC}.{n}' for n in ('one', 'two'))):
+            channel.queue_delete(name)
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_call_returns_context_and_result(
+    bus: RabbitBus, pair: tuple[str, str]
+) -> None:
+    bus.server(driver=pair[0])
+    client = bus.client(pair[1])
+    value = {'text': 'é\u2028"\\', 'items': [1, None, 2.5, True], 'big': 2**70}
+    assert client.call({'user': 'me'}, 'echo', value=value) == ['me', value]
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_call_of_many_frames_returns_the_same(
+    bus: RabbitBus, pair: tuple[str, str]
+) -> None:
+    bus.server(driver=pair[0])
+    value = 'x' * 1_000_000
+    assert bus.client(pair[1]).call({}, 'echo', value=value) == [None, value]
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_calls_of_many_threads_get_their_own_responses(
+    bus: RabbitBus, pair: tuple[str, str]
+) -> None:
+    bus.server(driver=pair[0])
+    client = bus.client(pair[1])
+    wrong: list[Any] = []
+
+    def run(thread: int) -> None:
+        for turn in range(20):
+            value = [thread, turn]
+            if client.call({}, 'echo', value=value) != [None, value]:
+                wrong.append(value)
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_call_when_the_server_raises_raises_the_same(
+    bus: RabbitBus, pair: tuple[str, str]
+) -> None:
+    bus.server(driver=pair[0])
+    client = bus.client(pair[1])
+    with pytest.raises(BadThing, match='too bad'):
+        client.call({}, 'fail', kind='known')
+    with pytest.raises(LookupError, match='too bad'):
+        client.call({}, 'fail', kind='unknown')
+
+
+def test_call_when_the_response_cannot_be_sent_raises_at_once(
+    bus: RabbitBus,
+) -> None:
+    bus.server()
+    with pytest.raises(oslo_messaging.RemoteError, match='cannot be sent'):
+        bus.client().call({}, 'unsendable')
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_call_when_it_takes_too_long_times_out(
+    bus: RabbitBus, pair: tuple[str, str]
+) -> None:
+    bus.server(driver=pair[0])
+    with pytest.raises(oslo_messaging.MessagingTimeout):
+        bus.client(pair[1], timeout=1).call({}, 'hold')
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_call_with_monitoring_waits_as_long_as_heartbeats_arrive(
+    bus: RabbitBus, pair: tuple[str, str]
+) -> None:
+    _, worker = bus.server(driver=pair[0])
+    client = bus.client(pair[1]).prepare(timeout=60, call_monitor_timeout=2)
+    threading.Timer(5, worker.proceed.set).start()
+    assert client.call({}, 'hold') == 'one'
+
+
+def test_call_with_monitoring_when_no_heartbeat_arrives_times_out(
+    bus: RabbitBus,
+) -> None:
+    stop(*bus.server())  # its queue remains
+    client = bus.client().prepare(timeout=60, call_monitor_timeout=1)
+    with pytest.raises(oslo_messaging.MessagingTimeout, match='heartbeat'):
+        client.call({}, 'hold')
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_cast_reaches_one_server(
+    bus: RabbitBus, pair: tuple[str, str]
+) -> None:
+    workers = [bus.server(name, pair[0])[1] for name in ('one', 'two')]
+    client = bus.client(pair[1])
+    for value in range(10):
+        client.cast({}, 'store', value=value)
+    wait_for(
+        'all casts have arrived',
+        lambda: sum(len(worker.values) for worker in workers) == 10,
+    )
+    values = [value for worker in workers for value in worker.values]
+    assert sorted(values) == [*range(10)]
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_fanout_reaches_all_servers(
+    bus: RabbitBus, pair: tuple[str, str]
+) -> None:
+    workers = [bus.server(name, pair[0])[1] for name in ('one', 'two')]
+    bus.client(pair[1]).prepare(fanout=True).cast({}, 'store', value=1)
+    for worker in workers:
+        assert worker.stored.acquire(timeout=60)
+
+
+def test_fanout_when_servers_have_both_drivers_reaches_all(
+    bus: RabbitBus,
+) -> None:
+    workers = [bus.server(OURS, OURS)[1], bus.server(OSLO, OSLO)[1]]
+    for driver in (OURS, OSLO):
+        bus.client(driver).prepare(fanout=True).cast({}, 'store', value=1)
+        for worker in workers:
+            assert worker.stored.acquire(timeout=60)
+
+
+def test_fanout_without_a_server_returns(bus: RabbitBus) -> None:
+    client = bus.client(topic='nobody').prepare(fanout=True)
+    for _ in range(3):
+        client.cast({}, 'store', value=1)
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_call_of_one_server_reaches_it(
+    bus: RabbitBus, pair: tuple[str, str]
+) -> None:
+    for name in ('one', 'two'):
+        bus.server(name, pair[0])
+    client = bus.client(pair[1])
+    for name in ('one', 'two', 'one', 'one'):
+        assert client.prepare(server=name).call({}, 'identify') == name
+
+
+def test_calls_when_servers_have_both_drivers_reach_each(
+    bus: RabbitBus,
+) -> None:
+    bus.server(OURS, OURS)
+    bus.server(OSLO, OSLO)
+    for driver in (OURS, OSLO):
+        client = bus.client(driver)
+        names = {client.call({}, 'identify') for _ in range(10)}
+        assert names == {OURS, OSLO}
+
+
+@pytest.mark.parametrize('method', ['call', 'cast'])
+def test_message_that_must_have_a_queue_raises_at_once_without_one(
+    bus: RabbitBus, method: str
+) -> None:
+    client = bus.client(topic='nobody', at_least_once=True)
+    with pytest.raises(oslo_messaging.MessageUndeliverable) as raised:
+        getattr(client, method)({}, 'echo', value=1)
+    assert raised.value.routing_key == 'nobody'
+    assert isinstance(raised.value.exception, amqp.ChannelError)
+
+
+def test_queue_when_its_server_leaves_keeps_messages_for_the_next(
+    bus: RabbitBus,
+) -> None:
+    stop(*bus.server())
+    bus.client().cast({}, 'store', value=1)
+    _, worker = bus.server()
+    assert worker.stored.acquire(timeout=60)
+
+
+def test_server_that_stops_completes_its_calls(bus: RabbitBus) -> None:
+    server, worker = bus.server()
+    client = bus.client()
+    with in_background(client.call, {}, 'hold') as response:
+        assert worker.started.acquire(timeout=60)
+        stop(server, worker)
+        assert response.result(timeout=60) == 'one'
+    _, next_worker = bus.server('two')
+    assert client.call({}, 'identify') == 'two'
+    assert not next_worker.values
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_notification_is_stored_until_a_listener_handles_it(
+    bus: RabbitBus, pair: tuple[str, str]
+) -> None:
+    notifier = oslo_messaging.Notifier(
+        bus.transport(pair[1]),
+        publisher_id='me',
+        driver='messagingv2',
+        topics=['events'],
+    )
+    for number in range(3):
+        notifier.info({}, 'thing.changed', {'number': number})
+    received: list[Any] = []
+
+    class Endpoint:
+        def info(
+            self, context: Any, publisher: str, kind: str, *rest: Any
+        ) -> Any:
+            received.append((publisher, kind, rest[0]['number']))
+            if len(received) == 1:
+                return oslo_messaging.NotificationResult.REQUEUE
+            return oslo_messaging.NotificationResult.HANDLED
+
+    server = oslo_messaging.get_notification_listener(
+        bus.transport(pair[0]),
+        [oslo_messaging.Target(topic='events')],
+        [Endpoint()],
+        allow_requeue=True,
+    )
+    server.start()
+    try:
+        wait_for('all are handled', lambda: len(received) == 4)
+    finally:
+        server.stop()
+        server.wait()
+    expected = [('me', 'thing.changed', number) for number in range(3)]
+    assert sorted({*received}) == expected
+
+
+@pytest.mark.parametrize('pair', PAIRS)
+def test_notifications_of_all_priorities_reach_a_listener_with_a_pool(
+    bus: RabbitBus, pair: tuple[str, str]
+) -> None:
+    received: list[str] = []
+
+    class Endpoint:
+        def info(
+            self, context: Any, publisher: str, kind: str, *_: Any
+        ) -> None:
+            received.append(kind)
+
+        error = info
+
+    # Its queue has a binding for each priority.
+    server = oslo_messaging.get_notification_listener(
+        bus.transport(pair[0]),
+        [oslo_messaging.Target(topic='pooled')],
+        [Endpoint()],
+        pool='listeners',
+    )
+    server.start()
+    try:
+        notifier = oslo_messaging.Notifier(
+            bus.transport(pair[1]),
+            publisher_id='me',
+            driver='messagingv2',
+            topics=['pooled'],
+        )
+        notifier.info({}, 'thing.changed', {})
+        notifier.error({}, 'thing.failed', {})
+        wait_for('both are handled', lambda: len(received) == 2)
+    finally:
+        server.stop()
+        server.wait()
+    assert sorted(received) == ['thing.changed', 'thing.failed']
+
+
+def test_compressed_messages_are_understood(bus: RabbitBus) -> None:
+    bus.server(driver=OSLO, kombu_compression='gzip')
+    client = bus.client(OURS, kombu_compression='bzip2')
+    assert client.call({}, 'echo', value='x' * 500) == [None, 'x' * 500]
+
+
+def test_queues_equal_those_of_the_other_driver(
+    bus: RabbitBus, url: str
+) -> None:
+    # Each declares the queues of the other one, with equal arguments.
+    options = {
+        'rabbit_quorum_delivery_limit': 3,
+        'rabbit_transient_quorum_queue': 'true',
+    }
+    stop(*bus.server(driver=OURS, **options))
+    stop(*bus.server(driver=OSLO, **options))
+    stop(*bus.server(driver=OURS, **options))
+    _, worker = bus.server(driver=OSLO, **options)
+    bus.client(OURS, **options).cast({}, 'store', value=1)
+    assert worker.stored.acquire(timeout=60)
+
+
+def test_directed_queue_with_a_ttl_expires(bus: RabbitBus, url: str) -> None:
+    stop(*bus.server(rabbit_directed_queue_ttl=1))
+    connection, channel = channel_of(url)
+    with connection:
+
+        def is_gone() -> bool:
+            try:
+                channel.queue_declare(f'{TOPIC}.one', passive=True)
+            except amqp.NotFound:
+                return True
+            return False
+
+        wait_for('the queue has expired', is_gone)
+        channel.queue_declare(TOPIC, passive=True)
+
+
+def test_listen_when_the_queue_has_other_arguments_uses_it(
+    bus: RabbitBus,
+) -> None:
+    stop(*bus.server(rabbit_quorum_queue='false'))
+    bus.server(rabbit_quorum_queue='true')
+    client = bus.client(rabbit_quorum_queue='true')
+    assert client.call({}, 'identify') == 'one'
+
+
+def test_cast_when_its_exchange_was_deleted_declares_it_again(
+    bus: RabbitBus, url: str
+) -> None:
+    client = bus.client(topic='other')
+    client.cast({}, 'store', value=1)
+    connection, channel = channel_of(url)
+    with connection:
+        channel.exchange_delete(EXCHANGE)
+        client.cast({}, 'store', value=2)
+        channel.exchange_declare(EXCHANGE, 'topic', passive=True)
+
+
+def test_call_when_its_exchange_was_deleted_reports_the_loss(
+    bus: RabbitBus, url: str
+) -> None:
+    client = bus.client(topic='other')
+    client.cast({}, 'store', value=1)
+    connection, channel = channel_of(url)
+    with connection:
+        channel.exchange_delete(EXCHANGE)
+    with pytest.raises(AnswerLost):
+        client.call({}, 'echo', value=1)
+
+
+@pytest.mark.parametrize('server_name', [None, 'one'])
+@pytest.mark.parametrize('is_created_again', [False, True])
+def test_calls_and_casts_after_their_exchange_was_deleted_reach_the_server(
+    bus: RabbitBus, url: str, is_created_again: bool, server_name: str | None
+) -> None:
+    _, worker = bus.server()
+    client = bus.client().prepare(server=server_name)
+    assert client.call({}, 'identify') == 'one'
+    for method in ('call', 'cast'):
+        connection, channel = channel_of(url)
+        with connection:
+            channel.exchange_delete(EXCHANGE)
+            if is_created_again:
+                channel.exchange_declare(
+                    EXCHANGE, 'topic', durable=True, auto_delete=False
+                )
+        if method == 'cast':
+            client.cast({}, 'store', value=1)
+            assert worker.stored.acquire(timeout=60)
+            continue
+        if not is_created_again:
+            with pytest.raises(AnswerLost, match='no exchange'):
+                client.call({}, 'identify')
+        assert client.call({}, 'identify') == 'one'
+
+
+def test_call_without_a_queue_fails_at_once(bus: RabbitBus) -> None:
+    client = bus.client(topic='nobody', timeout=600)
+    with pytest.raises(errors.NoQueue, match='nobody'):
+        client.call({}, 'identify')
+    client.cast({}, 'store', value=1)
+
+
+def test_limit_of_the_broker_is_named_at_once(
+    bus: RabbitBus, url: str
+) -> None:
+    vhost = url.rpartition('/')[2]
+
+    def limit(*arguments: str) -> None:
+        subprocess.run(
+            ['rabbitmqctl', '-q', arguments[0], '-p', vhost, *arguments[1:]],
+            check=True,
+        )
+
+    limit('set_vhost_limits', '{"max-queues": 0}')
+    with pytest.raises(
+        oslo_messaging.MessageDeliveryFailure, match='queue limit'
+    ):
+        bus.server()
+    with pytest.raises(
+        oslo_messaging.MessageDeliveryFailure, match='queue limit'
+    ):
+        bus.client(timeout=600).call({}, 'identify')
+    limit('clear_vhost_limits')
+    bus.server('two')
+    assert bus.client().call({}, 'identify') == 'two'
+
+
+@pytest.mark.parametrize(
+    'message',
+    [
+        amqp.Message(b''),
+        amqp.Message(b'[]'),
+        amqp.Message(b'{"oslo.version": "9.0", "oslo.message": 1}'),
+        amqp.Message(b'{"_unique_id": ["a"]}'),
+        amqp.Message(b'{"_msg_id": 1, "_reply_q": "q", "method": "identify"}'),
+        amqp.Message(
+            b'{"_msg_id": "1", "_reply_q": "%s", "method": "identify"}'
+            % (b'q' * 256)
+        ),
+        amqp.Message(b'{', content_type=b'\xff'),
+        amqp.Message(b'', content_type=b'\xff'),
+    ],
+    ids=[
+        'empty',
+        'list',
+        'envelope',
+        'unique id',
+        'call id',
+        'reply queue',
+        'properties',
+        'properties without body',
+    ],
+)
+def test_message_that_cannot_be_read_is_dropped(
+    bus: RabbitBus,
+    url: str,
+    message: amqp.Message,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bus.server()
+    connection, channel = channel_of(url)
+    with connection:
+        channel.basic_publish(message, exchange=EXCHANGE, routing_key=TOPIC)
+        channel.basic_publish(
+            message, exchange=f'{TOPIC}_fanout', routing_key=b'\xff'
+        )
+    assert bus.client().call({}, 'identify') == 'one'
+    assert 'connecting again' not in caplog.text
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_suite_of_oslo_messaging_passes(url: str) -> None:
+    with futures.ThreadPoolExecutor(SUITE_PARTS) as pool:
+        parts = [
+            pool.submit(
+                results_of,
+                'transports.pyamqp.messaging_suite',
+                *(url, str(number), str(SUITE_PARTS)),
+            )
+            for number in range(SUITE_PARTS)
+        ]
+    results = [part.result() for part in parts]
+    assert sum(part['ran'] for part in results) > 30
+    assert not any(part['skipped'] for part in results), results
+    failed = {
+        test: trace
+        for part in results
+        for test, trace in part['failed'].items()
+    }
+    assert failed.keys() == EXCLUDED.keys(), failed

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encode and decode JSON: orjson writes, msgspec reads.
+
+Other drivers encode values with ``oslo_serialization.jsonutils``, and this
+module gives text of the same meaning. ``json`` handles the values in which
+either library would differ from it: orjson writes NaN as null and rejects
+integers beyond 64 bits, and msgspec rejects NaN.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import msgspec
+import orjson
+from oslo_serialization import jsonutils
+
+#: As jsonutils, convert times and dataclasses by ``to_primitive``.
+_OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+
+# The same as jsonutils.dumps, without a new encoder for each message.
+_encode = json.JSONEncoder(
+    default=jsonutils.to_primitive, separators=(',', ':')
+).encode
+
+_decode = msgspec.json.Decoder().decode
+
+#: Instances of exactly these classes are finite.
+_FINITE = frozenset({str, int, bool, type(None)})
+
+
+def encode(value: Any) -> bytes:
+    """Return the JSON text of a value, in UTF-8.
+
+    :raises ValueError: a value contains itself
+    :raises TypeError: a key of a dict is neither text nor a number
+    """
+    try:
+        text = orjson.dumps(value, option=_OPTIONS)
+    except TypeError:
+        return _encode(value).encode()
+    if b'null' in text and not _is_finite(value):
+        return _encode(value).encode()
+    return text
+
+
+def decode(text: bytes) -> Any:
+    """Return the value of a JSON text in UTF-8.
+
+    :raises ValueError: it is not JSON
+    """
+    try:
+        return _decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        pass  # for example NaN; otherwise, json raises the error
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError('JSON text is nested too deeply') from None
+
+
+def _is_finite(value: Any) -> bool:
+    """Tell whether a value holds no NaN or Infinity."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        values: Any = value.values()
+    elif isinstance(value, (list, tuple)):
+        values = value
+    else:
+        return True
+    return _FINITE.issuperset(map(type, values)) or all(
+        map(_is_finite, values)
+    )
