@@ -5,8 +5,8 @@ The directory of an example is its first release. Each patch in its directory
 ``releases`` makes the next one, and is named after its version. Nothing here
 reads the history of git.
 
-Each release gets a separate environment with two wheels: that of the
-library and that of the release. The distributions that both depend on are
+Each release gets a separate environment with the wheels of this repository and
+that of the release. The distributions that both depend on are
 installed once, in a base environment that all releases share; it is cached by
 its requirements. An environment contains nothing of the running one, so that
 an undeclared dependency or a file that is missing in a wheel fails a test.
@@ -36,6 +36,9 @@ EXAMPLES = ROOT / 'examples'
 
 #: Timeout of a command in seconds.
 TIMEOUT = 600
+
+#: The transports, which examples install beside the library.
+TRANSPORTS = sorted(path.parent for path in ROOT.glob('transports/*/LICENSE'))
 
 #: Files from which a wheel of the library is built.
 LIBRARY_FILES = ('pyproject.toml', 'README.md', 'LICENSE')
@@ -166,26 +169,35 @@ def install(
             }
         )
     )
-    library = build(library_source(directory / 'library'), base, directory)
+    ours = [
+        build(source, base, directory)
+        for source in library_sources(directory / 'library')
+    ]
     installed = {}
     for version, tree in trees.items():
         wheel = build(tree, base, directory)
         target = directory / version
         create(target, base)
         # Without an index, an undeclared or unmet dependency is an error.
-        _install(target, '--no-index', library, wheel)
+        _install(target, '--no-index', *ours, wheel)
         installed[version] = Installation(version, target, tree)
     return installed
 
 
-def library_source(directory: pathlib.Path) -> pathlib.Path:
-    """Copy the source of the library, so that building leaves no files."""
+def library_sources(directory: pathlib.Path) -> list[pathlib.Path]:
+    """Copy the library and the transports; return their directories.
+
+    Building them leaves no files in the repository.
+    """
     shutil.copytree(
         ROOT / 'vobjects', directory / 'vobjects', ignore=_NOT_SOURCE
     )
     for name in LIBRARY_FILES:
         shutil.copy(ROOT / name, directory / name)
-    return directory
+    copies = [directory / path.relative_to(ROOT) for path in TRANSPORTS]
+    for path, copy in zip(TRANSPORTS, copies, strict=True):
+        shutil.copytree(path, copy, ignore=_NOT_SOURCE)
+    return [directory, *copies]
 
 
 def build(
@@ -203,27 +215,36 @@ def build(
 
 
 def third_party(source: pathlib.Path, extras: Sequence[str]) -> set[str]:
-    """Return the requirements of a release and of the library.
+    """Return the requirements of a release, the library and the transports.
 
     :param source: source tree of the release
     :param extras: extras of the release
-    :returns: requirements, without the library itself
+    :returns: requirements, without the distributions of this repository
     """
-    project, library = _project(source), _project(ROOT)
+    projects = [_project(ROOT), *map(_project, TRANSPORTS)]
+    ours = {project['name']: project for project in projects}
+    result: set[str] = set()
+    pending = _requirements(_project(source), extras)
+    for project in projects:
+        pending += _requirements(project, [])
+    for requirement in pending:
+        match = re.match(r'([\w.-]+)(?:\[([\w, -]+)\])?', requirement)
+        assert match is not None, requirement
+        name, names = match.groups()
+        if name not in ours:
+            result.add(requirement)
+            continue
+        for extra in filter(None, re.split(r'[, ]+', names or '')):
+            result |= set(ours[name]['optional-dependencies'][extra])
+    return result
+
+
+def _requirements(project: dict[str, Any], extras: Sequence[str]) -> list[str]:
     optional = project.get('optional-dependencies', {})
-    requirements = [
+    return [
         *project['dependencies'],
         *(item for extra in extras for item in optional[extra]),
     ]
-    result = set(library['dependencies'])
-    for requirement in requirements:
-        match = re.match(r'vobjects(?:\[([\w, -]+)\])?(?![\w.-])', requirement)
-        if match is None:
-            result.add(requirement)
-            continue
-        for extra in filter(None, re.split(r'[, ]+', match[1] or '')):
-            result |= set(library['optional-dependencies'][extra])
-    return result
 
 
 def base_environment(requirements: Sequence[str]) -> pathlib.Path:

@@ -31,7 +31,7 @@ def test_readme_when_followed_then_prints_what_it_shows(
     source = releases.EXAMPLES / example
     checkout = home / 'checkout'
     checkout.mkdir()
-    releases.library_source(checkout)
+    releases.library_sources(checkout)
     shutil.copytree(source, checkout / 'examples' / example)
     # Third parties' wheels come from a cache, not from an index.
     base = releases.base_environment(

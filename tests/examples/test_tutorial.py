@@ -18,8 +18,8 @@ def test_tutorial_when_followed_then_prints_what_it_shows(
     home: pathlib.Path,
 ) -> None:
     base = releases.base_environment([])
-    library = releases.library_source(home / 'library')
-    wheel = releases.build(library, base, home)
+    for source in releases.library_sources(home / 'library'):
+        wheel = releases.build(source, base, home)
     first = releases.EXAMPLES / 'secret_store'
     requirements = sorted(releases.third_party(first, []))
     for path in releases.wheelhouse(requirements).glob('*.whl'):

@@ -14,6 +14,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -190,6 +191,44 @@ def entities(url: str) -> set[str]:
             ('list_bindings', 'source_name', 'destination_name'),
         )
         for line in _control(command, '-p', vhost, *columns).splitlines()
+    }
+
+
+def declarations(url: str) -> set[str]:
+    """Return the properties of a virtual host's exchanges and used queues.
+
+    IDs in names are replaced. Replies need no acknowledgement, so the limit
+    of their consumers is without meaning.
+
+    :param url: of :func:`temporary`
+    """
+    vhost = urllib.parse.urlsplit(url).path.lstrip('/')
+
+    def rows(*words: str) -> Iterator[list[str]]:
+        listed = _control(words[0], '-p', vhost, *words[1:])
+        for line in listed.splitlines():
+            yield line.split('\t')
+
+    consumers = {
+        row[0]: row[1]
+        for row in rows('list_consumers', 'queue_name', 'prefetch_count')
+    }
+    found = [
+        f'queue {" ".join(row)} limit {consumers[row[0]]}'
+        for row in rows(
+            *('list_queues', 'name', 'durable', 'auto_delete', 'arguments')
+        )
+        if row[0] in consumers
+    ]
+    found += [
+        f'exchange {" ".join(row)}'
+        for row in rows(
+            *('list_exchanges', 'name', 'type', 'durable', 'auto_delete')
+        )
+    ]
+    return {
+        re.sub('(queue reply_.*) limit .*', r'\1', text)
+        for text in (re.sub('[0-9a-f]{32}', 'ID', line) for line in found)
     }
 
 

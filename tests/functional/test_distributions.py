@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Both distributions, built and installed as their users install them."""
+"""All distributions, built and installed as their users install them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ from tests.functional import processes
 
 ROOT = pathlib.Path(__file__).parents[2]
 SERVICE = ROOT / 'distributions' / 'clustering'
+TRANSPORTS = sorted(path.parent for path in ROOT.glob('transports/*/LICENSE'))
+TRANSPORT_NAMES = [f'oslo-messaging-{path.name}' for path in TRANSPORTS]
 
 #: Distributions that the library may need beside oslo.versionedobjects.
-MOST_MORE = 10
+MOST_MORE = 8
 
 
 def run(*command: object, **options: Any) -> str:
@@ -66,7 +68,7 @@ class Environment:
 def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
     """Return distribution -> folder with its sdist and its wheel."""
     folders = {}
-    for source in (ROOT, SERVICE):
+    for source in (ROOT, SERVICE, *TRANSPORTS):
         metadata = tomllib.loads((source / 'pyproject.toml').read_text())
         folder = tmp_path_factory.mktemp('dist')
         # The wheel is built from the sdist, so both are tested.
@@ -110,6 +112,10 @@ def test_distributions_when_built_then_share_no_file_and_have_all_packages(
     library, service = names['vobjects'], names['vobjects-clustering']
     assert not library & service
     assert {name.split('/')[0] for name in library} == {'vobjects'}
+    for name in TRANSPORT_NAMES:
+        package = name.replace('-', '_')
+        assert {path.split('/')[0] for path in names[name]} == {package}
+        assert f'{package}/py.typed' in names[name]
     for package in ('vobjects', 'api', 'engine'):
         sources = {
             str(path.relative_to(ROOT))
@@ -135,6 +141,24 @@ def test_library_when_installed_alone_then_runs_its_quick_start(
     )
     printed = run(library.program('python'), 'example.py', cwd=tmp_path)
     assert "'identity': 'c'" in printed
+
+
+@pytest.mark.parametrize('name', TRANSPORT_NAMES)
+def test_transport_when_installed_then_needs_neither_library_nor_service(
+    name: str, built: dict[str, pathlib.Path], tmp_path: pathlib.Path
+) -> None:
+    environment = Environment(tmp_path / 'transport')
+    wheels = {n: [*built[n].glob('*.whl')] for n in TRANSPORT_NAMES}
+    needed = {*wheels[name], *wheels['oslo-messaging-driverlib']}
+    installed = environment.install(*needed)
+    assert not any(other.startswith('vobjects') for other in installed)
+    package = name.replace('-', '_')
+    code = (
+        f'import importlib, pkgutil, {package} as top;'
+        ' [importlib.import_module(f"{top.__name__}.{found.name}")'
+        ' for found in pkgutil.iter_modules(top.__path__)]'
+    )
+    run(environment.program('python'), '-c', code, cwd=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -180,8 +204,7 @@ def test_service_when_installed_then_up_serves(
 ) -> None:
     environment = Environment(tmp_path / 'service')
     environment.install(
-        *built['vobjects'].glob('*.whl'),
-        *built['vobjects-clustering'].glob('*.whl'),
+        *(wheel for folder in built.values() for wheel in folder.glob('*.whl'))
     )
     log = tmp_path / 'up.log'
     # Sockets are in the state directory, and their paths must be short.

@@ -20,8 +20,13 @@ from tests.real_cloud.processes import log_end
 
 ROOT = pathlib.Path(__file__).parents[2]
 
-#: Requirements of this library that OpenStack does not have.
-DRIVER_PACKAGES = ('jsonschema-rs', 'msgspec', 'orjson')
+#: The driver, and its requirements that OpenStack does not have.
+DRIVER_PACKAGES = (
+    str(ROOT / 'transports' / 'driverlib'),
+    str(ROOT / 'transports' / 'pyamqp'),
+    'msgspec',
+    'orjson',
+)
 
 CONSTRAINTS = pathlib.Path(__file__).with_name('constraints.txt')
 
@@ -62,7 +67,7 @@ def ensure(cache: pathlib.Path) -> None:
 
 
 def install_driver(venv: pathlib.Path, target: pathlib.Path) -> None:
-    """Install this library where services find it, for its drivers.
+    """Install the driver ``pyamqp`` where services find it.
 
     :param venv: the virtual environment of the cloud, which is not changed
     :param target: directory of ``PYTHONPATH``
@@ -70,7 +75,7 @@ def install_driver(venv: pathlib.Path, target: pathlib.Path) -> None:
     """
     options = ['--target', str(target), '--upgrade', '--no-deps']
     _run(
-        [_installer(venv, *options, str(ROOT), *DRIVER_PACKAGES)],
+        [_installer(venv, *options, *DRIVER_PACKAGES)],
         target.with_name('install-driver.log'),
     )
 

@@ -27,6 +27,10 @@ def script():
     [
         ('vobjects/rpc/expiry.py', 'tests/unit/vobjects/rpc/test_expiry.py'),
         ('vobjects/versions.py', 'tests/unit/vobjects/test_versions.py'),
+        (
+            'transports/pyamqp/oslo_messaging_pyamqp/x.py',
+            'tests/unit/transports',
+        ),
         ('tests/http_server.py', 'tests/unit/engine/health/test_urls.py'),
         ('tests/unit/test_maps.py', 'tests/unit/test_maps.py'),
         ('tests/unit/api/conftest.py', 'tests/unit/api'),

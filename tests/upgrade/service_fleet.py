@@ -35,6 +35,9 @@ NEW = 'new'
 #: An older revision of the code, in a separate environment.
 REAL = 'real'
 
+#: The code under test, with the driver in transports/pyamqp.
+PYAMQP = 'pyamqp'
+
 #: [fleet] heartbeat_interval in seconds.
 HEARTBEAT = 3.0
 
@@ -50,12 +53,13 @@ SETTINGS = {
 }
 
 
-def terms(*older: str) -> upgrade.PlanConfig:
+def terms(*older: str, newer: tuple[str, ...] = ()) -> upgrade.PlanConfig:
     """Return the processes and steps of plans for the service.
 
-    :param older: releases other than ``new``, oldest first
+    :param older: releases before ``new``, oldest first
+    :param newer: releases after it
     """
-    releases = (*older, NEW)
+    releases = (*older, NEW, *newer)
     only_moved = frozenset({'move'})
     return upgrade.PlanConfig(
         (
@@ -151,7 +155,7 @@ class ServiceFleet(upgrade.Fleet):
         """Wait until the maximum is that of the running releases."""
         apis = {self._releases[name] for name in self._up() & APIS}
         engines = {self._releases[name] for name in self._up() - APIS}
-        if apis != {NEW} or REAL in engines:
+        if apis - {NEW, PYAMQP} or REAL in engines:
             return  # that release has another maximum
         maximum = '1.7' if OLD in engines else NEWEST
         with RestClient(self._balancer.url) as rest:
@@ -179,9 +183,12 @@ class ServiceFleet(upgrade.Fleet):
     def _begin(
         self, name: str, release: str, kind: str, stop_order: int = 0
     ) -> None:
-        settings = (
-            {'api': {'port': self._ports[name]}} if kind == 'api' else None
-        )
+        settings: dict[str, dict[str, object]] = {}
+        if kind == 'api':
+            settings['api'] = {'port': self._ports[name]}
+        if release == PYAMQP:
+            _, _, address = self._deployment.transport_url.partition('://')
+            settings['DEFAULT'] = {'transport_url': f'pyamqp://{address}'}
         words = [kind]
         if release == OLD:
             words.append(self._old(kind))

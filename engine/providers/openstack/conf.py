@@ -84,7 +84,7 @@ OPTIONS = [
         default=[],
         secret=True,
         help='Transport URL of oslo.messaging to which Nova sends versioned'
-        ' notifications, such as rabbit://user:password@host:5672/. Repeat'
+        ' notifications, such as pyamqp://user:password@host:5672/. Repeat'
         ' the option for each region. Health policies with LIFECYCLE_EVENTS'
         ' require it. If [oslo_messaging_rabbit] of Nova differs from the'
         ' defaults of oslo.messaging, add its options to the query, as in'

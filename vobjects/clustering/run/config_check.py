@@ -36,6 +36,8 @@ LIBRARIES = (
     'oslo.db',
     'oslo.log',
     'oslo.messaging',
+    'oslo.messaging.embedded',
+    'oslo.messaging.pyamqp',
     'oslo.middleware',
     'oslo.policy',
 )
