@@ -64,7 +64,9 @@ MUTANTS = {
     'endless lease': Mutant(
         _Membership, '_leased_view', 'is_valid = self.age', 'is_valid = 0', 27
     ),
-    'no barrier': Mutant(_Server, 'join', 'self._lowers_cap(view)', 'False', 8),
+    'no barrier': Mutant(
+        _Server, 'join', 'self._lowers_cap(view)', 'False', 8
+    ),
     'barrier ends early': Mutant(
         _Server, '_wait_at_barrier', 'LONGEST_LEASE_PERIODS', '0.5', 37
     ),
