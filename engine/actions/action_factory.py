@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.actions.runtime import Runtime
 from engine.db import models
-from vobjects import objects
+from vobjects import exceptions, objects
 from vobjects.clustering import consts
 from vobjects.rpc import serializer
 
@@ -83,10 +83,16 @@ def read(runtime: Runtime, action: models.Action) -> objects.Request:
         version is newer than this engine supports
     :raises oslo_versionedobjects.exception.UnsupportedObjectError: this engine
         does not know its type
+    :raises vobjects.exceptions.ConversionError: the inputs are no request
     """
-    request: objects.Request = serializer.from_wire(
-        action.inputs, supported=runtime.speaks
-    )
+    try:
+        request = serializer.from_wire(action.inputs, supported=runtime.speaks)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise exceptions.ConversionError(
+            f'the stored inputs are no request: {error!r}'
+        ) from error
+    if not isinstance(request, objects.Request):
+        raise exceptions.ConversionError('the stored inputs are no request')
     return request
 
 
@@ -96,7 +102,7 @@ def request_fields(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
     They are not decoded, since their version may be newer than this engine.
     """
     fields = inputs.get(f'{objects.Object.OBJ_SERIAL_NAMESPACE}.data')
-    return fields or {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def _new(

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Column types that behave alike on SQLite, PostgreSQL and MariaDB.
 
-Two of them are those of the library's ledger.
+One of them is that of the library's ledger.
+
+A text that is no JSON object, for example after a mistake in an SQL shell, is
+read as :data:`UNREADABLE`, so that it harms no other row.
 """
 
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import sqlalchemy
 from sqlalchemy import types
 from sqlalchemy.dialects import mysql
@@ -18,13 +23,18 @@ from vobjects import exceptions, wire
 from vobjects.rpc.sql.columns import Json, UtcDateTime
 
 __all__ = [
+    'UNREADABLE',
     'Json',
+    'JsonObject',
     'JsonText',
     'LongText',
     'Seconds',
     'TimeText',
     'UtcDateTime',
 ]
+
+#: The value of a column whose text is no JSON object.
+UNREADABLE = {'unreadable': 'The database has no JSON object here.'}
 
 
 class TimeText(types.UserDefinedType[str]):
@@ -51,8 +61,24 @@ def _time_of(value: datetime.datetime | None) -> str | None:
     return None if value is None else value.isoformat('T', 'seconds') + 'Z'
 
 
+class JsonObject(Json):
+    """A JSON object; see :data:`UNREADABLE`."""
+
+    cache_ok = True
+
+    def process_result_value(self, value: str | None, dialect: Any) -> Any:
+        """Parse a text; NULL becomes None."""
+        if value is None:
+            return None
+        try:
+            parsed = super().process_result_value(value, dialect)
+        except ValueError:
+            parsed = None
+        return parsed if isinstance(parsed, dict) else dict(UNREADABLE)
+
+
 class JsonText(types.UserDefinedType[Any]):
-    """A :class:`Json` column read as text, to be passed on unparsed."""
+    """A :class:`JsonObject` read as text, to be passed on as it is."""
 
     cache_ok = True
 
@@ -64,13 +90,29 @@ class JsonText(types.UserDefinedType[Any]):
 
 
 _EMPTY = wire.RawJson(b'{}')
+_check = msgspec.json.Decoder(dict[str, wire.RawJson]).decode
 
 
 def _written(value: str | None) -> Any:
     if value is None:
         return None
-    # Most rows hold an empty object.
-    return _EMPTY if value == '{}' else wire.RawJson(value)
+    if value == '{}':  # as in most rows
+        return _EMPTY
+    try:
+        _check(value)
+    except (msgspec.MsgspecError, RecursionError):
+        if not _is_object(value):
+            return wire.RawJson(wire.dumps(UNREADABLE))
+    return wire.RawJson(value)
+
+
+def _is_object(text: str) -> bool:
+    """Tell whether a text is a JSON object; msgspec rejects surrogates."""
+    try:
+        value = json.loads(text, parse_constant=_reject)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict)
 
 
 class LongText(types.TypeDecorator[str]):
@@ -89,6 +131,10 @@ class LongText(types.TypeDecorator[str]):
     ) -> str | None:
         """Replace NUL characters and lone surrogates."""
         return value and exceptions.storable_text(value)
+
+
+def _reject(constant: str) -> None:
+    raise ValueError(f'{constant} is not JSON')
 
 
 #: Seconds since the epoch; a single-precision float would be minutes off.

@@ -9,7 +9,7 @@ from oslo_utils import strutils
 from sqlalchemy import orm
 
 from engine.actions import action_factory, cancellation, policy_checks
-from engine.db import actions, find, models, related
+from engine.db import actions, find, models, related, types
 from engine.handlers import common, views
 from vobjects import exceptions
 from vobjects.clustering import consts, errors, resources
@@ -89,6 +89,8 @@ class ActionHandlers(common.Handlers):
 
 def _request_fields(inputs: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of an action's request to show."""
+    if inputs == types.UNREADABLE:
+        return inputs
     values = {
         name: value
         for name, value in action_factory.request_fields(inputs).items()
@@ -101,8 +103,8 @@ def _request_fields(inputs: dict[str, Any]) -> dict[str, Any]:
 
 def _policy_decisions(data: dict[str, Any]) -> dict[str, Any]:
     """Return the policies' decisions from the data of an action."""
-    decisions: dict[str, Any] = data.get(policy_checks.DECISIONS) or {}
-    return decisions
+    decisions = data.get(policy_checks.DECISIONS)
+    return decisions if isinstance(decisions, dict) else {}
 
 
 VIEW = views.ResourceView(

@@ -57,7 +57,7 @@ def _phase(meta_data: Mapping[str, Any]) -> str:
 
     In the column, earlier releases store the status of the target.
     """
-    return str(meta_data['phase'])
+    return str(meta_data.get('phase', 'unreadable'))
 
 
 def _level_name(level: int) -> str:

@@ -224,7 +224,7 @@ class ResourceView:
 
 #: Type of a column -> type for reading it as a primitive.
 _PRIMITIVE_TYPES: dict[type[Any], Any] = {
-    types.Json: types.JsonText(),
+    types.JsonObject: types.JsonText(),
     types.UtcDateTime: types.TimeText(),
 }
 

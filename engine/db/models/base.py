@@ -43,7 +43,7 @@ class Base(orm.DeclarativeBase):
     __mapper_args__ = {'eager_defaults': True}
     type_annotation_map = {
         Time: types.UtcDateTime,
-        dict[str, Any]: types.Json,
+        dict[str, Any]: types.JsonObject,
     }
 
 
@@ -62,7 +62,9 @@ def json_column(name: str | None = None) -> orm.Mapped[dict[str, Any]]:
 
     :param name: the column's name, if it differs from the attribute's
     """
-    return orm.mapped_column(name, types.Json, nullable=False, default=dict)
+    return orm.mapped_column(
+        name, types.JsonObject, nullable=False, default=dict
+    )
 
 
 def reason_column() -> orm.Mapped[str | None]:
