@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
+import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
 from http import HTTPStatus
@@ -39,6 +40,11 @@ _ID = re.compile(r'req-[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}')
 
 #: Value of X-Requested-With in requests of the console at ``/ui``.
 UI_CLIENT = 'vobjects-ui'
+
+#: Seconds after which the reason of a 503 is logged again, if no request has
+#: failed for it meanwhile.
+OUTAGE_END = 60.0
+_MAX_OUTAGES = 64
 
 #: Maximum characters of a method or path in the log.
 _MAX_LOGGED = 200
@@ -120,6 +126,7 @@ class FaultWrapper:
     def __init__(self, app: WSGIApplication, versions: Microversions) -> None:
         self.app = app
         self.versions = versions
+        self._outages = _Outages()
 
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
@@ -132,16 +139,38 @@ class FaultWrapper:
                 if isinstance(error, ApiError)
                 else errors.ConvertedError(error, environ.get(REQUEST_ID, ''))
             )
-            _log_error(error, api_error.status)
+            self._log(error, api_error.status)
         return self.versions.respond(api_error, environ, start_response)
 
+    def _log(self, error: Exception, status: int) -> None:
+        """Log details that the response does not contain."""
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            reason = f'{type(error).__name__}: {errors.message_of(error)}'
+            is_new = self._outages.begins(reason, time.monotonic())
+            LOG.log(logging.WARNING if is_new else logging.DEBUG, '%s', reason)
+        elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            LOG.error('A request failed', exc_info=error)
 
-def _log_error(error: Exception, status: int) -> None:
-    """Log details that the response does not contain."""
-    if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        LOG.warning('%s: %s', type(error).__name__, errors.message_of(error))
-    elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        LOG.error('A request failed', exc_info=error)
+
+class _Outages:
+    """Reasons of current outages, each of which fails many requests."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last: dict[str, float] = {}
+
+    def begins(self, reason: str, now: float) -> bool:
+        """Record a reason; tell whether it had not occurred for a while.
+
+        :param now: monotonic seconds
+        """
+        with self._lock:
+            since = now - OUTAGE_END
+            is_new = self._last.pop(reason, since) <= since
+            self._last[reason] = now
+            if len(self._last) > _MAX_OUTAGES:
+                del self._last[next(iter(self._last))]
+            return is_new
 
 
 class Pages:

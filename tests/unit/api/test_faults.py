@@ -9,6 +9,7 @@ from http import HTTPStatus
 import oslo_messaging
 import pytest
 
+from api import middleware
 from tests.unit.api import client, fake_engine
 from vobjects import exceptions
 from vobjects.clustering import errors
@@ -217,3 +218,29 @@ def test_log_when_a_path_has_line_ends_stays_one_line(
     assert '\n' not in record.getMessage()
     assert 'GET /v1/x\\nINFO forged' in record.getMessage()
     assert ' 404 ' in record.getMessage()
+
+
+def test_outage_is_logged_once_until_it_has_ended(
+    api: client.ApiClient,
+    engine: fake_engine.FakeEngine,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(middleware.time, 'monotonic', lambda: now)
+
+    def warnings(text: str) -> int:
+        engine.error = exceptions.Unreachable(text)
+        caplog.clear()
+        for _ in range(3):
+            assert api('GET', '/v1/clusters').status == 503
+        return len([r for r in caplog.records if r.levelname == 'WARNING'])
+
+    assert warnings('the disk is full') == 1
+    now += middleware.OUTAGE_END - 1
+    assert warnings('the disk is full') == 0
+    assert warnings('the database is away') == 1
+    now += middleware.OUTAGE_END - 1
+    assert warnings('the disk is full') == 0
+    now += middleware.OUTAGE_END
+    assert warnings('the disk is full') == 1

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The service on a disk that is full, and has space again.
+
+The disks are small file systems in memory, which only root can mount.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import errno
+import pathlib
+import re
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from tests.functional.processes import wait_for
+from tests.functional.rest import SPEC, RestClient, unique
+from tests.functional.test_up import Up
+
+
+@contextlib.contextmanager
+def mounted(directory: pathlib.Path, megabytes: int) -> Iterator[None]:
+    """Mount a small disk; skip the test if that is not permitted."""
+    directory.mkdir(mode=0o700)
+    try:
+        done = subprocess.run(
+            [
+                *('mount', '-t', 'tmpfs', '-o'),
+                *(f'size={megabytes}m,mode=0700', 'tmpfs', str(directory)),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        problem = done.stderr
+    except FileNotFoundError as error:
+        problem = str(error)
+    if problem:
+        pytest.skip(f'cannot mount a disk, as root can: {problem}')
+    try:
+        yield
+    finally:
+        subprocess.run(['umount', '--lazy', str(directory)], check=True)
+
+
+@contextlib.contextmanager
+def filled(directory: pathlib.Path) -> Iterator[None]:
+    """Fill a disk, and free it again."""
+    ballast = directory / 'ballast'
+    with ballast.open('wb', buffering=0) as file:
+        try:
+            while True:
+                file.write(b'x' * 4096)
+        except OSError as error:
+            assert error.errno == errno.ENOSPC  # noqa: PT017
+    try:
+        yield
+    finally:
+        ballast.unlink()
+
+
+@pytest.fixture
+def up(tmp_path: pathlib.Path) -> Iterator[Up]:
+    """A service whose state and logs are on disks of their own.
+
+    Besides its output, each process writes the file that ``log_file`` names.
+    """
+    state = tmp_path / 'state'
+    logs = state / 'log'
+    options = tmp_path / 'logs.conf'
+    options.write_text(f'[DEFAULT]\nlog_file = {logs / "own.log"}\n')
+    with mounted(state, 24), mounted(logs, 8):
+        running = Up(state, '--engines=1', f'--config-file={options}')
+        try:
+            yield running.wait_until_ready()
+        finally:
+            running.stop()
+
+
+def create(rest: RestClient) -> int:
+    """Return the status of a request that changes something."""
+    body = {'profile': {'name': unique('p'), 'spec': SPEC}}
+    return rest.request('POST', '/v1/profiles', body).status_code
+
+
+def lines(up: Up, pattern: str) -> list[str]:
+    """Return the lines that match in the logs of the engine and the API."""
+    return [
+        line
+        for path in sorted((up.directory / 'log').glob('*.log'))
+        for line in path.read_text(errors='replace').splitlines()
+        if re.search(pattern, line)
+    ]
+
+
+def test_full_disk_of_the_state_means_503_until_there_is_space(up: Up) -> None:
+    children = {name: up.pid_of(name) for name in ('api', 'engine')}
+    with RestClient(up.url) as rest:
+        assert create(rest) == 201
+        with filled(up.directory):
+            wait_for('changes are refused', lambda: create(rest) == 503)
+            for _ in range(20):
+                assert create(rest) == 503
+                assert rest.request('GET', '/').status_code == 300
+        wait_for('changes are accepted', lambda: create(rest) == 201)
+    assert {name: up.pid_of(name) for name in children} == children
+    refused = lines(up, 'accepts no changes: .*full')
+    loggers = collections.Counter(line.split()[3] for line in refused)
+    # Small changes may still find space, so there may be several changes of
+    # state. The API and the engine each lose the fleet.
+    accepted = len(lines(up, 'accepts changes again'))
+    assert 1 <= loggers.pop('engine.db.database') == accepted <= 3, refused
+    assert loggers.pop('vobjects.rpc.membership:') <= 6, refused
+    assert loggers.pop('api.middleware') == 1, refused
+    assert not loggers
+    assert lines(up, 'Traceback') == []
+
+
+def test_full_disk_of_the_logs_stops_no_request(up: Up) -> None:
+    children = {name: up.pid_of(name) for name in ('api', 'engine')}
+    with RestClient(up.url) as rest:
+        assert create(rest) == 201
+        with filled(up.directory / 'log'):
+            printed = len(up.lines)
+            for _ in range(200):
+                assert create(rest) == 201
+            assert len(up.lines) - printed < 5
+        assert create(rest) == 201
+        last = rest.request('GET', '/v1/profiles')
+        request_id = last.headers['X-OpenStack-Request-ID']
+    wait_for('logged again', lambda: lines(up, request_id))
+    assert {name: up.pid_of(name) for name in children} == children
