@@ -63,7 +63,7 @@ def draw(config: PlanConfig, seed: int, count: int) -> Plan:
         choices: dict[str, list[Step]] = {}
         for step in _candidates(config):
             if steps.is_possible(config, state, step):
-                effect = steps.effect(config, state, step)
+                effect = steps.rare_effect(config, state, step)
                 choices.setdefault(effect, []).append(step)
         weights = [
             config.weights.get(effect, 0) / (1 + counts[effect])

@@ -23,6 +23,10 @@ EFFECTS: Mapping[str, float] = {
     'kill': 2,  # like `kill -9`; the process stays down until a start
     'pause': 2,  # suspend, and resume later: its work is delayed
     'redeliver': 2,  # deliver an earlier message once more
+    # A start, by any of the effects above, at a release that no process of
+    # another group runs: it must not rely on them.
+    'start among newer': 3,
+    'start among older': 3,
 }
 
 
@@ -161,6 +165,27 @@ def effect(config: PlanConfig, state: State, step: Step) -> str:
     releases = config.process(step.process).releases
     newer = releases.index(step.release) > releases.index(current)
     return 'upgrade' if newer else 'roll back'
+
+
+def rare_effect(config: PlanConfig, state: State, step: Step) -> str:
+    """Return :func:`effect`, or one that depends on the other groups.
+
+    For example, an old API starts while only new engines live.
+    """
+    if step.kind == 'move':
+        process = config.process(step.process)
+        order = process.releases.index
+        others = {
+            state[other.name]
+            for other in config.processes
+            if other.group != process.group
+        } & {*process.releases}
+        ranks = [order(release) for release in others if release is not None]
+        if ranks and min(ranks) > order(step.release):
+            return 'start among newer'
+        if ranks and max(ranks) < order(step.release):
+            return 'start among older'
+    return effect(config, state, step)
 
 
 def describe(config: PlanConfig, state: State, step: Step) -> str:

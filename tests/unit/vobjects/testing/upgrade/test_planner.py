@@ -14,14 +14,26 @@ SEEDS = range(200)
 PINNED = [
     ('redeliver', '', '', 261),
     ('kill', 'two', '', 0),
-    ('move', 'two', '2.0', 0),
+    ('move', 'two', '1.0', 0),
     ('move', 'one', '2.0', 0),
 ]
+
+#: Two groups that move through the same releases.
+TWO_GROUPS = upgrade.PlanConfig(
+    tuple(
+        upgrade.Process(f'{group}-{number}', ('1.0', '1.5', '2.0'), group)
+        for group in ('api', 'engine')
+        for number in (1, 2)
+    ),
+    redeliver=True,
+)
 
 
 def effects(plan: upgrade.Plan) -> list[str]:
     return [
-        steps.effect(plan.config, planner.state_before(plan, number), step)
+        steps.rare_effect(
+            plan.config, planner.state_before(plan, number), step
+        )
         for number, step in enumerate(plan.steps)
     ]
 
@@ -57,11 +69,38 @@ def test_steps_keep_a_process_of_each_group_up(seed: int) -> None:
 
 
 def test_plans_contain_every_effect() -> None:
-    drawn = [effects(upgrade.draw(CONFIG, seed, 10)) for seed in SEEDS]
+    drawn = [effects(upgrade.draw(TWO_GROUPS, seed, 10)) for seed in SEEDS]
 
     counts = collections.Counter(name for plan in drawn for name in plan)
     assert counts.keys() == steps.EFFECTS.keys()
     assert min(len(set(plan)) for plan in drawn) >= 4
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_start_among_other_releases_meets_no_process_of_its_own(
+    seed: int,
+) -> None:
+    plan = upgrade.draw(TWO_GROUPS, seed, 30)
+    among = 0
+    for number, step in enumerate(plan.steps):
+        state = planner.state_before(plan, number)
+        name = steps.rare_effect(TWO_GROUPS, state, step)
+        if not name.startswith('start among'):
+            continue
+        among += 1
+        group = TWO_GROUPS.process(step.process).group
+        others = {
+            state[other.name]
+            for other in TWO_GROUPS.processes
+            if other.group != group
+        } - {None}
+        assert others
+        for release in others:
+            assert release is not None
+            is_newer = release > step.release
+            assert release != step.release
+            assert is_newer == (name == 'start among newer')
+    assert among
 
 
 def test_pauses_are_within_the_configured_range() -> None:
@@ -85,8 +124,8 @@ def test_only_removes_steps_that_become_impossible() -> None:
     assert whole.only({1, 2, 3}) == whole
     assert whole.only({2, 3}).numbers == (2, 3)
     assert whole.only({1, 3}).numbers == (1,), 'no process would be left'
-    assert effects(whole) == ['kill', 'start', 'kill']
-    assert effects(whole.only({2, 3})) == ['upgrade', 'kill']
+    assert effects(whole) == ['kill', 'start among older', 'kill']
+    assert effects(whole.only({2, 3})) == ['start among older', 'kill']
 
 
 def test_draw_when_no_step_is_possible_raises() -> None:
