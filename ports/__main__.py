@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ports import editing
 from ports.port import Port
 
-NAMES = ('magnum', 'barbican', 'nova')
+NAMES = ('magnum', 'barbican', 'senlin', 'nova')
 
 _REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
@@ -39,8 +39,6 @@ _PYTEST = (
     '-p',
     'no:warnings',
     '--tb=short',
-    '--numprocesses',
-    '2',
 )
 
 _TEST_REQUIREMENTS = (
@@ -125,7 +123,13 @@ def run(port: Port, cache: pathlib.Path, *, edit: bool) -> bool:
             commands += [[python, *_PYTEST, f'--rootdir={root}', *own]] * edit
         else:
             commands = [
-                [python, *_PYTEST, *_pytest(port, root, replaced), *own]
+                [
+                    python,
+                    *_PYTEST,
+                    '--numprocesses=2',
+                    *_pytest(port, root, replaced),
+                    *own,
+                ]
             ]
         environment = {
             **os.environ,

@@ -10,6 +10,8 @@ service cannot be edited in part.
     Remove      delete definitions, imports or assignments
     Replace     put source in place of a definition
     Body        put source in place of the body of a function
+    Statement   put source in place of one statement of a function
+    Entry       put source around the value of a dictionary's key
     Module      put a file of this folder in place of a module, or remove it
     NewModule   add a file of this folder
 """
@@ -83,6 +85,61 @@ class Body:
 
 
 @dataclasses.dataclass(frozen=True)
+class Statement:
+    """Put source in place of a statement of a function, at any depth.
+
+    :ivar start: the beginning of the statement as ``ast.unparse`` writes it
+    """
+
+    path: str
+    name: str
+    start: str
+    text: str
+
+    def apply(self, source: str) -> str:
+        """Return the source after the edit."""
+        for node in ast.walk(_find(source, self.name)):
+            if isinstance(node, ast.stmt) and ast.unparse(node).startswith(
+                self.start
+            ):
+                return _splice(source, node, self.text)
+        raise EditError(f'{self.path}: {self.name} has no {self.start!r}')
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """Put source around the value of a key in an assigned dictionary."""
+
+    path: str
+    name: str
+    key: str
+    before: str
+    after: str
+
+    def apply(self, source: str) -> str:
+        """Return the source after the edit."""
+        node = _find(source, self.name)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
+            for key, value in zip(
+                node.value.keys, node.value.values, strict=True
+            ):
+                if isinstance(key, ast.Constant) and key.value == self.key:
+                    return self._around(source, value)
+        raise EditError(f'{self.path}: {self.name} has no {self.key!r}')
+
+    def _around(self, source: str, value: ast.expr) -> str:
+        lines = source.splitlines(keepends=True)
+        last = (value.end_lineno or 0) - 1
+        end = value.end_col_offset or 0
+        lines[last] = lines[last][:end] + self.after + lines[last][end:]
+        first, start = value.lineno - 1, value.col_offset
+        lines[first] = (
+            lines[first][:start] + self.before + lines[first][start:]
+        )
+        return ''.join(lines)
+
+
+@dataclasses.dataclass(frozen=True)
 class Module:
     """Put a file in place of a module; an empty one removes it."""
 
@@ -98,7 +155,7 @@ class NewModule:
     source: pathlib.Path
 
 
-Edit = Remove | Replace | Body | Module | NewModule
+Edit = Remove | Replace | Body | Statement | Entry | Module | NewModule
 
 
 @dataclasses.dataclass(frozen=True)

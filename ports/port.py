@@ -18,8 +18,8 @@ class Port:
     :ivar replaced_tests: those that test the machinery that the edits remove;
         ``PATH`` or ``PATH::CLASS``
     :ivar requirements: further requirements of the tests
-    :ivar stestr_folder: folder of tests that stestr runs, because pytest
-        cannot; the tests are below it
+    :ivar stestr_folder: folder in which stestr finds the tests, if pytest
+        cannot run them
     :ivar empty_folders: folders that the tests expect beside the package
     """
 

@@ -39,7 +39,7 @@ class Schema:
         """Validate a query, and remove the parameters the schema ignores."""
         self._compiled(request.is_legacy_v2()).validate(values)
         if self.definition.get('additionalProperties', True):
-            known = self.definition['properties']
+            known = self.definition.get('properties', ())
             patterns = self.definition.get('patternProperties', ())
             for name in {*request.GET}.difference(known):
                 if not any(re.match(pattern, name) for pattern in patterns):

@@ -14,6 +14,8 @@
     cross_release.py     transfers objects between two installed releases
     transfer_script.py   one side of a transfer, in its own environment
     upgrade/             upgrade plans: drawn, run and shrunk
+    lock_checks.py       the code against a lock, and all of these checks
+    mixin.py             ``LockMixin``: the same for unittest and testtools
     plugin.py            the pytest plugin: the fixture ``vobjects_invariants``
     upgrade_plugin.py    its fixture ``vobjects_upgrade``
     contract_checks.py   checks responses against the contract

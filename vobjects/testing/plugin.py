@@ -26,27 +26,24 @@ from __future__ import annotations
 
 import functools
 import pathlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import pytest
 
 from vobjects import testing
 from vobjects.testing import upgrade_plugin
 
+if TYPE_CHECKING:
+    from vobjects.testing.lock_checks import Check, Exempt
+
 vobjects_upgrade = upgrade_plugin.vobjects_upgrade
 
 FIXTURE = 'vobjects_invariants'
 
-#: User property with the numbers that a :data:`Check` returns.
+#: User property with the numbers that a check returns.
 PROPERTY = 'vobjects_invariants'
-
-#: Invariant and field -> why the field may violate it.
-Exempt = Mapping[str, str]
-
-#: Checks one case; returns the numbers of exercised and declared changes, and
-#: of exemptions that were needed.
-Check = Callable[[Exempt], tuple[int, int, int]]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -138,57 +135,11 @@ def _lock_path(config: pytest.Config) -> pathlib.Path:
 def _cases(config: pytest.Config) -> Iterator[tuple[str, Check]]:
     # Imported here: pytest loads the plugin in every project.
     from vobjects import exceptions
-    from vobjects.lock import golden, lock_names, parse
-    from vobjects.testing import invariants
+    from vobjects.testing import lock_checks
 
     path = _lock_path(config)
     examples = int(config.getini('vobjects_invariants_examples'))
     try:
-        lock = parse.load(path)
-        lock_names.load(lock, path)
+        yield from lock_checks.cases(lock_checks.load(path), path, examples)
     except exceptions.VobjectsError as error:
         raise pytest.UsageError(f'vobjects_invariants: {error}') from None
-
-    for case in invariants.cases(lock):
-        yield str(case), _InvariantTest(case, examples)
-    for release in lock.releases:
-        if not golden.path_of(path, release).exists():
-            continue
-        yield (
-            f'golden-{release}',
-            _GoldenTest(
-                golden.read(path, release), lock.at(release).manifest()
-            ),
-        )
-
-
-class _InvariantTest:
-    def __init__(self, case: object, examples: int) -> None:
-        self._case, self._examples = case, examples
-
-    def __call__(self, exempt: Exempt) -> tuple[int, int, int]:
-        from vobjects.testing import invariants
-
-        case = self._case
-        assert isinstance(case, invariants.Case)
-        case.exempt = exempt
-        case.check(self._examples)
-        return (
-            len(case.changes & case.exercised),
-            len(case.changes),
-            len(case.exempted),
-        )
-
-
-class _GoldenTest:
-    def __init__(
-        self, primitives: list[dict[str, object]], manifest: dict[str, str]
-    ) -> None:
-        self._primitives, self._manifest = primitives, manifest
-
-    def __call__(self, exempt: Exempt) -> tuple[int, int, int]:
-        from vobjects.testing import golden_checks
-
-        for primitive in self._primitives:
-            golden_checks.check(primitive, self._manifest)
-        return 0, 0, 0
