@@ -33,6 +33,8 @@ _PRINT_SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))'
 _PYTEST = (
     '-m',
     'pytest',
+    # Not that of this repository.
+    f'--config-file={os.devnull}',
     '-q',
     '-p',
     'no:cacheprovider',

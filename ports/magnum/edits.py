@@ -59,16 +59,46 @@ _EDITS = (
         'ver.negotiate(pecan.request, pecan.response)',
         count=8,
     ),
+    # Conversions of objects.
+    Replace(
+        'objects/__init__.py',
+        'from magnum.objects import certificate',
+        """\
+        from magnum.objects import base
+        from magnum.objects import certificate
+        """,
+    ),
+    Replace(
+        'objects/__init__.py',
+        'from magnum.objects import x509keypair',
+        """\
+        from magnum.objects import x509keypair
+        from vobjects.objects import adoption
+        """,
+    ),
+    Replace(
+        'objects/__init__.py',
+        'NodeGroup',
+        """\
+        NodeGroup = nodegroup.NodeGroup
+        adoption.adopt(base.MagnumObjectRegistry)
+        """,
+    ),
 )
 
 PORT = Port(
     name='magnum',
     release='23.0.0',
     edits=_EDITS,
-    tests=('magnum/tests/unit/api',),
+    tests=(
+        'magnum/tests/unit/api',
+        'magnum/tests/unit/conductor',
+        'magnum/tests/unit/objects',
+    ),
     replaced_tests=(
         f'magnum/{_CONTROLLERS}/test_base.py',
         f'magnum/{_CONTROLLERS}/test_root.py::TestV1Routing',
         f'magnum/{_CONTROLLERS}/test_root.py::TestCheckVersions',
     ),
+    requirements=('hypothesis',),
 )

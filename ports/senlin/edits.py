@@ -146,5 +146,6 @@ PORT = Port(
         'senlin/tests/unit/api/common/test_version_request.py'
         '::APIVersionRequestTests::test_version_comparisons',
     ),
+    requirements=('pycodestyle',),
     stestr_folder='senlin/tests/unit',
 )
