@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import functools
+import importlib.metadata
+import sys
 from collections.abc import Iterator
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -17,4 +21,23 @@ def _idle_threads_stop_at_once() -> Iterator[None]:
     An idle thread of their executor looks once a second whether to stop.
     """
     with mock.patch.object(_thread.ThreadWorker, 'MAX_IDLE_FOR', 0.01):
+        yield
+
+
+@pytest.fixture(autouse=True, scope='session')
+def _entry_points_are_read_once() -> Iterator[None]:
+    """Read the metadata of all packages once for each path, not each command.
+
+    Hundreds of tests run commands in this process, and each reads them twice.
+    """
+    read = importlib.metadata.entry_points
+
+    @functools.cache
+    def read_all(path: tuple[str, ...]) -> Any:
+        return read()
+
+    def entry_points(**parameters: str) -> Any:
+        return read_all(tuple(sys.path)).select(**parameters)
+
+    with mock.patch.object(importlib.metadata, 'entry_points', entry_points):
         yield
