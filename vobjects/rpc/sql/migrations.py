@@ -21,8 +21,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from alembic.operations import Operations
-from alembic.runtime.migration import MigrationContext
 
 from vobjects import exceptions
 from vobjects.rpc.sql.columns import TABLE_OPTIONS, Json, UtcDateTime
@@ -149,6 +147,10 @@ def create_tables(engine: sa.Engine) -> None:
 def _create_or_expand(engine: sa.Engine, metadata: sa.MetaData) -> None:
     metadata.create_all(engine)
     if 'swept_at' not in _columns(engine, STATE):
+        # Imported here: other services need no alembic, which loads slowly.
+        from alembic.operations import Operations
+        from alembic.runtime.migration import MigrationContext
+
         with engine.begin() as connection:
             expand(Operations(MigrationContext.configure(connection)), 2)
 

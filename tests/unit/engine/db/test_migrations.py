@@ -134,7 +134,10 @@ def test_revisions_follow_one_another(chain: migrations.Chain) -> None:
         str(pathlib.Path(migrations.__file__).parent),
         version_locations=[str(chain.directory)],
     )
-    for revision in directory.walk_revisions():
+    revisions = list(directory.walk_revisions())
+    # The names of the modules have them in the order of alembic.
+    assert chain.revisions == tuple(each.revision for each in revisions)
+    for revision in revisions:
         assert not revision.is_merge_point
         assert not revision.is_branch_point
     assert len(directory.get_bases()) <= 1
