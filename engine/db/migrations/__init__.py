@@ -192,7 +192,7 @@ def revision_on(connection: sqlalchemy.Connection, chain: Chain) -> str | None:
     """
     if not sqlalchemy.inspect(connection).has_table(chain.table):
         return None
-    number = sqlalchemy.column('version_num')
+    number = sqlalchemy.column('version_num', sqlalchemy.String)
     return (
         ','.join(
             connection.scalars(
