@@ -132,6 +132,10 @@ unit-lowest: ## Run unit tests on the lowest versions of dependencies
 INDEPENDENT := $(addprefix --ignore tests/unit/,doc etc clients \
 	vobjects/rpc/simulation)
 
+# On another Python, three cases of each parametrized test, except for tests of
+# values: other cases run the same code. The workflow runs all of them on each.
+SECOND_PYTHON := --cases 3
+
 # Also the versions of pyenv, which are not on PATH by these names.
 NEWEST = $(shell tools/newest-python $(PYTHONS))
 HAS_NEWEST = $(shell newest='$(NEWEST)'; [ -z "$$newest" ] \
@@ -143,9 +147,9 @@ unit-newest: install-newest ## Run unit tests on the newest Python found
 	@if [ -z '$(HAS_NEWEST)' ]; then \
 		echo 'unit-newest: no newer Python found'; \
 	else \
-		$(MAKE) --no-print-directory unit \
+		VOBJECTS_HISTORIES=100 $(MAKE) --no-print-directory unit \
 			PYTHONS='$(NEWEST)' VENV='$(VENV_NEWEST)' \
-			ARGS='$(INDEPENDENT) $(ARGS)'; \
+			ARGS='$(INDEPENDENT) $(SECOND_PYTHON) $(ARGS)'; \
 	fi
 
 .PHONY: servers
