@@ -106,7 +106,6 @@ API_OPTS = [
     ),
     cfg.IntOpt(
         'method_missing_status',
-        deprecated_name='method_not_found_status',
         default=404,
         choices=[
             (404, 'as documented for OpenStack services'),

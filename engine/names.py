@@ -80,7 +80,7 @@ def member_name(config: Mapping[str, Any], index: int) -> str:
 def node_name(name_format: str, index: int) -> str:
     """Return the name that a format gives for an index.
 
-    Clusters of older releases may have longer formats than
+    Clusters that were imported from Senlin may have longer formats than
     :func:`check_config` accepts; the cost is limited for them, too.
 
     :returns: at most 255 characters

@@ -89,7 +89,7 @@ class Registry(Generic[Kind]):
         """
         kind = self.get(type_name)
         return spec_schema.resolve(
-            kind.properties, spec.get('properties') or {}, clamps=True
+            kind.properties, spec.get('properties') or {}
         )
 
     def check_spec(self, spec: Mapping[str, Any]) -> Kind:

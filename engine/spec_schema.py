@@ -231,15 +231,11 @@ def resolve(
     values: Any,
     path: str = PROPERTIES,
     kinds: Mapping[str, Type] | None = None,
-    *,
-    clamps: bool = False,
 ) -> dict[str, Any]:
     """Validate values against a schema, and convert them to its types.
 
     :param path: the path to the values, for messages
     :param kinds: types by name; default: :data:`TYPES`
-    :param clamps: whether numbers outside of their limits become the nearest
-        limit instead of being rejected; for specs of earlier releases
     :returns: the given values, without defaults; null counts as not given
     :raises vobjects.clustering.errors.InvalidSpec: the message has the path of
         the invalid value
@@ -256,7 +252,7 @@ def resolve(
         value = values.get(name)
         if value is not None:
             resolved[name] = _resolve(
-                prop, value, f'{path}.{name}', kinds or TYPES, clamps=clamps
+                prop, value, f'{path}.{name}', kinds or TYPES
             )
         elif prop.required:
             raise errors.InvalidSpec(
@@ -302,8 +298,6 @@ def _resolve(
     value: Any,
     path: str,
     kinds: Mapping[str, Type],
-    *,
-    clamps: bool,
 ) -> Any:
     kind = kinds[prop.type]
     try:
@@ -322,22 +316,18 @@ def _resolve(
             f' {len(resolved)}'
         )
     if prop.type in ('Integer', 'Number'):
-        return _bounded(prop, resolved, path, clamps=clamps)
+        return _bounded(prop, resolved, path)
     if prop.keys is not None:
-        return resolve(prop.keys, resolved, path, kinds, clamps=clamps)
+        return resolve(prop.keys, resolved, path, kinds)
     if prop.items is not None:
         return [
-            _resolve(
-                prop.items, item, f'{path}[{position}]', kinds, clamps=clamps
-            )
+            _resolve(prop.items, item, f'{path}[{position}]', kinds)
             for position, item in enumerate(resolved)
         ]
     return resolved
 
 
-def _bounded(
-    prop: Property, number: float, path: str, *, clamps: bool
-) -> float:
+def _bounded(prop: Property, number: float, path: str) -> float:
     """Return a number within the limits of its property."""
     if prop.minimum is not None and number < prop.minimum:
         phrase, bound = 'at least', prop.minimum
@@ -345,8 +335,6 @@ def _bounded(
         phrase, bound = 'at most', prop.maximum
     else:
         return number
-    if clamps:
-        return bound
     raise errors.InvalidSpec(f'{path}: must be {phrase} {bound}, not {number}')
 
 

@@ -313,10 +313,3 @@ class NoLivePeer(FleetError):
 
 class UnknownManifest(FleetError):
     """A caller requested a response for a manifest unknown to the server."""
-
-
-# Names in the errors of earlier builds, which may run during an upgrade:
-# oslo.messaging rebuilds remote errors by name.
-OutOfReach = Unreachable
-TypeNotSpoken = UnsupportedType
-UnknownReader = UnknownManifest

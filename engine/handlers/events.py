@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from engine.db import models
@@ -52,14 +51,6 @@ def _level_number(level: str) -> int:
     return consts.EVENT_LEVELS.get(level) or int(level)
 
 
-def _phase(meta_data: Mapping[str, Any]) -> str:
-    """Return the phase of the action, which is the event's status.
-
-    In the column, earlier releases store the status of the target.
-    """
-    return str(meta_data.get('phase', 'unreadable'))
-
-
 def _level_name(level: int) -> str:
     return LEVEL_NAMES.get(level, str(level))
 
@@ -70,6 +61,5 @@ VIEW = views.ResourceView(
     sort=consts.EVENT_SORT_KEYS,
     default_sort='timestamp',
     filters=('oid', 'oname', 'otype', 'action'),
-    renamed={'status': 'meta_data'},
-    computed={'level': _level_name, 'status': _phase},
+    computed={'level': _level_name},
 )

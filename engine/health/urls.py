@@ -16,7 +16,6 @@ import requests
 from oslo_config import cfg
 
 from engine import http_client, patterns
-from engine.policies import health as policy
 
 
 class UnknownHealthError(Exception):
@@ -40,9 +39,6 @@ def find_failure(
     pause = options['poll_url_retry_interval']
     attempts = max(1, options['poll_url_retry_limit'])
     for attempt in range(attempts):
-        # Earlier releases accepted longer pauses.
-        if attempt * pause > policy.MAX_RETRY_SECONDS:
-            break
         if attempt and stopping.wait(pause):
             raise UnknownHealthError('the engine stops')
         failure = _request(conf, options, url)

@@ -224,7 +224,7 @@ def lock_findings(
     """
     path = locks[old.release]
     output = new.run(
-        *('-m', 'vobjects', 'lock', 'check', '--format', 'json'),
+        *('-m', 'vobjects', 'lock', 'check', '-o', 'json'),
         *('--file', str(path)),
         cwd=path.parent,
         exit_codes=(0, 1),

@@ -447,9 +447,9 @@ class Deployment:
         return id_
 
     def fleet_list(self) -> dict[str, Any]:
-        """Return the output of `vobjects fleet list --json`."""
+        """Return the output of `vobjects fleet list -o json`."""
         document: dict[str, Any] = json.loads(
-            self.run('fleet', 'list', '--json')
+            self.run('fleet', 'list', '-o', 'json')
         )
         return document
 

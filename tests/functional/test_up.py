@@ -115,7 +115,7 @@ class Up:
 
     def engines(self) -> list[dict[str, object]]:
         """Return the engines in the fleet."""
-        members = json.loads(self.fleet('list', '--json'))['members']
+        members = json.loads(self.fleet('list', '-o', 'json'))['members']
         return [m for m in members if m['topic'] == 'vobjects-engine']
 
     def stop(self, number: int = signal.SIGTERM) -> int:

@@ -63,7 +63,7 @@ def run(service: Deployment, *command: str) -> Completed:
 def who_uses(service: Deployment, version: str) -> dict[str, int]:
     """Return the number of requests by agent, method and route."""
     state = f'--state-dir={service.directory / "state"}'
-    words = ('api', 'who-uses', version, '--json', state)
+    words = ('api', 'who-uses', version, '-o', 'json', state)
     completed = run(service, sys.executable, '-m', 'vobjects', *words)
     assert completed.returncode == 0, completed.stderr
     report = json.loads(completed.stdout)

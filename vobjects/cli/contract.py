@@ -188,8 +188,6 @@ def _configure_openapi(parser: Parser, prog: str) -> None:
         metavar='MICROVERSION',
         help='microversion, such as 1.7 (default: the newest)',
     )
-    # The older way to name it.
-    parser.add_argument('--version', dest='older', help=argparse.SUPPRESS)
     _add_file(parser)
     output.add_option(
         parser, formats=(output.JSON, output.YAML), default=output.JSON
@@ -197,8 +195,11 @@ def _configure_openapi(parser: Parser, prog: str) -> None:
 
 
 def _openapi(options: argparse.Namespace, contract: Contract) -> int:
-    named = options.version or options.older
-    version = Version.parse(named) if named else contract.policy.maximum
+    version = (
+        Version.parse(options.version)
+        if options.version
+        else contract.policy.maximum
+    )
     document = openapi.document(contract, version)
     _write(options.file, output.dump(document, options.output))
     return 0

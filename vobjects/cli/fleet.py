@@ -128,7 +128,7 @@ def _remove(options: argparse.Namespace, service: Service) -> Result:
 
 
 def _manifest(options: argparse.Namespace, service: Service) -> Result:
-    if not (named := options.microversion or options.older):
+    if not (named := options.microversion):
         versions_ = manifest.local()
     else:
         versions_ = manifest.at_microversion(
@@ -209,8 +209,6 @@ def _add_microversion(parser: Parser) -> None:
         help='print only the versions of this microversion of the API, such'
         ' as 1.7 (default: the newest versions)',
     )
-    # The older way to name it.
-    parser.add_argument('--microversion', dest='older', help=argparse.SUPPRESS)
 
 
 _COMMANDS = {

@@ -17,7 +17,7 @@ from typing import Any
 
 from vobjects import exceptions, service, suggestions
 from vobjects.cli import completion, output, terminal
-from vobjects.cli.parser import Command, Parser, Run, one_of
+from vobjects.cli.parser import Command, Parser, Run
 from vobjects.lock import (
     check,
     collapse,
@@ -47,7 +47,6 @@ _OUTPUTS = (
     *(name for name in FORMATS if name not in ('text', output.JSON)),
 )
 
-_read_output = one_of(_OUTPUTS, 'format')
 
 #: First word of a line of a report -> style.
 _LEVELS = {'error': 'bad', 'accepted': 'warning', 'OK': 'good'}
@@ -316,15 +315,6 @@ def _add_file(parser: Parser) -> None:
 
 def _add_format(parser: Parser) -> None:
     output.add_option(parser, formats=_OUTPUTS)
-    parser.add_argument(
-        '--format',
-        dest='output',
-        type=lambda text: (
-            output.TABLE if text == 'text' else _read_output(text)
-        ),
-        default=argparse.SUPPRESS,
-        help=argparse.SUPPRESS,
-    )
 
 
 def _add_imports(parser: Parser) -> None:

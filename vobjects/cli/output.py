@@ -27,7 +27,7 @@ def add_option(
     formats: Sequence[str] = FORMATS,
     default: str = TABLE,
 ) -> None:
-    """Add ``-o/--output FORMAT``, and the hidden older ``--json``."""
+    """Add ``-o/--output FORMAT``."""
     *others, last = formats
     parser.add_argument(
         '-o',
@@ -38,14 +38,6 @@ def add_option(
         default=default,
         help=f'print {", ".join(others)} or {last} (default: {default})',
     )
-    if JSON in formats:
-        parser.add_argument(
-            '--json',
-            dest='output',
-            action='store_const',
-            const=JSON,
-            help=argparse.SUPPRESS,
-        )
 
 
 def show(options: argparse.Namespace, data: Any, lines: Iterable[str]) -> None:

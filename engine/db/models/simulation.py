@@ -36,7 +36,7 @@ class SimulatedServer(SimulatedObject, Base):
     __tablename__ = 'simulated_servers'
     __table_args__ = (TABLE_OPTIONS,)
 
-    #: The server's location; NULL in rows older than these columns.
+    #: The server's location; NULL: the cloud has none.
     region: orm.Mapped[str | None] = orm.mapped_column(String(255))
     zone: orm.Mapped[str | None] = orm.mapped_column(String(255))
     host: orm.Mapped[str | None] = orm.mapped_column(String(255))

@@ -183,23 +183,20 @@ BOUNDED = {
 
 
 @pytest.mark.parametrize(
-    ('size', 'message', 'clamped'),
+    ('size', 'message'),
     [
-        (1, '', 1),
-        ('9', '', 9),
-        (0, 'must be at least 1, not 0', 1),
-        (9.5, 'must be at most 9, not 9.5', 9),
-        (1e308, 'must be at most 9, not 1e+308', 9),
+        (1, ''),
+        ('9', ''),
+        (0, 'must be at least 1, not 0'),
+        (9.5, 'must be at most 9, not 9.5'),
+        (1e308, 'must be at most 9, not 1e+308'),
     ],
 )
-def test_number_out_of_bounds_is_rejected_or_clamped(
-    size: Any, message: str, clamped: int
-) -> None:
+def test_number_out_of_bounds_is_rejected(size: Any, message: str) -> None:
     values = {'places': [{'size': size}]}
-    stored = spec_schema.resolve(BOUNDED, values, clamps=True)
-    assert stored == {'places': [{'size': clamped}]}
     if not message:
-        assert spec_schema.resolve(BOUNDED, values) == stored
+        expected = {'places': [{'size': int(size)}]}
+        assert spec_schema.resolve(BOUNDED, values) == expected
         return
     with pytest.raises(errors.InvalidSpec) as caught:
         spec_schema.resolve(BOUNDED, values)

@@ -33,7 +33,7 @@ from vobjects.rpc.sql.tables import (
 )
 
 #: Number of the newest expanding step.
-NEWEST = 2
+NEWEST = 1
 
 
 def expand(
@@ -54,20 +54,8 @@ def expand(
     :param extra: see :class:`vobjects.rpc.sql.tables.LedgerTables`
     :raises ValueError: there is no such step
     """
-    if step == 1:
-        _create_tables(operations, members, state, extra)
-    elif step == 2:
-        _add_groups(operations, members, state)
-    else:
+    if step != 1:
         raise ValueError(f'there is no step {step}; the newest is {NEWEST}')
-
-
-def _create_tables(
-    operations: Any,
-    members: str,
-    state: str,
-    extra: Callable[[], Sequence[sa.Column[Any]]],
-) -> None:
     operations.create_table(
         members,
         sa.Column('id', sa.String(36), nullable=False),
@@ -90,20 +78,14 @@ def _create_tables(
         sa.Column('id', sa.Integer, autoincrement=False, nullable=False),
         sa.Column('generation', sa.Integer, nullable=False),
         sa.Column('held_manifest', Json),
-        sa.PrimaryKeyConstraint('id', name=f'pk_{state}'),
-        **TABLE_OPTIONS,
-    )
-    operations.bulk_insert(ledger, [{'id': STATE_ID, 'generation': 0}])
-
-
-def _add_groups(operations: Any, members: str, state: str) -> None:
-    for column in (
         sa.Column('generation_token', sa.String(32)),
         sa.Column('group_counts', Json),
         sa.Column('groups_generation', sa.Integer),
         sa.Column('swept_at', UtcDateTime),
-    ):
-        operations.add_column(state, column)
+        sa.PrimaryKeyConstraint('id', name=f'pk_{state}'),
+        **TABLE_OPTIONS,
+    )
+    operations.bulk_insert(ledger, [{'id': STATE_ID, 'generation': 0}])
     operations.create_index(
         group_index(members),
         members,
@@ -112,7 +94,7 @@ def _add_groups(operations: Any, members: str, state: str) -> None:
 
 
 def create_tables(engine: sa.Engine) -> None:
-    """Create the tables with their default names, or expand existing ones.
+    """Create the tables with their default names, if they do not exist.
 
     For a service without alembic. Processes that start at the same time may
     all call it.
@@ -122,14 +104,14 @@ def create_tables(engine: sa.Engine) -> None:
     :raises vobjects.exceptions.FleetError: no release has made the tables
     """
     metadata = LedgerTables().metadata
-    # Another process may create a table or a column between the check and the
-    # creation; the next attempt finds it.
-    for _ in range(1 + len(metadata.tables)):
+    # Another process may create a table between the check and the creation;
+    # the next attempt finds it.
+    for _ in metadata.tables:
         with contextlib.suppress(sa.exc.DBAPIError):
-            _create_or_expand(engine, metadata)
+            metadata.create_all(engine)
             break
     else:
-        _create_or_expand(engine, metadata)
+        metadata.create_all(engine)
     missing = [
         f'{table.name}.{column.name}'
         for table in metadata.sorted_tables
@@ -142,17 +124,6 @@ def create_tables(engine: sa.Engine) -> None:
             ' program, or a build from before the first release, has made'
             f' them; drop {MEMBERS} and {STATE}, and try again'
         )
-
-
-def _create_or_expand(engine: sa.Engine, metadata: sa.MetaData) -> None:
-    metadata.create_all(engine)
-    if 'swept_at' not in _columns(engine, STATE):
-        # Imported here: other services need no alembic, which loads slowly.
-        from alembic.operations import Operations
-        from alembic.runtime.migration import MigrationContext
-
-        with engine.begin() as connection:
-            expand(Operations(MigrationContext.configure(connection)), 2)
 
 
 def _columns(engine: sa.Engine, table: str) -> set[str]:

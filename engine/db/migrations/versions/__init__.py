@@ -2,11 +2,10 @@
 """Expanding revisions, one module each, in numerical order.
 
 Each only adds: new tables, new columns that are nullable or have a server
-default, new indexes. A test checks this. e001 creates the tables of the first
-release.
+default, new indexes. A test checks this. The first is e002: databases with
+e001 are older than the first release, and are rejected.
 
 ::
 
-    e001_first_tables  create all tables of the first release
-    e002_fleet_groups  store the groups of processes, and index them
+    e002_first_tables  create all tables of the first release
 """

@@ -150,28 +150,3 @@ def test_stopping_engine_does_not_retry(
     with pytest.raises(urls.UnknownHealthError, match='stops'):
         urls.find_failure(conf, options, 'n', stopping)
     assert Node.requested_paths == ['/bad']
-
-
-def test_pauses_of_a_stored_policy_are_bounded(
-    conf: cfg.ConfigOpts, served: str
-) -> None:
-    pauses = []
-
-    class Stopping(threading.Event):
-        def wait(self, timeout: float | None = None) -> bool:
-            pauses.append(timeout)
-            return False
-
-    mode = {
-        'options': {
-            'poll_url': f'{served}/bad',
-            'poll_url_healthy_response': HEALTHY,
-            'poll_url_retry_limit': 100,
-            'poll_url_retry_interval': 250,
-        }
-    }
-    options = health.options_of(mode)
-    assert 'does not match' in urls.find_failure(
-        conf, options, 'n', Stopping()
-    )
-    assert pauses == [250, 250]

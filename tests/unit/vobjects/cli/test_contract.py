@@ -71,7 +71,7 @@ def test_diff_lists_breaking_changes_first(capsys):
 
 
 def test_diff_with_json_prints_json(capsys):
-    assert run('diff', '1.2', '1.3', '--json') == 0
+    assert run('diff', '1.2', '1.3', '-o', 'json') == 0
 
     output = json.loads(capsys.readouterr().out)
     assert (output['from'], output['to'], output['alarms']) == (

@@ -26,7 +26,7 @@ def test_manifest_when_of_a_microversion_has_its_versions(capsys):
     shown = json.loads(capsys.readouterr().out)
     assert shown['ClusterCreateRequest'] == '1.1'
     assert shown['ClusterDeleteRequest'] == '1.0'
-    assert fleet.main(['manifest', '--microversion', '1.6']) == 0
+    assert fleet.main(['manifest', '1.6']) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown['ClusterCreateRequest'] == '1.0'
     assert 'Service' not in shown

@@ -164,7 +164,7 @@ def test_check_reports_the_same_in_every_format(
     shop(BROKEN)
 
     def report(name: str) -> str:
-        return output(capsys, 1, 'check', '--format', name)
+        return output(capsys, 1, 'check', '-o', name)
 
     document = json.loads(report('json'))
     rules = [finding['rule'] for finding in document['findings']]

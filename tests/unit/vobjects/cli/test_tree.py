@@ -256,29 +256,6 @@ def test_output_formats_have_the_same_data(command, capsys):
         assert '\x1b' not in table
 
 
-@pytest.mark.usefixtures('configured')
-@pytest.mark.parametrize(
-    ('older', 'newer'),
-    [
-        ('api diff 1.6 1.7 --json', 'api diff 1.6 1.7 -o json'),
-        ('lock check --format json', 'lock check -o json'),
-        ('lock check --format text', 'lock check'),
-        ('lock check --format sarif', 'lock check -o sarif'),
-        ('fleet manifest --microversion 1.7', 'fleet manifest 1.7'),
-        ('api openapi --version 1.7', 'api openapi 1.7'),
-    ],
-)
-def test_older_options_keep_working_but_are_hidden(older, newer, capsys):
-    capsys.readouterr()
-    assert main.main(older.split()) == 0
-    printed = capsys.readouterr().out
-    assert main.main(newer.split()) == 0
-    assert capsys.readouterr().out == printed
-    words = older.split()
-    option = next(word for word in words if word.startswith('--'))
-    assert option not in tree.arguments(help_of(words[:2], capsys))
-
-
 def test_lock_check_when_the_code_matches_says_ok(capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     assert main.main(['lock', 'check']) == 0

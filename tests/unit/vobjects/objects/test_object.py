@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import sys
 import threading
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oslo_messaging._drivers import common
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo
@@ -362,27 +360,6 @@ def test_message_has_no_traceback_when_the_error_is_remote(
     assert str(received) != str(error)
     assert received.message == error.message == str(error)
     assert received.message.startswith(message)
-
-
-@pytest.mark.parametrize(
-    ('cls', 'old_name'),
-    [
-        (exceptions.UnsupportedType, 'TypeNotSpoken'),
-        (exceptions.Unreachable, 'OutOfReach'),
-        (exceptions.UnknownManifest, 'UnknownReader'),
-    ],
-)
-def test_remote_error_when_sent_by_an_earlier_build_is_understood(
-    cls: type[exceptions.VobjectsError], old_name: str
-) -> None:
-    try:
-        raise cls('A')
-    except exceptions.VobjectsError:
-        sent = json.loads(common.serialize_remote_exception(sys.exc_info()))
-    received = common.deserialize_remote_exception(
-        json.dumps({**sent, 'class': old_name}), ['vobjects.exceptions']
-    )
-    assert isinstance(received, cls)
 
 
 class Reversed(ovo.String):

@@ -21,9 +21,8 @@ NAMES = {
     'vobjects.exceptions': """
         ConversionError DeadlinePassed DeclarationError FieldsMissing
         FleetError InvalidVersion LossyDowngrade NoLivePeer NoSuchField
-        NotPickled OutOfReach ServiceError TypeNotSpoken UnknownField
-        UnknownManifest UnknownReader Unreachable UnsupportedType
-        VobjectsError
+        NotPickled ServiceError UnknownField UnknownManifest Unreachable
+        UnsupportedType VobjectsError
         """,
 }
 

@@ -85,7 +85,7 @@ def test_several_apis_are_added_and_the_latest_start_counts(capsys):
     younger = counted(('1.2', 'a', 2), since=20.0)
     with wsgi.serve(older) as first, wsgi.serve(younger) as second:
         run_who_uses(
-            '1.2', '--json', '--url', first, '--url', f'{second}/metrics'
+            '1.2', '-o', 'json', '--url', first, '--url', f'{second}/metrics'
         )
 
     report = json.loads(capsys.readouterr().out)

@@ -10,7 +10,7 @@ from engine.db import types
 from engine.db.migrations import columns as c
 from vobjects.rpc.sql import migrations as ledger_migrations
 
-revision = 'e001'
+revision = 'e002'
 down_revision = None
 branch_labels = None
 depends_on = None
