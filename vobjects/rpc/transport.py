@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import logging
+from collections.abc import Callable
 from typing import Any
 
 import oslo_messaging
@@ -20,6 +22,8 @@ from oslo_utils import importutils
 from vobjects import exceptions, sensitive
 from vobjects.rpc import wakeups
 from vobjects.rpc.dispatcher import Dispatcher
+
+LOG = logging.getLogger(__name__)
 
 #: Modules whose errors the caller raises again, with their class.
 ERROR_MODULES = (
@@ -239,8 +243,57 @@ def build_server(
     :returns: an ``oslo_messaging.RPCServer``; the caller calls its methods
         ``start``, ``stop`` and ``wait``
     """
-    return rpc_server.RPCServer(
+    return _Server(
         transport,
         oslo_messaging.Target(topic=topic, server=name),
         Dispatcher(endpoints, slots),
     )
+
+
+class _Server(rpc_server.RPCServer):  # type: ignore[misc]
+    """An RPC server that handles all messages it receives before it stops."""
+
+    def _create_listener(self) -> Any:
+        return _DrainedListener(super()._create_listener())
+
+
+class _DrainedListener:
+    """A listener that passes on all messages it receives before it stops.
+
+    The driver ``rabbit`` of oslo.messaging (18.3) only stops reading. The
+    broker continues to send, and what arrives while the connection is closed
+    is acknowledged and dropped: the callers wait for their timeouts.
+
+    :param listener: the listener of a driver
+    """
+
+    def __init__(self, listener: Any) -> None:
+        self._listener = listener
+        self.prefetch_size = listener.prefetch_size
+        self.cleanup = listener.cleanup
+
+    def start(self, on_incoming_callback: Callable[[list[Any]], None]) -> None:
+        self._on_incoming = on_incoming_callback
+        self._listener.start(on_incoming_callback)
+
+    def stop(self) -> None:
+        self._listener.stop()
+        for message in _remaining_messages(self._listener):
+            self._on_incoming([message])
+
+
+def _remaining_messages(listener: Any) -> list[Any]:
+    """Cancel the consumers of the driver ``rabbit``; other drivers do it.
+
+    The names are private to oslo.messaging, which has no public ones.
+
+    :returns: the messages that no thread reads any more
+    """
+    polling = getattr(listener, '_poll_style_listener', None)
+    connection = getattr(polling, 'conn', None)
+    try:
+        for consumer, tag in getattr(connection, '_consumers', {}).items():
+            consumer.cancel(tag)
+    except Exception as error:  # noqa: BLE001 - the broker redelivers them
+        LOG.info('Cannot cancel consumption: %s', error)
+    return list(getattr(polling, 'incoming', ()))

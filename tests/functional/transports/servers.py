@@ -14,7 +14,7 @@ from typing import Any
 from tests.functional.processes import TIMEOUT
 from tests.functional.transports import serve
 
-ROOT = pathlib.Path(__file__).parents[4]
+ROOT = pathlib.Path(__file__).parents[3]
 
 
 class Processes:
