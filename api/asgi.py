@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
-from api import errors
+from api import errors, outbox
 from vobjects.microversions import errors as input_errors
 from vobjects.microversions.asgi import add_headers
 
@@ -56,6 +56,9 @@ class Gateway:
     :param threads: requests that the application processes at the same time
     :param body_timeout: seconds within which a whole request body must arrive
     :param max_body_size: bytes; of a longer body, one byte more is read
+    :param response_timeout: seconds within which a client must read a response
+    :param max_waiting_bytes: bytes of responses that may wait for their
+        clients
     """
 
     def __init__(
@@ -65,11 +68,14 @@ class Gateway:
         threads: int,
         body_timeout: float,
         max_body_size: int,
+        response_timeout: float,
+        max_waiting_bytes: int,
     ) -> None:
         self.app = app
         self.body_timeout = body_timeout
         self.max_body_size = max_body_size
         self.waiting_uploads = 0
+        self._outbox = outbox.Outbox(max_waiting_bytes, response_timeout)
         self.slots = asyncio.Semaphore(threads)
         self._pool = futures.ThreadPoolExecutor(
             threads + MAX_UPLOADS, thread_name_prefix='request'
@@ -85,21 +91,19 @@ class Gateway:
             if body.read_headers(environ):
                 await body.receive(EAGER_BYTES)
             async with self.slots:
-                status, headers, content, close = await loop.run_in_executor(
+                status, headers, content = await loop.run_in_executor(
                     self._pool, _call_app, self.app, environ
                 )
             if body.failed:
                 headers.append((b'connection', b'close'))
-            with contextlib.ExitStack() as stack:
-                stack.callback(close)
-                await send(
-                    {
-                        'type': 'http.response.start',
-                        'status': status,
-                        'headers': headers,
-                    }
-                )
-                await send({'type': 'http.response.body', 'body': content})
+            await send(
+                {
+                    'type': 'http.response.start',
+                    'status': status,
+                    'headers': headers,
+                }
+            )
+            await self._outbox.send(send, content, environ['REMOTE_ADDR'])
             await body.drain()
         finally:
             body.close()
@@ -289,12 +293,8 @@ def _path(raw: bytes) -> str:
 
 def _call_app(
     app: WSGIApplication, environ: WSGIEnvironment
-) -> tuple[int, list[tuple[bytes, bytes]], bytes, Callable[[], object]]:
-    """Call the application.
-
-    :returns: status, headers, body, and a function to call when the body has
-        been sent
-    """
+) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+    """Call the application, and return status, headers and body."""
     status, headers = 0, []
 
     def start_response(
@@ -311,10 +311,9 @@ def _call_app(
         return None
 
     parts = app(environ, start_response)
-    close = getattr(parts, 'close', bytes)
     try:
         content = b''.join(parts)
-    except BaseException:
-        close()
-        raise
-    return status, headers, content, close
+    finally:
+        # Before the body is sent: slow clients must not hold what it reserves.
+        getattr(parts, 'close', bytes)()
+    return status, headers, content

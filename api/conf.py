@@ -69,6 +69,17 @@ API_OPTS = [
         ' uses this option; other WSGI servers have their own limits.',
     ),
     cfg.FloatOpt(
+        'response_timeout',
+        default=60.0,
+        min=1.0,
+        max=3600.0,
+        help='Seconds within which a client must read a whole response of more'
+        ' than 64 KiB, and after which a connection is closed whose client'
+        ' reads nothing. If more than [fleet] response_memory bytes wait for'
+        ' their clients, slower responses are cut off. Only `vobjects api`'
+        ' uses this option.',
+    ),
+    cfg.FloatOpt(
         'header_timeout',
         default=30.0,
         min=0.1,

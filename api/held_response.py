@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Body of a response that reserves memory until it has been sent."""
+"""Body of a response that reserves memory until the server has it."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ class HeldResponse:
         return iter(self._parts)
 
     def close(self) -> None:
-        """Release the bytes; a WSGI server calls this after sending."""
+        """Release the bytes; the server calls this when it has the body."""
         self._reservation.release()

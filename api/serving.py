@@ -34,6 +34,7 @@ import functools
 import logging
 import multiprocessing
 import multiprocessing.util
+import os
 import resource
 import signal
 import socket
@@ -55,6 +56,7 @@ from api import asgi, metrics, wsgi
 from api import conf as api_conf
 from vobjects import exceptions, log_lines
 from vobjects.clustering.run import subreaper
+from vobjects.rpc import conf as rpc_conf
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -64,6 +66,10 @@ LOG = logging.getLogger(__name__)
 #: Extra threads for requests that need no engine, such as /healthcheck, while
 #: all others wait for engines.
 SPARE_THREADS = 8
+
+#: Size in bytes of granian's buffer of a connection: the maximum of the head
+#: of a request, and of what waits for a client that does not read.
+BUFFER_BYTES = 1 << 17
 
 #: Seconds between attempts to connect to the own port while it is closed.
 _PORT_INTERVAL = 0.02
@@ -83,6 +89,7 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
     :returns: exit code: 0; 1 if workers keep dying
     :raises OSError: cannot listen on the address
     """
+    rpc_conf.register(conf)
     address = _address(conf.api.host, conf.api.port)
     _check_address_is_free(address)
     server = _server(conf, address[0])
@@ -107,6 +114,8 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
                     threads=conf.api.threads + SPARE_THREADS,
                     body_timeout=conf.api.body_timeout,
                     max_body_size=conf.api.max_body_size,
+                    response_timeout=conf.api.response_timeout,
+                    max_waiting_bytes=conf.fleet.response_memory,
                 ),
                 wrap_loader=False,
             )
@@ -119,28 +128,68 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
 def _load_gateway(
     load: Callable[[], WSGIApplication],
     address: tuple[str, int],
+    *,
+    response_timeout: float,
     **limits: Any,
 ) -> asgi.Gateway:
     """Return the ASGI application of a worker process."""
     _raise_file_limit()
-    gateway = asgi.Gateway(load(), **limits)
+    gateway = asgi.Gateway(load(), response_timeout=response_timeout, **limits)
     threading.Thread(
-        target=_notify_when_open, args=address, name='ready', daemon=True
+        target=_prepare_port,
+        args=(*address, response_timeout),
+        name='ready',
+        daemon=True,
     ).start()
     return gateway
 
 
-def _notify_when_open(host: str, port: int) -> None:
-    """Notify systemd as soon as the port accepts connections.
+def _prepare_port(host: str, port: int, response_timeout: float) -> None:
+    """Prepare the port as soon as it is open, and notify systemd.
 
     granian opens it some time after the application is loaded.
     """
     while True:
         with contextlib.suppress(OSError):
             socket.create_connection((host, port), timeout=1.0).close()
-            systemd.notify_once()
-            return
+            break
         time.sleep(_PORT_INTERVAL)
+    _close_unread_connections(response_timeout)
+    systemd.notify_once()
+
+
+def _close_unread_connections(seconds: float) -> None:
+    """Close new connections whose client reads nothing for some time.
+
+    The kernel closes them, because the end of a response waits in granian's
+    buffer, for which granian has no timeout. Connections inherit the option
+    from the listening socket, see tcp(7).
+    """
+    if sys.platform != 'linux':
+        return
+    for name in os.listdir('/proc/self/fd'):
+        with contextlib.suppress(OSError), _duplicate(int(name)) as opened:
+            if opened.family != socket.AF_UNIX and opened.getsockopt(
+                socket.SOL_SOCKET, socket.SO_ACCEPTCONN
+            ):
+                opened.setsockopt(
+                    socket.IPPROTO_TCP,
+                    socket.TCP_USER_TIMEOUT,
+                    round(seconds * 1000),
+                )
+
+
+def _duplicate(descriptor: int) -> socket.socket:
+    """Return a socket by its file descriptor.
+
+    :raises OSError: it is not open, or not a socket
+    """
+    duplicate = os.dup(descriptor)
+    try:
+        return socket.socket(fileno=duplicate)
+    except OSError:
+        os.close(duplicate)
+        raise
 
 
 def _raise_file_limit() -> None:
@@ -238,7 +287,8 @@ def _server(conf: cfg.ConfigOpts, ip: str) -> Any:
         interface=constants.Interfaces.ASGINL,
         http=constants.HTTPModes.http1,
         http1_settings=granian_http.HTTP1Settings(
-            header_read_timeout=round(conf.api.header_timeout * 1000)
+            header_read_timeout=round(conf.api.header_timeout * 1000),
+            max_buffer_size=BUFFER_BYTES,
         ),
         websockets=False,
         workers=conf.api.workers,

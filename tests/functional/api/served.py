@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m tests.functional.api.served FILE``: the API in granian.
 
-The engine is the one in memory; cluster ``slow`` takes a second to show, and
-the build that it reports is the process that serves.
+The engine is the one in memory; cluster ``slow`` takes a second to show,
+cluster ``large-SIZE`` has metadata of that size, and the build that it reports
+is the process that serves.
 """
 
 from __future__ import annotations
@@ -36,6 +37,17 @@ class Engine(fake_engine.FakeEngine):
             and request.identity == 'slow'
         ):
             time.sleep(SLOW)
+        if isinstance(
+            request, clusters.ClusterGetRequest
+        ) and request.identity.startswith('large-'):
+            created = clusters.ClusterCreateRequest(
+                name='large', profile_id='p'
+            )
+            created.obj_set_defaults()
+            cluster = super().call(arguments[0], created).cluster
+            size = int(request.identity.removeprefix('large-'))
+            cluster.metadata = {'a': 'a' * size}
+            return cluster
         return super().call(*arguments)
 
 

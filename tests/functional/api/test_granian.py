@@ -57,6 +57,7 @@ class Server:
             'max_body_size = 100000\nallowed_hosts = h.example.org\n'
             f'body_timeout = {BODY_TIMEOUT}\n'
             f'header_timeout = {HEADER_TIMEOUT}\n'
+            'response_timeout = 2\n'
         )
         with (home / 'log').open('wb') as output:
             self.process = subprocess.Popen(
@@ -435,6 +436,38 @@ def test_connections_when_idle_are_closed(server: Server) -> None:
         for sock in idle:
             sock.settimeout(TIMEOUT)
             assert not sock.recv(1)
+
+
+# 1 MB fits into the buffers of the kernel, and the last size into no buffer.
+@pytest.mark.skipif(sys.platform != 'linux', reason='needs the Linux kernel')
+@pytest.mark.parametrize('size', [1_000_000, 3_000_000, 20_000_000])
+def test_connections_whose_client_reads_nothing_are_closed(
+    server: Server, size: int
+) -> None:
+    (worker,) = server.workers()
+    with socket.socket() as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        sock.connect(('127.0.0.1', server.port))
+        sock.sendall(
+            b'GET /v1/clusters/large-%d HTTP/1.1\r\nHost: localhost\r\n\r\n'
+            % size
+        )
+        assert sock.recv(12) == b'HTTP/1.1 200'
+        began = time.monotonic()
+        own_port = sock.getsockname()[1]
+        until(
+            lambda: (
+                own_port
+                not in [
+                    link.raddr.port
+                    for link in psutil.Process(worker).net_connections('tcp')
+                    if link.raddr
+                ]
+            )
+        )
+    # Not because it was idle.
+    assert time.monotonic() - began < HEADER_TIMEOUT
+    assert server.send(b'GET /v1/clusters HTTP/1.1').status == 200
 
 
 def slow_request(

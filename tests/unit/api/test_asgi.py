@@ -41,6 +41,10 @@ class Client:
         self.messages.append(message)
 
     @property
+    def content(self) -> bytes:
+        return b''.join(message['body'] for message in self.messages[1:])
+
+    @property
     def status(self) -> int:
         status: int = self.messages[0]['status']
         return status
@@ -68,6 +72,8 @@ def gateway(app: Any, **limits: Any) -> asgi.Gateway:
             'threads': 1,
             'body_timeout': 0.2,
             'max_body_size': 1 << 20,
+            'response_timeout': 5.0,
+            'max_waiting_bytes': 1 << 20,
             **limits,
         },
     )
@@ -118,7 +124,7 @@ def test_body_when_in_parts_arrives_whole(length: bytes) -> None:
     header = (b'content-length', length) if length else CHUNKED
     run(read, client, header)
     assert client.status == 200
-    assert client.messages[1]['body'] == PART * 10
+    assert client.content == PART * 10
 
 
 @pytest.mark.parametrize('parts', [[b'{}'], [PART] * 3])
@@ -210,7 +216,7 @@ class Closed:
         self.sent.append(len(self.client.messages))
 
 
-def test_response_when_sent_is_closed_after_its_last_part() -> None:
+def test_response_is_closed_before_a_slow_client_reads_it() -> None:
     client = Client([b''], ends=True)
     body = Closed(client, fails=False)
 
@@ -219,7 +225,8 @@ def test_response_when_sent_is_closed_after_its_last_part() -> None:
         return body
 
     run(respond, client)
-    assert body.sent == [2]
+    assert body.sent == [0]
+    assert client.messages[1]['body'] == b'part'
 
 
 def test_response_when_it_fails_is_closed() -> None:
