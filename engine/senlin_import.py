@@ -28,6 +28,7 @@ from engine.policies import load_balancing
 from engine.profiles import base as profiles
 from engine.trusts import conf as trusts_conf
 from engine.trusts import encryption, keystone
+from vobjects import exceptions
 from vobjects.clustering import consts, errors
 
 #: Seconds for which Senlin's processes count as running after they updated
@@ -90,6 +91,9 @@ class SenlinImport:
     def check(self) -> None:
         """Look for reasons why the import is impossible."""
         with self._senlin.connect() as senlin:
+            self._check_values(senlin)
+            if self.report.problems:
+                return
             self._check_stopped(senlin)
             self._check_specs(senlin, tables.PROFILES, self._profile_types)
             self._check_specs(senlin, tables.POLICIES, self._policy_types)
@@ -113,6 +117,20 @@ class SenlinImport:
                 self._copy_history(senlin, source, dry_run=dry_run)
 
     # Checks
+
+    def _check_values(self, senlin: sqlalchemy.Connection) -> None:
+        invalid = [
+            f'{source.name} {row["id"]}: {fault}'
+            for source in (*tables.RESOURCES, *tables.HISTORY)
+            for batch in tables.batches(senlin, source.query())
+            for row in batch
+            for fault in source.faults(row)
+        ]
+        self._problem(
+            'Senlin has values that are not valid; correct the rows or delete'
+            ' them',
+            invalid,
+        )
 
     def _check_stopped(self, senlin: sqlalchemy.Connection) -> None:
         now = datetime.datetime.now(datetime.UTC)
@@ -146,7 +164,7 @@ class SenlinImport:
         bad = []
         for row in senlin.execute(source.query()):
             try:
-                types.check_spec(row.spec)
+                types.check_spec(row.spec or {})
             except errors.ClusteringError as error:
                 bad.append(f'{row.name} ({row.id}): {error.message}')
         self._problem(
@@ -188,7 +206,11 @@ class SenlinImport:
     def _problem(self, text: str, items: Sequence[str]) -> None:
         if not items:
             return
-        listed = ', '.join(items[:MAX_LISTED])
+        # Users choose the names.
+        listed = ', '.join(
+            exceptions.message_text(item).replace('\n', '?')
+            for item in items[:MAX_LISTED]
+        )
         more = len(items) - MAX_LISTED
         end = f', and {more} more' if more > 0 else ''
         self.report.problems.append(f'{text}: {listed}{end}')
@@ -286,9 +308,9 @@ class SenlinImport:
                 if (trust := _trust_of(row['cred']))
             }
             actors = {
-                row['actor']['trust_id']
+                trust
                 for row in senlin.execute(tables.RECEIVERS.query()).mappings()
-                if (row['actor'] or {}).get('trust_id')
+                if (trust := _trust_of_actor(row['actor']))
             }
         usable, rejected = {}, 0
         for trust in sorted({*owners, *actors}):
@@ -320,7 +342,7 @@ class SenlinImport:
             return
         encryptor = encryption.Encryptor(self._conf.receivers.encryption_keys)
         for row in receivers:
-            trust = (row['actor'] or {}).get('trust_id')
+            trust = _trust_of_actor(row['actor'])
             if trust is not None and trust in trusts:
                 credentials.add(
                     session, row['id'], encryptor.encrypt(row['id'], trust)
@@ -349,11 +371,12 @@ class SenlinImport:
         endpoints = collections.Counter(
             url.partition('/v1/webhooks/')[0]
             for row in senlin.execute(tables.RECEIVERS.query()).mappings()
-            if (url := (row['channel'] or {}).get('alarm_url'))
+            if isinstance(url := (row['channel'] or {}).get('alarm_url'), str)
         )
         for endpoint, count in endpoints.most_common():
             self.report.notes.append(
-                f'{count} webhook(s) are called at {endpoint}: this address'
+                f'{count} webhook(s) are called at'
+                f' {exceptions.message_text(endpoint)}: this address'
                 ' must lead to the API.'
             )
 
@@ -370,8 +393,17 @@ class _Trust:
 
 
 def _trust_of(credential: Any) -> str | None:
-    openstack = (credential or {}).get('openstack') or {}
-    return openstack.get('trust') or None
+    match credential:
+        case {'openstack': {'trust': str(trust)}}:
+            return trust or None
+    return None
+
+
+def _trust_of_actor(actor: Any) -> str | None:
+    match actor:
+        case {'trust_id': str(trust)}:
+            return trust or None
+    return None
 
 
 def _binding_data(

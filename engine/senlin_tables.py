@@ -13,7 +13,8 @@ from typing import Any
 
 import sqlalchemy
 
-from engine.db import database, models
+from engine import senlin_values
+from engine.db import database, models, types
 from vobjects import exceptions, objects, sensitive
 
 #: Number of rows that are read together.
@@ -92,11 +93,22 @@ class Source:
     def columns(self) -> dict[str, sqlalchemy.ColumnClause[Any]]:
         """Return attribute -> column of Senlin."""
         ours = sqlalchemy.inspect(self.model).columns
-        types = {name: ours[name].type for name in self.attributes.split()}
+        kinds = {name: ours[name].type for name in self.attributes.split()}
         return {
-            name: sqlalchemy.column(_RENAMED.get(name, name), type_)
-            for name, type_ in {**types, **self.more}.items()
+            name: sqlalchemy.column(
+                _RENAMED.get(name, name),
+                _JSON if isinstance(kind, types.Json) else kind,
+            )
+            for name, kind in {**kinds, **self.more}.items()
         }
+
+    def faults(self, row: Row) -> Iterator[str]:
+        """Yield the names of invalid values, and what is wrong with them."""
+        ours = sqlalchemy.inspect(self.model).columns
+        for name, value in row.items():
+            column = None if name in self.more else ours[name]
+            if fault := senlin_values.fault_of(value, column):
+                yield f'{_RENAMED.get(name, name)} {fault}'
 
     def query(self) -> sqlalchemy.Select[Any]:
         """Return a query of all rows, with the names of our attributes."""
@@ -121,7 +133,7 @@ class Source:
 
 _RENAMED = {'meta': 'meta_data'}
 
-_JSON = models.Profile.spec.type
+_JSON = senlin_values.SenlinJson()
 
 _OWNED = ' created_at updated_at user project domain'
 
