@@ -58,6 +58,13 @@ _TEST_REQUIREMENTS = (
 )
 
 
+DEFAULT_CACHE = (
+    pathlib.Path(os.environ.get('XDG_CACHE_HOME') or '~/.cache').expanduser()
+    / 'vobjects'
+    / 'ports'
+)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the ports; return 1 if a test fails."""
     parser = argparse.ArgumentParser(prog='ports', description=__doc__)
@@ -70,11 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         '--cache',
         type=pathlib.Path,
-        default=pathlib.Path(
-            os.environ.get('XDG_CACHE_HOME') or '~/.cache'
-        ).expanduser()
-        / 'vobjects'
-        / 'ports',
+        default=DEFAULT_CACHE,
         help='folder of the virtual environments',
     )
     options = parser.parse_args(arguments)
@@ -93,43 +96,23 @@ def run(port: Port, cache: pathlib.Path, *, edit: bool) -> bool:
 
     :param edit: whether to apply the edits of the port
     """
-    python = _environment(port, cache)
     with tempfile.TemporaryDirectory(prefix=f'port-{port.name}-') as folder:
         root = pathlib.Path(folder)
-        # Not only the package: services find their etc beside it.
-        for name in (port.name, *port.empty_folders):
-            (root / name).mkdir(parents=True)
-        site = subprocess.check_output(
-            [python, '-c', _PRINT_SITE_PACKAGES], text=True
-        ).strip()
-        package = root / port.name
-        shutil.copytree(
-            pathlib.Path(site) / port.name,
-            package,
-            dirs_exist_ok=True,
-            ignore=shutil.ignore_patterns('__pycache__'),
+        python = prepare(port, cache, root, edit=edit)
+        omitted = (
+            *port.broken_tests,
+            *(port.replaced_tests if edit else ()),
         )
-        if edit:
-            difference = editing.apply(package, port.edits)
-            print(
-                f'{port.name} {port.release}: {difference.removed} lines'
-                f' removed, {difference.inserted} inserted;'
-                f' {difference.removed_modules} lines of modules replaced by'
-                f' {difference.inserted_modules}',
-                flush=True,
-            )
-        replaced = port.replaced_tests if edit else ()
         own = [str(_REPOSITORY / 'ports' / port.name / 'tests')] * edit
         if port.stestr_folder:
-            commands = [_stestr(port, root, replaced)]
+            commands = [_stestr(port, root, omitted)]
             commands += [[python, *_PYTEST, f'--rootdir={root}', *own]] * edit
         else:
             commands = [
                 [
                     python,
                     *_PYTEST,
-                    '--numprocesses=2',
-                    *_pytest(port, root, replaced),
+                    *_pytest(port, root, omitted),
                     *own,
                 ]
             ]
@@ -145,12 +128,46 @@ def run(port: Port, cache: pathlib.Path, *, edit: bool) -> bool:
         return any(results)
 
 
+def prepare(
+    port: Port, cache: pathlib.Path, root: pathlib.Path, *, edit: bool
+) -> str:
+    """Copy the package of a service to a folder, and edit it.
+
+    :returns: the Python that has the requirements of the service
+    """
+    python = _environment(port, cache)
+    # Not only the package: services find their etc beside it.
+    for name in (port.name, *port.empty_folders):
+        (root / name).mkdir(parents=True)
+    site = subprocess.check_output(
+        [python, '-c', _PRINT_SITE_PACKAGES], text=True
+    ).strip()
+    package = root / port.name
+    shutil.copytree(
+        pathlib.Path(site) / port.name,
+        package,
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns('__pycache__'),
+    )
+    if edit:
+        difference = editing.apply(package, port.edits)
+        print(
+            f'{port.name} {port.release}: {difference.removed} lines'
+            f' removed, {difference.inserted} inserted;'
+            f' {difference.removed_modules} lines of modules replaced by'
+            f' {difference.inserted_modules}',
+            flush=True,
+        )
+    return python
+
+
 def _pytest(
-    port: Port, root: pathlib.Path, replaced: Sequence[str]
+    port: Port, root: pathlib.Path, omitted: Sequence[str]
 ) -> Iterator[str]:
     """Yield arguments of pytest for the tests of a service."""
     yield f'--rootdir={root}'
-    for test in replaced:
+    yield f'--numprocesses={port.processes}'
+    for test in omitted:
         # Of the two, pytest takes a path only relative to the root.
         yield (
             f'--deselect={test}' if '::' in test else f'--ignore={root / test}'
@@ -160,13 +177,13 @@ def _pytest(
 
 
 def _stestr(
-    port: Port, root: pathlib.Path, replaced: Sequence[str]
+    port: Port, root: pathlib.Path, omitted: Sequence[str]
 ) -> list[str]:
     """Return the command that runs the tests of a service with stestr."""
     (root / '.stestr.conf').write_text(
         f'[DEFAULT]\ntest_path=./{port.stestr_folder}\ntop_dir=./\n'
     )
-    excluded = [f'--exclude-regex={_names(replaced)}'] if replaced else []
+    excluded = [f'--exclude-regex={_names(omitted)}'] if omitted else []
     return [
         'stestr',
         'run',

@@ -17,6 +17,9 @@ class Port:
     :ivar tests: folders or files of the service's tests
     :ivar replaced_tests: those that test the machinery that the edits remove;
         ``PATH`` or ``PATH::CLASS``
+    :ivar broken_tests: modules that cannot be imported in the environment,
+        with the edits or without
+    :ivar processes: processes of pytest; 0: without xdist
     :ivar requirements: further requirements of the tests
     :ivar stestr_folder: folder in which stestr finds the tests, if pytest
         cannot run them
@@ -28,6 +31,8 @@ class Port:
     edits: tuple[Edit, ...]
     tests: tuple[str, ...]
     replaced_tests: tuple[str, ...]
+    broken_tests: tuple[str, ...] = ()
+    processes: int = 2
     requirements: tuple[str, ...] = ()
     stestr_folder: str = ''
     empty_folders: tuple[str, ...] = ()

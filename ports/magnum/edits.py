@@ -100,5 +100,6 @@ PORT = Port(
         f'magnum/{_CONTROLLERS}/test_root.py::TestV1Routing',
         f'magnum/{_CONTROLLERS}/test_root.py::TestCheckVersions',
     ),
+    stestr_folder='magnum/tests/unit',
     requirements=('hypothesis',),
 )

@@ -146,6 +146,10 @@ PORT = Port(
         'senlin/tests/unit/api/common/test_version_request.py'
         '::APIVersionRequestTests::test_version_comparisons',
     ),
-    requirements=('pycodestyle',),
-    stestr_folder='senlin/tests/unit',
+    # oslo.middleware no longer has the module that it imports.
+    broken_tests=(
+        'senlin/tests/unit/api/middleware/test_middleware_filters.py',
+    ),
+    # xdist and eventlet block each other.
+    processes=0,
 )

@@ -239,21 +239,25 @@ class VersionedFunction:
         def method(
             instance: Any, request: Any = None, /, *rest: Any, **named: Any
         ) -> Any:
-            if request is None:
-                return by_name(instance, named)
-            # Most requests, without a call of version_of().
+            # Most requests, without a call of another function.
+            found = request
+            if found is None:
+                for name in self._request_names:
+                    if name in named:
+                        found = named[name]
+                        break
+                else:
+                    found = self._request_of(named, 1)
             try:
-                environ = request if type(request) is dict else request.environ
+                environ = found if type(found) is dict else found.environ
                 function = cache[environ[MICROVERSION]]
             except (AttributeError, LookupError, TypeError):
                 function = None
             if function is None:
-                function = self.at(adapter.version_of(request))
+                function = self.at(adapter.version_of(found))
+            if request is None:
+                return function(instance, **named)
             return function(instance, request, *rest, **named)
-
-        def by_name(instance: Any, named: dict[str, Any]) -> Any:
-            request = self._request_of(named, 1)
-            return self.at(adapter.version_of(request))(instance, **named)
 
         def method_with_proxy(*arguments: Any, **named: Any) -> Any:
             return self._function_for(arguments, named)(*arguments, **named)

@@ -125,8 +125,11 @@ class RangeMap(Generic[T]):
             (
                 entry.value
                 for entry in self._declared
-                if entry.first <= version
-                and not (entry.last and entry.last < version)
+                if (
+                    version.matches(entry.first, entry.last)
+                    if version
+                    else not entry.first
+                )
             ),
             None,
         )
