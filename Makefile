@@ -249,6 +249,11 @@ test-releases: $(BIN)/python ## Compare the last releases of OpenStack services
 	@$(BIN)/python tools/state-of-versioned-objects \
 		--cache '$(ADOPT_CACHE)' $(ARGS)
 
+# Not part of `make test`: it clones the repositories of other projects.
+.PHONY: recall
+recall: $(VENV)/.test ## Count the known bugs of others that the tools find
+	@$(BIN)/python -m recall $(ARGS)
+
 # Not part of `make test`, because it takes about an hour.
 VENV_MUTANTS := $(VENV)-mutants
 

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fetch the source of other projects, and environments to import it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import shlex
+import shutil
+import sys
+import urllib.parse
+
+from recall.adapters import Project
+from recall.bugs import Bug
+from tests import installation
+from tests.adoption import environments
+from tests.adoption.environments import CommandFailed, Environment
+
+_HOOK = pathlib.Path(__file__).with_name('hook')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Trees:
+    """The trees of projects, below a cache directory.
+
+    :ivar repositories: folder with a clone ``OWNER/NAME`` of each repository;
+        None: clone from upstream's address into the cache
+    """
+
+    cache: pathlib.Path
+    repositories: pathlib.Path | None = None
+
+    def clone(self, bug: Bug) -> pathlib.Path:
+        """Return a clone of the bug's repository.
+
+        :raises CommandFailed: there is none, and it cannot be made
+        """
+        name = urllib.parse.urlsplit(bug.repository).path.strip('/')
+        if self.repositories is not None:
+            if not (self.repositories / name).exists():
+                raise CommandFailed(f'{self.repositories} has no {name}')
+            return self.repositories / name
+        clone = self.cache / 'clones' / name
+        if not clone.exists():
+            clone.parent.mkdir(parents=True, exist_ok=True)
+            partial = clone.with_name(f'{clone.name}.partial')
+            shutil.rmtree(partial, ignore_errors=True)
+            environments.run(
+                [
+                    *('git', 'clone', '--bare', '--filter=blob:none'),
+                    *(bug.repository, str(partial)),
+                ]
+            )
+            partial.rename(clone)
+        return clone
+
+    def commits(self, bug: Bug) -> tuple[str, str]:
+        """Return the parent of the fix, and the fix.
+
+        :raises CommandFailed: the clone has no such commit
+        """
+        if not bug.pull:
+            return bug.parent, bug.fix
+        clone = self.clone(bug)
+        found = _git(
+            clone, 'log', '--format=%H', '-F', f'--grep=(#{bug.pull})', 'HEAD'
+        ).split()
+        if not found:
+            raise CommandFailed(f'no commit of {clone} names #{bug.pull}')
+        return f'{found[-1]}^', found[-1]
+
+    def tree(self, bug: Bug, project: Project, revision: str) -> Environment:
+        """Return an environment that imports the types of a revision.
+
+        :raises CommandFailed: the revision or its packages do not exist
+        """
+        python = self._environment(bug.project, project)
+        clone = self.clone(bug)
+        commit = _git(clone, 'rev-parse', f'{revision}^{{commit}}').strip()
+        directory = self.cache / 'trees' / f'{bug.project}-{commit[:12]}'
+        source = directory / 'source'
+        if not source.exists():
+            partial = directory / 'partial'
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            paths = ' '.join(
+                os.path.join(project.source, package)
+                for package in project.packages
+            )
+            environments.run(
+                [
+                    *('bash', '-o', 'pipefail', '-c'),
+                    f'git -C {shlex.quote(str(clone))} archive {commit}'
+                    f' {paths} | tar -x -C {shlex.quote(str(partial))}',
+                ]
+            )
+            partial.rename(source)
+        _write_python(directory, source, python, project)
+        return Environment(bug.project, revision, directory)
+
+    def _environment(self, name: str, project: Project) -> pathlib.Path:
+        """Install the dependencies of a project once."""
+        directory = self.cache / 'environments' / name
+        python = directory / 'bin' / 'python'
+        stamp = directory / 'installed'
+        if not stamp.exists():
+            environments.run(
+                [
+                    *(sys.executable, '-m', 'venv', '--clear'),
+                    *('--without-pip', str(directory)),
+                ]
+            )
+            environments.run(
+                [
+                    *installation.command(python),
+                    *project.requirements,
+                    *('--editable', f'{environments.ROOT}[testing]'),
+                ]
+            )
+            stamp.touch()
+        return python
+
+
+def _git(clone: pathlib.Path, *words: str) -> str:
+    return environments.run(['git', '-C', str(clone), *words])
+
+
+def _write_python(
+    directory: pathlib.Path,
+    source: pathlib.Path,
+    python: pathlib.Path,
+    project: Project,
+) -> None:
+    """Write ``bin/python``, which imports the packages of the tree."""
+    path = os.pathsep.join(
+        map(str, (_HOOK, (source / project.source).resolve()))
+    )
+    program = directory / 'bin' / 'python'
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(
+        '#!/bin/sh\n'
+        f'export RECALL_PACKAGES={shlex.quote(" ".join(project.packages))}\n'
+        f'export RECALL_KEEP={shlex.quote(" ".join(project.keep))}\n'
+        f'export PYTHONPATH={shlex.quote(path)}:"$PYTHONPATH"\n'
+        f'exec {shlex.quote(str(python))} "$@"\n'
+    )
+    program.chmod(0o755)
