@@ -206,7 +206,7 @@ class Bus:
         running.start()
         self.servers.append(running)
         member = fleet.Member('one', 'p', 'h', TOPIC, '0.1.0', manifest)
-        view = fleet.Roster(1, (member,)).view
+        view = fleet.View(1, fleet.group_members([member]))
         return Client(
             self.transport,
             TOPIC,
