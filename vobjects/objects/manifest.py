@@ -12,8 +12,9 @@ import functools
 import hashlib
 import json
 import pathlib
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+import weakref
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
 from vobjects import exceptions, objects
 from vobjects.fields import object_type
@@ -25,55 +26,61 @@ from vobjects.versions import Version
 MAX_TYPES = 10_000
 
 
-class Manifest(Mapping[str, str]):
-    """An immutable manifest; manifests with equal content compare equal.
+def _refuse(self: Manifest, *_args: Any, **_kwargs: Any) -> Any:
+    raise TypeError('a manifest cannot be changed')
+
+
+class Manifest(dict[str, str]):
+    """An immutable manifest. Manifests with equal content are one object.
+
+    It is a dict, and its hash is its identity, because each call looks up
+    several versions and conversions by manifest.
 
     :param versions: type name -> version
+    :ivar digest: 32 hexadecimal digits that identify the content
     :raises vobjects.exceptions.InvalidVersion: a version is malformed
     """
 
-    __slots__ = ('_digest', '_versions')
+    __slots__ = ('__weakref__', 'digest')
 
-    def __init__(self, versions: Mapping[str, str]) -> None:
+    digest: str
+
+    def __new__(cls, versions: Mapping[str, str]) -> Self:
         for version in set(versions.values()):
             Version.parse(version)
-        self._versions = dict(sorted(versions.items()))
-        text = json.dumps(self._versions, separators=(',', ':'))
-        self._digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+        content = dict(sorted(versions.items()))
+        text = json.dumps(content, separators=(',', ':'))
+        digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+        manifest = super().__new__(cls)
+        dict.update(manifest, content)
+        manifest.digest = digest
+        known: Self = _manifests.setdefault(digest, manifest)
+        return known
 
-    @property
-    def digest(self) -> str:
-        """32 hexadecimal digits that identify the content."""
-        return self._digest
+    def __init__(self, versions: Mapping[str, str]) -> None:
+        """See ``__new__``: the content is there already."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
 
     def version(self, name: str) -> Version | None:
         """Return the version of a type; None if the type is not listed."""
-        text = self._versions.get(name)
+        text = self.get(name)
         return None if text is None else Version.parse(text)
 
-    def __getitem__(self, name: str) -> str:
-        return self._versions[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._versions)
-
-    def __len__(self) -> int:
-        return len(self._versions)
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Manifest):
-            return self._digest == other._digest
-        return NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._digest)
-
     def __repr__(self) -> str:
-        return f'<Manifest {self._digest[:8]} of {len(self)} types>'
+        return f'<Manifest {self.digest[:8]} of {len(self)} types>'
 
     def dump(self, path: pathlib.Path) -> None:
         """Write the manifest as a JSON file, one type per line."""
-        path.write_text(json.dumps(self._versions, indent=1) + '\n')
+        path.write_text(json.dumps(self, indent=1) + '\n')
 
     @classmethod
     def load(cls, path: pathlib.Path) -> Manifest:
@@ -126,6 +133,11 @@ class Manifest(Mapping[str, str]):
         except exceptions.InvalidVersion as error:
             raise exceptions.VobjectsError(f'{where}: {error}') from None
 
+
+#: Digest -> manifest, of those that are in use.
+_manifests: weakref.WeakValueDictionary[str, Any] = (
+    weakref.WeakValueDictionary()
+)
 
 #: Manifest that this process emulates; None: its own.
 _emulated: Manifest | None = None

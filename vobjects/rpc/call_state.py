@@ -64,7 +64,6 @@ class Call:
             return response.dump()  # from a record
         if self._text is None or self._text[0] is not response:
             assert self.shown is not None
-            class_codec.reset_changes(response)
             try:
                 text = response_text.write(response, self.shown, self.part)
             except exceptions.UnsupportedType as error:

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import copy
 import pathlib
+import pickle
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -28,6 +32,39 @@ def test_digest_does_not_depend_on_order(
     assert Manifest(content) == Manifest(backwards)
     assert Manifest(content).digest == Manifest(backwards).digest
     assert Manifest({**content, 'More': '1.0'}) != Manifest(content)
+
+
+def test_equal_manifests_are_one_object() -> None:
+    first = Manifest({'A': '1.0', 'B': '1.2'})
+    for again in (
+        Manifest({'B': '1.2', 'A': '1.0'}),
+        Manifest(first),
+        copy.copy(first),
+        copy.deepcopy(first),
+        pickle.loads(pickle.dumps(first)),
+    ):
+        assert again is first
+    assert {first: 1}[Manifest(dict(first))] == 1
+
+
+@pytest.mark.parametrize(
+    'change',
+    [
+        lambda m: m.__setitem__('A', '1.1'),
+        lambda m: m.__delitem__('A'),
+        lambda m: m.__ior__({'A': '1.1'}),
+        lambda m: m.clear(),
+        lambda m: m.pop('A'),
+        lambda m: m.popitem(),
+        lambda m: m.setdefault('B', '1.0'),
+        lambda m: m.update(A='1.1'),
+    ],
+)
+def test_manifest_cannot_be_changed(change: Callable[[Any], Any]) -> None:
+    unchanged = Manifest({'A': '1.0'})
+    with pytest.raises(TypeError, match='cannot be changed'):
+        change(unchanged)
+    assert dict(unchanged) == {'A': '1.0'}
 
 
 @given(st.lists(contents, min_size=1, max_size=4))
