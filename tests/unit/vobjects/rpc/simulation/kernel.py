@@ -188,10 +188,10 @@ class Kernel:
             if task.process.is_alive:
                 task.waits += 1
                 task.work()
-        except Killed:
-            pass
         except BaseException as error:  # noqa: BLE001 - raised in run()
-            self.failure = self.failure or error
+            # A server reports whatever ends a handler as its error.
+            if not isinstance(error.__cause__ or error, Killed):
+                self.failure = self.failure or error
         task.is_finished = True
         task.process.tasks.remove(task)
         del self._live[task]

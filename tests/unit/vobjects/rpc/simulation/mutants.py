@@ -59,16 +59,16 @@ _Server = join_barrier.ServerMembership
 
 MUTANTS = {
     'lease from the response': Mutant(
-        _Membership, 'refresh', 'd = start\n', 'd = self._monotonic()\n', 191
+        _Membership, 'refresh', 'd = start\n', 'd = self._monotonic()\n', 113
     ),
     'endless lease': Mutant(
-        _Membership, '_leased_view', 'is_valid = self.age', 'is_valid = 0', 27
+        _Membership, '_leased_view', 'is_valid = self.age', 'is_valid = 0', 54
     ),
     'no barrier': Mutant(
         _Server, 'join', 'self._lowers_cap(view)', 'False', 8
     ),
     'barrier ends early': Mutant(
-        _Server, '_wait_at_barrier', 'LONGEST_LEASE_PERIODS', '0.5', 37
+        _Server, '_wait_at_barrier', 'LONGEST_LEASE_PERIODS', '0.5', 54
     ),
     'endless barrier': Mutant(
         _Server, '_wait_at_barrier', '- start >= lease', '< 0', 15
@@ -85,10 +85,10 @@ MUTANTS = {
     ),
     'hold ignored': Mutant(fleet.View, 'cap', 'self.held, ', 'None, ', 260),
     'dead after one period': Mutant(
-        expiry.Expiry, 'sweep', 'self._dead_after', '0.7', 3
+        expiry.Expiry, 'sweep', 'self._dead_after', '0.7', 1
     ),
     'steps of the clock ignored': Mutant(
-        expiry.Expiry, 'sweep', 'steady < self._dead_after', 'False', 15
+        expiry.Expiry, 'sweep', 'steady < self._dead_after', 'False', 23
     ),
     'repeated call has a new id': Mutant(
         client.Client,
@@ -96,17 +96,17 @@ MUTANTS = {
         'is_repeated = self._get_view(), True',
         'is_repeated, reader["call"] ='
         ' self._get_view(), True, uuid.uuid4().hex',
-        63,
+        70,
     ),
     'generation without token': Mutant(
         LedgerStatements,
         'report',
         'known.revision == revision',
         'known.generation == pulse.generation',
-        10,
+        52,
         in_sql=True,
     ),
     'server reads newer versions': Mutant(
-        serializer, 'check_supported', '> newest', '> Version(9, 9)', 299
+        serializer, 'check_supported', '> newest', '> Version(9, 9)', 379
     ),
 }
