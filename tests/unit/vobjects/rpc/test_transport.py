@@ -6,6 +6,7 @@ from __future__ import annotations
 import pathlib
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from oslo_config import cfg
@@ -165,3 +166,39 @@ print(client.call({{}}, 'double', value=21))
         timeout=240,
     ).stdout
     assert printed == '42\n'
+
+
+class RabbitListener:
+    """A listener whose consumer receives a message while it is cancelled."""
+
+    prefetch_size = 0
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+        self.incoming = ['before']
+        self._poll_style_listener = self.conn = self
+        self._consumers = {self: 1}
+
+    def start(self, on_incoming_callback: Any) -> None:
+        """Do nothing."""
+
+    cleanup = stop = lambda self: None
+
+    def cancel(self, tag: int) -> None:
+        if self._error:
+            raise self._error
+        self.incoming.append('meanwhile')
+
+
+@pytest.mark.parametrize(
+    ('error', 'expected'),
+    [(None, ['before', 'meanwhile']), (OSError('cut'), ['before'])],
+)
+def test_listener_that_stops_passes_on_what_has_arrived(
+    error: Exception | None, expected: list[str]
+) -> None:
+    received: list[str] = []
+    listener = transport._DrainedListener(RabbitListener(error))
+    listener.start(received.extend)
+    listener.stop()
+    assert received == expected
