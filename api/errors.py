@@ -39,7 +39,7 @@ import oslo_messaging
 
 from vobjects import exceptions
 from vobjects.clustering import errors as engine_errors
-from vobjects.microversions import errors
+from vobjects.microversions import application_errors, errors
 from vobjects.microversions.version_policy import VersionPolicy
 
 #: Seconds after which a client may retry when no engine answered: roughly the
@@ -281,10 +281,10 @@ class ErrorType:
 
 
 _NO_RESPONSE = ErrorType(
-    errors.NoResponse.status,
-    errors.NoResponse.code,
-    errors.NoResponse.title,
-    errors.NoResponse().detail,
+    application_errors.NoResponse.status,
+    application_errors.NoResponse.code,
+    application_errors.NoResponse.title,
+    application_errors.NoResponse().detail,
 )
 
 #: The most specific class in an exception's MRO applies.

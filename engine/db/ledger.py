@@ -19,7 +19,7 @@ from sqlalchemy import orm
 from engine.db import database, migrations, models
 from vobjects import exceptions
 from vobjects.rpc.sql import LedgerStatements, SqlLedger
-from vobjects.rpc.sql.statements import Transaction
+from vobjects.rpc.sql.state import Transaction
 
 Result = TypeVar('Result')
 

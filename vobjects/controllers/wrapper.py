@@ -22,7 +22,7 @@ from vobjects import exceptions
 from vobjects.controllers.method_spec import ATTRIBUTE, MethodSpec, spec_of
 from vobjects.controllers.ranges import RangeMap, bound
 from vobjects.controllers.version_request import environ_of, version_of
-from vobjects.microversions import errors, query
+from vobjects.microversions import application_errors, errors, query
 from vobjects.microversions.version_policy import (
     EXPERIMENTAL,
     ExperimentalOptIn,
@@ -45,7 +45,7 @@ ALWAYS_EXPECTED = frozenset((401, 403))
 _ALWAYS_EXPECTED_ERRORS = (
     errors.InputError,
     errors.NegotiationError,
-    *errors.FLEET_ERRORS,
+    *application_errors.FLEET_ERRORS,
 )
 
 
@@ -192,15 +192,16 @@ class MethodWrapper:
     def check_error(self, version: Version, error: Exception) -> None:
         """Reject an error that the method raised but does not declare.
 
-        :raises vobjects.microversions.errors.UnexpectedError: see above
+        :raises vobjects.microversions.application_errors.UnexpectedError: see
+            above
         """
         statuses = self.spec.error_statuses
         if not statuses:
             return
         expected = statuses.at(version) or frozenset()
-        if not _is_expected(errors.ungroup(error), expected):
+        if not _is_expected(application_errors.ungroup(error), expected):
             LOG.error('A method raised an undeclared error', exc_info=True)
-            raise errors.UnexpectedError from error
+            raise application_errors.UnexpectedError from error
 
     def check_response(
         self, version: Version, environ: Mapping[str, Any], response: Any

@@ -58,6 +58,8 @@ request uses them::
     errors      ApiError(VobjectsError) and its subclasses
         error.status_for(policy)
         error.document(policy, request_id='', maximum=None) -> dict
+    application_errors  those of an application and its servers
+        as_api_error(exception, version, limits) -> ApiError
 
     client      negotiation on the client's side
         negotiate(server, client) -> Version

@@ -30,7 +30,13 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from vobjects.microversions import discovery, errors, json_body, statuses
+from vobjects.microversions import (
+    application_errors,
+    discovery,
+    errors,
+    json_body,
+    statuses,
+)
 from vobjects.microversions.negotiation import (
     REQUEST_ID,
     Environ,
@@ -134,7 +140,9 @@ class Microversions:
         if self._has_maximum:
             return self.negotiation.negotiate(environ)
         result = await asyncio.to_thread(self.negotiation.negotiate, environ)
-        self._has_maximum = not isinstance(result[1], errors.NoServer)
+        self._has_maximum = not isinstance(
+            result[1], application_errors.NoServer
+        )
         return result
 
     async def _respond(
@@ -215,13 +223,13 @@ def add_microversions(
     app.add_middleware(Microversions, policy=policy, maximum=maximum)
 
 
-def _http_error(error: Any) -> errors.HttpError:
+def _http_error(error: Any) -> application_errors.HttpError:
     status = error.status_code
     # Without a text of the application, it is the phrase of the status.
     detail = error.detail
     if detail == statuses.phrase(status):
         detail = ''
-    return errors.HttpError(status, detail, error.headers)
+    return application_errors.HttpError(status, detail, error.headers)
 
 
 async def _raise_invalid(request: Any, error: Any) -> NoReturn:

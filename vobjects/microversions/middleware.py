@@ -30,7 +30,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from vobjects.microversions import errors
+from vobjects.microversions import application_errors, errors
 from vobjects.microversions.json_response import send_json
 from vobjects.microversions.negotiation import Headers, Negotiation
 from vobjects.microversions.version_policy import VersionPolicy
@@ -97,7 +97,9 @@ class Microversions:
                 for name in ('detail', 'description'):
                     value = getattr(error, name, None)
                     if value is not None and not isinstance(value, str):
-                        setattr(error, name, errors.detail_text(value))
+                        setattr(
+                            error, name, application_errors.detail_text(value)
+                        )
                 parts: Iterable[bytes] = error(environ, start_versioned)
                 return parts
             # PEP 3333 requires exc_info if the application has already started

@@ -36,7 +36,13 @@ from collections.abc import Callable, MutableMapping
 from typing import Any, NamedTuple
 
 from vobjects import exceptions
-from vobjects.microversions import discovery, errors, header, retirement
+from vobjects.microversions import (
+    application_errors,
+    discovery,
+    errors,
+    header,
+    retirement,
+)
 from vobjects.microversions.version_policy import (
     EARLY,
     ERROR_CODE,
@@ -85,7 +91,8 @@ class Negotiation:
         raises NoLivePeer, the response is a 503
     :param handle_unexpected: whether a middleware responds to all errors of
         the application; false: only to those that are
-        :func:`~vobjects.microversions.errors.is_expected`, and groups of them
+        :func:`~vobjects.microversions.application_errors.is_expected`, and
+        groups of them
     """
 
     def __init__(
@@ -142,7 +149,7 @@ class Negotiation:
         try:
             live_maximum = self.maximum()
         except exceptions.NoLivePeer:
-            return self.headers_after(environ), errors.NoServer()
+            return self.headers_after(environ), application_errors.NoServer()
         state = self._state
         if live_maximum is not state.live_maximum:
             state = self._new_state(live_maximum)
@@ -177,13 +184,13 @@ class Negotiation:
         """Return the response to a request that raised an error.
 
         :param error: any error; see
-            :func:`vobjects.microversions.errors.as_api_error`
+            :func:`vobjects.microversions.application_errors.as_api_error`
         :param environ: environ of the request, after :meth:`negotiate`
         :param own: the headers that :meth:`negotiate` returned
         """
         limits = (self.policy.minimum, environ[MAXIMUM].version)
         version = environ.get(MICROVERSION, self.policy.minimum)
-        api_error = errors.as_api_error(error, version, limits)
+        api_error = application_errors.as_api_error(error, version, limits)
         environ[ERROR_CODE] = api_error.code
         request_id = str(environ.get(REQUEST_ID, ''))
         return ErrorResponse(
@@ -334,7 +341,7 @@ class _State(NamedTuple):
 
 
 def _is_expected(error: Exception) -> bool:
-    return errors.is_expected(errors.ungroup(error))
+    return application_errors.is_expected(application_errors.ungroup(error))
 
 
 def _new_request_id() -> str:

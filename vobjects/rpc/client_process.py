@@ -19,7 +19,7 @@ from oslo_config import cfg
 
 from vobjects import exceptions, objects
 from vobjects.controllers.version_request import is_early, version_of
-from vobjects.microversions import errors
+from vobjects.microversions import application_errors
 from vobjects.objects import manifest
 from vobjects.objects.codec import json_text
 from vobjects.rpc import conf as rpc_conf
@@ -133,8 +133,8 @@ class ClientProcess:
         :param message: the request, as an object
         :returns: the response as JSON data: a resource as a dict, several as
             a list of dicts, and any other value as it is
-        :raises vobjects.microversions.errors.NoResponse: no server has
-            responded in time
+        :raises vobjects.microversions.application_errors.NoResponse: no server
+            has responded in time
         :raises Exception: see :meth:`vobjects.rpc.client.Client.call`. The
             ``Microversions`` middleware responds to all of them.
         """
@@ -147,7 +147,7 @@ class ClientProcess:
             raise  # a defect of the server, which has responded
         except oslo_messaging.MessagingException as error:
             LOG.warning('%s: %s', message.obj_name(), error)
-            raise errors.NoResponse() from error
+            raise application_errors.NoResponse() from error
         return json_text.loads(text.body)
 
     def maximum(self) -> Maximum:

@@ -20,8 +20,8 @@ from vobjects.controllers.request_parsing import (
     parse_values,
 )
 from vobjects.microversions import presets
+from vobjects.microversions.application_errors import HttpError
 from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.errors import HttpError
 from vobjects.microversions.middleware import Microversions
 from vobjects.rpc import ClientProcess
 

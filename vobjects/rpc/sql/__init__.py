@@ -16,7 +16,11 @@ A service with a schema of its own adds the tables to its metadata
 
     ledger        SqlLedger
     statements    the statements about the two tables, for a transaction of the
-                  service
+                  service: LedgerStatements
+    state         those about the state of the ledger
+    manifests     reads the manifests of members
+    silent        finds the members that no longer report
+    rows          converts the rows of members
     tables        the definitions of the two tables
     migrations    steps that change the tables, for alembic
     transactions  transactions on an SQLAlchemy engine
@@ -25,7 +29,8 @@ A service with a schema of its own adds the tables to its metadata
 
 from vobjects.rpc.sql.ledger import SqlLedger
 from vobjects.rpc.sql.migrations import create_tables
-from vobjects.rpc.sql.statements import LedgerStatements, SilentMember
+from vobjects.rpc.sql.silent import SilentMember
+from vobjects.rpc.sql.statements import LedgerStatements
 from vobjects.rpc.sql.tables import LedgerTables
 
 __all__ = [

@@ -11,7 +11,8 @@ import sqlalchemy
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import Member, Report, Unaware, View
-from vobjects.rpc.sql.statements import LedgerStatements, Transaction
+from vobjects.rpc.sql.state import Transaction
+from vobjects.rpc.sql.statements import LedgerStatements
 from vobjects.rpc.sql.tables import LedgerTables
 from vobjects.rpc.sql.transactions import EngineTransactions, Transactions
 

@@ -1,30 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements about the tables of a ledger.
+"""Statements about the members of a ledger.
 
 Each runs in a transaction of the caller. A change of a member writes the
 member's row, then locks the row of the state and decides whether the
 generation increases. Changes are decided one after the other, and each
 decision sees the ones before it. A view of a generation therefore contains at
 least all changes up to it.
-
-The row of the state also stores the groups of the current generation. The
-first heartbeat that needs them counts the members; the others read one row.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import datetime
-import logging
-import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import sqlalchemy as sa
-from sqlalchemy import orm
 
-from vobjects import exceptions
-from vobjects.objects.codec import json_text
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import (
     EXACT_COUNT,
@@ -38,15 +29,16 @@ from vobjects.rpc.fleet import (
     View,
 )
 from vobjects.rpc.sql.columns import utcnow
-from vobjects.rpc.sql.tables import STATE_ID, LedgerTables
-
-#: A connection or a session with a transaction in progress.
-Transaction = sa.Connection | orm.Session
-
-LOG = logging.getLogger(__name__)
-
-#: The manifest of a dead member whose stored manifest is unreadable.
-NO_TYPES = Manifest({})
+from vobjects.rpc.sql.manifests import ManifestReader
+from vobjects.rpc.sql.rows import member_columns, to_member, to_process
+from vobjects.rpc.sql.silent import SilentMember, find_silent
+from vobjects.rpc.sql.state import (
+    StateStatements,
+    Transaction,
+    change,
+    held_manifest,
+)
+from vobjects.rpc.sql.tables import LedgerTables
 
 #: A topic, and the digest of a manifest.
 _GroupKey = tuple[str, str]
@@ -60,12 +52,11 @@ class LedgerStatements:
 
     def __init__(self, tables: LedgerTables) -> None:
         self._tables = tables
-        self._members, self._state = tables.members, tables.state
-        #: Digest -> manifest, for the groups of the last view and the members
-        #: that have reported to this process.
-        self._manifests: dict[str, Manifest] = {}
+        self._members = tables.members
+        self._state = StateStatements(tables.state)
+        self._manifests = ManifestReader(tables.members)
         # Built once: that takes longer than running them.
-        members, state = self._members.c, self._state.c
+        members = self._members.c
         self._heartbeat = (
             sa.update(self._members)
             .where(
@@ -76,24 +67,6 @@ class LedgerStatements:
             )
             .values(heartbeat=utcnow(), seen_generation=sa.bindparam('seen'))
         )
-        self._select_pulse = sa.select(
-            state.generation,
-            state.generation_token,
-            state.swept_at,
-            utcnow().label('now'),
-        ).where(state.id == STATE_ID)
-        self._select_state = sa.select(
-            state.generation,
-            state.generation_token,
-            state.held_manifest,
-            state.groups_generation,
-            state.group_counts,
-        ).where(state.id == STATE_ID)
-        self._lock_state = (
-            sa.select(state.generation)
-            .where(state.id == STATE_ID)
-            .with_for_update()
-        )
         self._select_others = (
             sa.select(members.id)
             .where(
@@ -103,25 +76,7 @@ class LedgerStatements:
             )
             .limit(EXACT_COUNT)
         )
-        # As text: a row with invalid JSON must not hide the others.
-        self._select_manifests = (
-            sa.select(sa.type_coerce(members.manifest, sa.Text))
-            .where(members.manifest_digest == sa.bindparam('digest'))
-            .distinct()
-        )
-        #: A member, without the text of its manifest.
-        self._columns = (
-            members.id,
-            members.binary,
-            members.host,
-            members.topic,
-            members.release,
-            members.manifest_digest,
-            members.state,
-            members.seen_generation,
-            members.heartbeat,
-            utcnow().label('now'),
-        )
+        self._columns = member_columns(tables.members)
 
     # Heartbeats
 
@@ -137,7 +92,7 @@ class LedgerStatements:
         :param known: the view that the member has
         :param has_changed: whether the heartbeat increased the generation
         """
-        pulse = transaction.execute(self._select_pulse).first()
+        pulse = self._state.pulse(transaction)
         assert pulse is not None  # written with the first member
         revision = pulse.generation, pulse.generation_token or ''
         is_known = known is not None and known.revision == revision
@@ -157,7 +112,7 @@ class LedgerStatements:
             or has changed its manifest, topic or state, and the result tells
             whether the generation increased
         """
-        beaten = _change(
+        beaten = change(
             transaction,
             self._heartbeat,
             {
@@ -188,7 +143,7 @@ class LedgerStatements:
             .where(self._members.c.id == member.id)
             .values(values)
         )
-        if not _change(transaction, update):
+        if not change(transaction, update):
             transaction.execute(
                 sa.insert(self._members).values(id=member.id, **values)
             )
@@ -199,7 +154,7 @@ class LedgerStatements:
     ) -> bool:
         """Remove members, and return whether the generation increased."""
         changed = self._groups_of(transaction, member_ids)
-        removed = _change(
+        removed = change(
             transaction,
             sa.delete(self._members).where(
                 self._members.c.id.in_(list(member_ids))
@@ -214,27 +169,7 @@ class LedgerStatements:
 
         :param interval: minimum seconds between two looks of any processes
         """
-        pulse = transaction.execute(self._select_pulse).first()
-        if pulse is None:
-            return False  # no member has ever reported
-        swept = self._state.c.swept_at
-        if pulse.swept_at is not None:
-            elapsed = (pulse.now - pulse.swept_at).total_seconds()
-            # Negative: the database's clock was set back.
-            if 0 <= elapsed < interval:
-                return False
-        claimed = _change(
-            transaction,
-            sa.update(self._state)
-            .where(
-                self._state.c.id == STATE_ID,
-                swept.is_(None)
-                if pulse.swept_at is None
-                else swept == pulse.swept_at,
-            )
-            .values(swept_at=utcnow()),
-        )
-        return claimed > 0
+        return self._state.claim_sweep(transaction, interval)
 
     def silent(
         self,
@@ -243,47 +178,15 @@ class LedgerStatements:
         ahead: float,
         has_jumped: Callable[[float], bool],
     ) -> list[SilentMember]:
-        """Return the members that have not reported for too long.
-
-        The result includes members that reported before the database's clock
-        was set back, with their last heartbeat in the future.
-
-        :param older_than: seconds
-        :param ahead: seconds by which such a heartbeat is in the future
-        :param has_jumped: called with the database's time; returns whether
-            its clock has just been set forward, so that ages are unknown
-        """
-        now = transaction.scalar(sa.select(utcnow()))
-        assert now is not None
-        if has_jumped(now.timestamp()):
-            return []
-        members = self._members.c
-        stored = sa.type_coerce(members.heartbeat, sa.types.NullType())
-        rows = transaction.execute(
-            sa.select(*self._columns, stored.label('stored'))
-            .where(
-                sa.or_(
-                    members.heartbeat
-                    < now - datetime.timedelta(seconds=older_than),
-                    # On SQLite, also text that is not a time.
-                    members.heartbeat
-                    > now + datetime.timedelta(seconds=ahead),
-                )
-            )
-            .order_by(members.id)
-        ).all()
-        manifests = self._manifests_of(
-            transaction, {row.manifest_digest for row in rows}
+        """See :func:`vobjects.rpc.sql.silent.find_silent`."""
+        return find_silent(
+            transaction,
+            self._members,
+            self._manifests,
+            older_than,
+            ahead,
+            has_jumped,
         )
-        return [
-            SilentMember(
-                _member(row, manifests.get(row.manifest_digest, NO_TYPES)),
-                row.manifest_digest,
-                row.stored,
-                row.heartbeat > now,
-            )
-            for row in rows
-        ]
 
     def remove_silent(
         self, transaction: Transaction, silent: Iterable[SilentMember]
@@ -309,7 +212,7 @@ class LedgerStatements:
             # It may have reported since, or report while this statement waits
             # for its row.
             if (
-                _change(
+                change(
                     transaction,
                     statement.where(
                         members.id == each.member.id,
@@ -334,30 +237,20 @@ class LedgerStatements:
         The transaction may write: the first call after a change stores the
         groups.
         """
-        state = transaction.execute(self._select_state).first()
+        state = self._state.read(transaction)
         if state is None:
             return View(0, ())
         groups = state.group_counts
         if state.groups_generation != state.generation:
             groups = self._count_groups(transaction)
-            transaction.execute(
-                sa.update(self._state)
-                .where(
-                    self._state.c.id == STATE_ID,
-                    # The groups may be those of a later generation.
-                    self._state.c.generation == state.generation,
-                )
-                .values(
-                    groups_generation=state.generation, group_counts=groups
-                )
-            )
+            self._state.store_groups(transaction, state.generation, groups)
         return self._to_view(transaction, state, groups)
 
     def exact_view(self, transaction: Transaction) -> View:
         """Return a view with exact counts, without writing."""
         # Read the generation first: later reads may return newer data, but
         # never older data.
-        state = transaction.execute(self._select_state).first()
+        state = self._state.read(transaction)
         if state is None:
             return View(0, ())
         return self._to_view(
@@ -377,11 +270,11 @@ class LedgerStatements:
             .order_by(members.heartbeat, members.id)
             .limit(limit)
         ).all()
-        manifests = self._manifests_of(
+        manifests = self._manifests.find_all(
             transaction, {row.manifest_digest for row in rows}
         )
         return [
-            _member(row, manifests[row.manifest_digest])
+            to_member(row, manifests[row.manifest_digest])
             for row in rows
             # Without a manifest: the member left after the first read.
             if row.manifest_digest in manifests
@@ -412,26 +305,17 @@ class LedgerStatements:
             .order_by(members.id)
             .limit(EXAMPLES)
         )
-        return Unaware(count, tuple(_process(row) for row in rows))
+        return Unaware(count, tuple(to_process(row) for row in rows))
 
     def known_manifest(self, digest: str) -> Manifest | None:
         """Return a manifest that this process has already read."""
-        return self._manifests.get(digest)
+        return self._manifests.known(digest)
 
     def manifest(
         self, transaction: Transaction, digest: str
     ) -> Manifest | None:
         """Return the manifest with a digest, if a live member has it."""
-        manifest = self.known_manifest(digest)
-        if manifest is not None:
-            return manifest
-        texts = transaction.scalars(self._select_manifests, {'digest': digest})
-        for text in texts.all():
-            manifest = _parse_manifest(text, digest)
-            if manifest is not None:
-                self._manifests = {**self._manifests, digest: manifest}
-                return manifest
-        return None
+        return self._manifests.find(transaction, digest)
 
     def is_first(self, transaction: Transaction, member_id: str) -> bool:
         """Return whether a member has the lowest id of its topic."""
@@ -460,21 +344,18 @@ class LedgerStatements:
     def hold(self, transaction: Transaction, topic: str) -> None:
         """Keep the cap of a topic from rising above its current value."""
         # First, so that no member joins in between.
-        self._increment_generation(transaction)
+        self._state.increment_generation(transaction)
         cap = self.exact_view(transaction).cap(topic)
-        self._set_hold(transaction, dict(cap))
+        self._state.set_hold(transaction, dict(cap))
 
     def finalize(self, transaction: Transaction) -> None:
         """End a hold."""
-        self._increment_generation(transaction)
-        self._set_hold(transaction, None)
+        self._state.increment_generation(transaction)
+        self._state.set_hold(transaction, None)
 
     def lock(self, transaction: Transaction) -> None:
         """Delay joins, leaves and changes until the transaction ends."""
-        if transaction.execute(self._lock_state).first() is None:
-            transaction.execute(
-                sa.insert(self._state).values(id=STATE_ID, generation=0)
-            )
+        self._state.lock(transaction)
 
     def _note_changes(
         self,
@@ -497,7 +378,7 @@ class LedgerStatements:
                 {'on_topic': topic, 'digest': digest, 'member': member_id},
             ).all()
             if len(others) < EXACT_COUNT:
-                self._increment_generation(transaction)
+                self._state.increment_generation(transaction)
                 return True
         return False
 
@@ -513,27 +394,6 @@ class LedgerStatements:
                 )
             )
         }
-
-    def _set_hold(
-        self, transaction: Transaction, manifest: dict[str, str] | None
-    ) -> None:
-        transaction.execute(
-            sa.update(self._state)
-            .where(self._state.c.id == STATE_ID)
-            .values(held_manifest=manifest)
-        )
-
-    def _increment_generation(self, transaction: Transaction) -> None:
-        self.lock(transaction)
-        state = self._state
-        transaction.execute(
-            sa.update(state)
-            .where(state.c.id == STATE_ID)
-            .values(
-                generation=state.c.generation + 1,
-                generation_token=uuid.uuid4().hex,
-            )
-        )
 
     # Groups and members
 
@@ -564,7 +424,7 @@ class LedgerStatements:
                         'state': state,
                         'count': number,
                         'examples': [
-                            dataclasses.asdict(_process(row))
+                            dataclasses.asdict(to_process(row))
                             for row in examples
                         ],
                     }
@@ -577,11 +437,10 @@ class LedgerStatements:
         state: Any,
         groups: Sequence[Mapping[str, Any]],
     ) -> View:
-        manifests = self._manifests_of(
+        manifests = self._manifests.find_all(
             transaction, {group['digest'] for group in groups}
         )
-        # Forget the manifests that no member has any more.
-        self._manifests = manifests
+        self._manifests.keep(manifests)
         return View(
             state.generation,
             tuple(
@@ -596,76 +455,6 @@ class LedgerStatements:
                 # Without a manifest: the last member has left since.
                 if group['digest'] in manifests
             ),
-            _held(state),
+            held_manifest(state),
             token=state.generation_token or '',
         )
-
-    def _manifests_of(
-        self, transaction: Transaction, digests: Iterable[str]
-    ) -> dict[str, Manifest]:
-        return {
-            digest: manifest
-            for digest in digests
-            if (manifest := self.manifest(transaction, digest)) is not None
-        }
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class SilentMember:
-    """A member that has not reported for too long.
-
-    :ivar member: has no types if its manifest is unreadable
-    :ivar digest: the stored digest of its manifest
-    :ivar heartbeat: the time of its last heartbeat as the database stores it,
-        which identifies it
-    :ivar is_ahead: whether that time is in the future
-    """
-
-    member: Member
-    digest: str
-    heartbeat: Any
-    is_ahead: bool
-
-
-def _parse_manifest(text: str, digest: str) -> Manifest | None:
-    """Return a stored manifest; None if it is unreadable."""
-    try:
-        content = json_text.loads(text.encode())
-        return Manifest.parse(content, f'The manifest {digest} in the ledger')
-    except (exceptions.VobjectsError, ValueError, RecursionError) as error:
-        LOG.warning('Ignored an unreadable process: %s', error)
-        return None
-
-
-def _change(
-    transaction: Transaction,
-    statement: sa.Update | sa.Delete,
-    values: dict[str, Any] | None = None,
-) -> int:
-    """Run a statement, and return the number of matching rows."""
-    result = transaction.execute(statement, values)
-    return cast('sa.CursorResult[Any]', result).rowcount
-
-
-def _held(state: Any) -> Manifest | None:
-    if state is None or state.held_manifest is None:
-        return None
-    return Manifest(state.held_manifest)
-
-
-def _process(row: Any) -> Process:
-    return Process(row.id, row.binary, row.host, row.topic, row.release)
-
-
-def _member(row: Any, manifest: Manifest) -> Member:
-    return Member(
-        id=row.id,
-        binary=row.binary,
-        host=row.host,
-        topic=row.topic,
-        release=row.release,
-        manifest=manifest,
-        state=cast(State, row.state),
-        seen=row.seen_generation,
-        age=max(0.0, (row.now - row.heartbeat).total_seconds()),
-    )

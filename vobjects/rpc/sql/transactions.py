@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 import sqlalchemy
 
 from vobjects import exceptions
-from vobjects.rpc.sql.statements import Transaction
+from vobjects.rpc.sql.state import Transaction
 
 LOG = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from vobjects.controllers.validation import (
     schema,
 )
 from vobjects.controllers.version_request import version_of
-from vobjects.microversions import errors, presets
+from vobjects.microversions import application_errors, errors, presets
 from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version
 
@@ -193,7 +193,7 @@ def test_error_when_expected_propagates(version, error):
     ],
 )
 def test_error_when_unexpected_becomes_a_500(version, error, caplog):
-    with pytest.raises(errors.UnexpectedError) as caught:
+    with pytest.raises(application_errors.UnexpectedError) as caught:
         Controller().fail(request_at(version), error)
 
     assert caught.value.status == 500

@@ -29,6 +29,7 @@ from vobjects.exceptions import (
     UnsupportedType,
 )
 from vobjects.microversions import (
+    application_errors,
     asgi,
     errors,
     middleware,
@@ -527,16 +528,20 @@ def test_error_of_an_asgi_framework_without_detail_has_a_text(raise_in):
 
 @pytest.mark.parametrize(
     'make',
-    [webob.exc.HTTPConflict, werkzeug.exceptions.Conflict, errors.HttpError],
+    [
+        webob.exc.HTTPConflict,
+        werkzeug.exceptions.Conflict,
+        application_errors.HttpError,
+    ],
 )
 @pytest.mark.parametrize(('detail', 'text'), DETAILS, ids=repr)
 def test_detail_of_a_wsgi_framework_becomes_json(make, detail, text):
-    status = [409] if make is errors.HttpError else []
+    status = [409] if make is application_errors.HttpError else []
     error = make(*status, detail)
     response = call_wsgi(presets.SENLIN, plain, lambda: raise_(error))
     assert response.status == 409
     body = response.body.decode()
-    if make is errors.HttpError:
+    if make is application_errors.HttpError:
         assert json.loads(body)['errors'][0]['detail'] == text
     else:
         assert text in html.unescape(body)

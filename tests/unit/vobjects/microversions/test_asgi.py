@@ -22,6 +22,7 @@ from vobjects.controllers import (
 )
 from vobjects.exceptions import DeclarationError, NoLivePeer, VobjectsError
 from vobjects.microversions import (
+    application_errors,
     asgi,
     discovery,
     errors,
@@ -394,7 +395,7 @@ def test_undeclared_error_of_a_coroutine_method_is_unexpected():
 
     for error, expected in [
         (declared, Missing),
-        (ValueError('x'), errors.UnexpectedError),
+        (ValueError('x'), application_errors.UnexpectedError),
     ]:
         scope = scope_at('1.5', **{'test.error': error})
         with pytest.raises(expected):

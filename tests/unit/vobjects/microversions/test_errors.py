@@ -9,7 +9,7 @@ import json
 import pytest
 
 from vobjects import exceptions
-from vobjects.microversions import errors, presets
+from vobjects.microversions import application_errors, errors, presets
 from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
@@ -97,7 +97,7 @@ def test_document_without_request_id_has_no_such_key():
 
 @pytest.mark.parametrize('status', [*range(400, 432), 451, *range(500, 512)])
 def test_document_for_any_status_conforms(status):
-    error = errors.HttpError(status)
+    error = application_errors.HttpError(status)
 
     body = error.document(presets.SENLIN)
 

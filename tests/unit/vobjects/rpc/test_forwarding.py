@@ -20,7 +20,7 @@ from vobjects import (
     fields,
     register,
 )
-from vobjects.microversions import errors, version_policy
+from vobjects.microversions import application_errors, version_policy
 from vobjects.rpc import (
     ClientProcess,
     MemoryLedger,
@@ -141,7 +141,9 @@ def test_forward_returns_json_at_the_version_of_the_request(
 def test_forward_when_no_server_responds_in_time_raises_an_api_error(
     client: ClientProcess,
 ) -> None:
-    with pytest.raises(errors.NoResponse, match='may still complete'):
+    with pytest.raises(
+        application_errors.NoResponse, match='may still complete'
+    ):
         forward(client, 'late', '1.1')
 
 

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements about the state of a ledger: one row of one table.
+
+The row has the generation, the hold, the time of the last sweep, and the
+groups of the current generation. The first heartbeat that needs the groups
+counts the members; the others read one row.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import sqlalchemy as sa
+from sqlalchemy import orm
+
+from vobjects.objects.manifest import Manifest
+from vobjects.rpc.sql.columns import utcnow
+from vobjects.rpc.sql.tables import STATE_ID
+
+#: A connection or a session with a transaction in progress.
+Transaction = sa.Connection | orm.Session
+
+
+def change(
+    transaction: Transaction,
+    statement: sa.Update | sa.Delete,
+    values: dict[str, Any] | None = None,
+) -> int:
+    """Run a statement, and return the number of matching rows."""
+    result = transaction.execute(statement, values)
+    return cast('sa.CursorResult[Any]', result).rowcount
+
+
+def held_manifest(row: Any) -> Manifest | None:
+    """Return the versions that a row of :meth:`StateStatements.read` holds."""
+    return None if row.held_manifest is None else Manifest(row.held_manifest)
+
+
+class StateStatements:
+    """Statements about the state of one ledger.
+
+    :param state: the table
+    """
+
+    def __init__(self, state: sa.Table) -> None:
+        self._state = state
+        columns = state.c
+        # Built once: that takes longer than running them.
+        self._select_pulse = sa.select(
+            columns.generation,
+            columns.generation_token,
+            columns.swept_at,
+            utcnow().label('now'),
+        ).where(columns.id == STATE_ID)
+        self._select = sa.select(
+            columns.generation,
+            columns.generation_token,
+            columns.held_manifest,
+            columns.groups_generation,
+            columns.group_counts,
+        ).where(columns.id == STATE_ID)
+        self._select_for_update = (
+            sa.select(columns.generation)
+            .where(columns.id == STATE_ID)
+            .with_for_update()
+        )
+        self._update = sa.update(state).where(columns.id == STATE_ID)
+
+    def pulse(self, transaction: Transaction) -> Any:
+        """Return the part of the row that each heartbeat reads.
+
+        :returns: a row with ``generation``, ``generation_token``, ``swept_at``
+            and ``now``; None: no member has ever reported
+        """
+        return transaction.execute(self._select_pulse).first()
+
+    def read(self, transaction: Transaction) -> Any:
+        """Return the row without ``swept_at``; None if there is none."""
+        return transaction.execute(self._select).first()
+
+    def store_groups(
+        self,
+        transaction: Transaction,
+        generation: int,
+        groups: Sequence[Mapping[str, Any]],
+    ) -> None:
+        """Store the groups of a generation, unless it is outdated."""
+        transaction.execute(
+            # The groups may be those of a later generation.
+            self._update.where(self._state.c.generation == generation).values(
+                groups_generation=generation, group_counts=groups
+            )
+        )
+
+    def lock(self, transaction: Transaction) -> None:
+        """Delay joins, leaves and changes until the transaction ends."""
+        if transaction.execute(self._select_for_update).first() is None:
+            transaction.execute(
+                sa.insert(self._state).values(id=STATE_ID, generation=0)
+            )
+
+    def increment_generation(self, transaction: Transaction) -> None:
+        """Lock the row, and begin a new generation."""
+        self.lock(transaction)
+        transaction.execute(
+            self._update.values(
+                generation=self._state.c.generation + 1,
+                generation_token=uuid.uuid4().hex,
+            )
+        )
+
+    def set_hold(
+        self, transaction: Transaction, manifest: dict[str, str] | None
+    ) -> None:
+        """Begin a hold, or end it."""
+        transaction.execute(self._update.values(held_manifest=manifest))
+
+    def claim_sweep(self, transaction: Transaction, interval: float) -> bool:
+        """Return whether the caller shall look for dead members.
+
+        :param interval: minimum seconds between two looks of any processes
+        """
+        pulse = self.pulse(transaction)
+        if pulse is None:
+            return False  # no member has ever reported
+        swept = self._state.c.swept_at
+        if pulse.swept_at is not None:
+            elapsed = (pulse.now - pulse.swept_at).total_seconds()
+            # Negative: the database's clock was set back.
+            if 0 <= elapsed < interval:
+                return False
+        claimed = change(
+            transaction,
+            self._update.where(
+                swept.is_(None)
+                if pulse.swept_at is None
+                else swept == pulse.swept_at
+            ).values(swept_at=utcnow()),
+        )
+        return claimed > 0
