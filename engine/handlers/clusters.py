@@ -29,7 +29,7 @@ from vobjects.rpc.server import handles
 CLUSTER = models.Cluster
 
 #: Raises an error, in the queueing transaction, if the action is impossible.
-Precondition = Callable[[orm.Session, models.Cluster], None]
+Precondition = Callable[[orm.Session, models.Cluster], common.Resolved | None]
 
 #: Returns the number of nodes that the action will add, or 0 if the action
 #: decides that; raises an error if the action is impossible.
@@ -55,16 +55,17 @@ class ClusterActionHandlers(common.Handlers):
     ) -> resources.Accepted:
         """Queue an action on the cluster that a request names.
 
-        :param check: raises an error if the action is impossible
+        :param check: raises an error if the action is impossible; may return
+            values for the action in place of those in the request
         :param growth: called after ``check``
         """
 
         def body(session: orm.Session) -> resources.Accepted:
             cluster = common.lock_cluster(session, context, request.identity)
-            check(session, cluster)
+            resolved = check(session, cluster)
             more = growth(session, cluster)
             accepted = self.accepted(
-                session, context, action_name, cluster, request
+                session, context, action_name, cluster, request, resolved
             )
             self.check_node_quota_last(session, cluster.project, more)
             return accepted
@@ -97,10 +98,17 @@ class ClusterActionHandlers(common.Handlers):
         action_name: str,
         cluster: models.Cluster,
         request: Any,
+        resolved: common.Resolved | None = None,
     ) -> resources.Accepted:
         """Queue an action on a cluster whose row is locked."""
         action = self.queue(
-            session, context, action_name, cluster, request, cluster=cluster
+            session,
+            context,
+            action_name,
+            cluster,
+            request,
+            cluster=cluster,
+            resolved=resolved,
         )
         resource = common.cluster_resources(session, [cluster])[0]
         return resources.Accepted(
@@ -158,7 +166,6 @@ class ClusterHandlers(ClusterActionHandlers):
             profile, now = common.find_profile_now(
                 session, context, request.profile_id
             )
-            request.profile_id = profile.id
             cluster = CLUSTER(
                 id=models.new_id(),
                 name=request.name,
@@ -186,6 +193,7 @@ class ClusterHandlers(ClusterActionHandlers):
                 cluster,
                 request,
                 cluster=cluster,
+                resolved={'profile_id': profile.id},
             )
             quotas.check_last(
                 session,
@@ -208,7 +216,9 @@ class ClusterHandlers(ClusterActionHandlers):
         """Update a cluster."""
         _check_config(request)
 
-        def check(session: orm.Session, cluster: models.Cluster) -> None:
+        def check(
+            session: orm.Session, cluster: models.Cluster
+        ) -> common.Resolved:
             if cluster.status == 'ERROR':
                 raise errors.FeatureNotSupported(
                     'Updating a cluster in error state is not supported.'
@@ -226,6 +236,7 @@ class ClusterHandlers(ClusterActionHandlers):
             ]
             if 'profile_only' in request:
                 changed.append('profile_only')
+            resolved: dict[str, str] = {}
             profile_identity = request.get('profile_id')
             if profile_identity is not None:
                 profile = common.find_profile(
@@ -237,11 +248,12 @@ class ClusterHandlers(ClusterActionHandlers):
                     profile,
                     'Cannot update a cluster to a different profile type',
                 )
-                request.profile_id = profile.id
+                resolved['profile_id'] = profile.id
                 if profile.id != cluster.profile_id:
                     changed.append('profile_id')
             if not changed:
                 raise errors.BadRequest('No property needs an update.')
+            return resolved
 
         return self.queue_action(context, 'CLUSTER_UPDATE', request, check)
 

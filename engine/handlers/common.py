@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import sqlalchemy
@@ -33,6 +34,11 @@ from vobjects.rpc import call_state
 BUSY_STATUSES = ('CREATING', 'UPDATING', 'DELETING', 'RECOVERING')
 
 Response = TypeVar('Response')
+
+#: IDs in place of the names in a request: field -> value. A check in a
+#: transaction returns them; it must not write them into the request, because
+#: the transaction may run twice.
+Resolved = Mapping[str, Any]
 
 
 class Handlers:
@@ -77,19 +83,24 @@ class Handlers:
         request: Any,
         *,
         cluster: models.Cluster | None,
+        resolved: Resolved | None = None,
     ) -> models.Action:
         """Queue an action that carries out a request.
 
         Call :meth:`engine.actions.runtime.Runtime.wake` after the commit.
 
-        :param request: its identity is replaced by the target's ID
+        :param request: the action gets the target's ID as its identity
+        :param resolved: other values that the action gets in their place
         :raises vobjects.clustering.errors.ResourceIsLocked: another action has
             locked the target
         :raises vobjects.clustering.errors.ActionConflict: the target has
             another unfinished action
         """
+        stored = copy.copy(request)
         if 'identity' in request.fields:
-            request.identity = target.id
+            stored.identity = target.id
+        for name, value in (resolved or {}).items():
+            setattr(stored, name, value)
         # A new target has no other actions; operations wait, as in Senlin.
         # Scaling checks for conflicts earlier, before the cooldown.
         if not action_name.endswith(
@@ -101,7 +112,7 @@ class Handlers:
             context,
             action_name,
             target,
-            request,
+            stored,
             cluster=cluster,
         )
         statements.insert(session, [action])

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine.db import find, models, nodes
-from engine.handlers import clusters
+from engine.handlers import clusters, common
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import clusters as requests
 from vobjects.rpc.server import handles
@@ -50,7 +50,9 @@ class MemberHandlers(clusters.ClusterActionHandlers):
         """Add nodes to a cluster."""
         self._check_count(request.nodes)
 
-        def check(session: orm.Session, cluster: models.Cluster) -> None:
+        def check(
+            session: orm.Session, cluster: models.Cluster
+        ) -> common.Resolved:
             rows, missing = _find_nodes(session, context, request.nodes)
             _raise_problems(
                 {
@@ -60,7 +62,7 @@ class MemberHandlers(clusters.ClusterActionHandlers):
             )
             present = nodes.count_of_cluster(session, cluster.id)
             self.bounds(cluster).check_size(present + len(rows))
-            request.nodes = [node.id for node in rows.values()]
+            return {'nodes': [node.id for node in rows.values()]}
 
         return self.queue_action(context, 'CLUSTER_ADD_NODES', request, check)
 
@@ -71,7 +73,9 @@ class MemberHandlers(clusters.ClusterActionHandlers):
         """Remove nodes from a cluster, or delete them."""
         self._check_count(request.nodes)
 
-        def check(session: orm.Session, cluster: models.Cluster) -> None:
+        def check(
+            session: orm.Session, cluster: models.Cluster
+        ) -> common.Resolved:
             rows, missing = _find_nodes(session, context, request.nodes)
             host_ids = [
                 n.id for n in rows.values() if n.dependents.get('nodes')
@@ -94,7 +98,7 @@ class MemberHandlers(clusters.ClusterActionHandlers):
             )
             present = nodes.count_of_cluster(session, cluster.id)
             self.bounds(cluster).check_size(present - len(rows))
-            request.nodes = [node.id for node in rows.values()]
+            return {'nodes': [node.id for node in rows.values()]}
 
         return self.queue_action(context, 'CLUSTER_DEL_NODES', request, check)
 
@@ -106,7 +110,9 @@ class MemberHandlers(clusters.ClusterActionHandlers):
         self._check_count(request.nodes)
         replacements = _check_replacements(request.nodes)
 
-        def check(session: orm.Session, cluster: models.Cluster) -> None:
+        def check(
+            session: orm.Session, cluster: models.Cluster
+        ) -> common.Resolved:
             old, missing_old = _find_nodes(session, context, replacements)
             new, missing_new = _find_nodes(
                 session, context, replacements.values()
@@ -124,9 +130,11 @@ class MemberHandlers(clusters.ClusterActionHandlers):
                     'Replacement nodes not found: {}.': missing_new,
                 }
             )
-            request.nodes = {
-                old[old_identity].id: new[new_identity].id
-                for old_identity, new_identity in replacements.items()
+            return {
+                'nodes': {
+                    old[old_identity].id: new[new_identity].id
+                    for old_identity, new_identity in replacements.items()
+                }
             }
 
         return self.queue_action(

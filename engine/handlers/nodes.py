@@ -22,7 +22,7 @@ from vobjects.rpc.server import handles
 NODE = models.Node
 
 #: Raises an error, in the queueing transaction, if the action is impossible.
-Precondition = Callable[[orm.Session, models.Node], None]
+Precondition = Callable[[orm.Session, models.Node], common.Resolved | None]
 
 
 class NodeHandlers(common.Handlers):
@@ -77,7 +77,7 @@ class NodeHandlers(common.Handlers):
 
         def body(session: orm.Session) -> resources.Accepted:
             profile = common.find_profile(session, context, request.profile_id)
-            request.profile_id = profile.id
+            resolved = {'profile_id': profile.id}
             cluster = None
             identity = request.get('cluster_id')
             if identity:
@@ -90,10 +90,12 @@ class NodeHandlers(common.Handlers):
                     profile,
                     'Node and cluster have different profile type',
                 )
-                request.cluster_id = cluster.id
-            node = self._insert_node(session, context, request, cluster)
+                resolved['cluster_id'] = cluster.id
+            node = self._insert_node(
+                session, context, request, profile, cluster
+            )
             accepted = self._queue_on(
-                session, context, 'NODE_CREATE', node, request
+                session, context, 'NODE_CREATE', node, request, resolved
             )
             quotas.check_last(
                 session,
@@ -111,13 +113,14 @@ class NodeHandlers(common.Handlers):
     ) -> resources.Accepted:
         """Update a node."""
 
-        def check(session: orm.Session, node: models.Node) -> None:
+        def check(session: orm.Session, node: models.Node) -> common.Resolved:
             changed = [
                 column
                 for column, value in node_actions.new_values(request).items()
                 if value != getattr(node, column)
             ]
             changed += node_actions.cleared_fields(request)
+            resolved: dict[str, str] = {}
             profile_identity = request.get('profile_id')
             if profile_identity is not None:
                 profile = common.find_profile(
@@ -129,11 +132,12 @@ class NodeHandlers(common.Handlers):
                     profile,
                     'Cannot update a node to a different profile type',
                 )
-                request.profile_id = profile.id
+                resolved['profile_id'] = profile.id
                 if profile.id != node.profile_id:
                     changed.append('profile_id')
             if not changed:
                 raise errors.BadRequest('No property needs an update.')
+            return resolved
 
         return self._queue(context, 'NODE_UPDATE', request, check)
 
@@ -221,13 +225,14 @@ class NodeHandlers(common.Handlers):
         session: orm.Session,
         context: Any,
         request: Any,
+        profile: models.Profile,
         cluster: models.Cluster | None,
     ) -> models.Node:
         if cluster is None:
             node = NODE(
                 id=models.new_id(),
                 name=request.name,
-                profile_id=request.profile_id,
+                profile_id=profile.id,
                 status='INIT',
                 status_reason='Initializing',
                 user=context.user_id,
@@ -240,7 +245,7 @@ class NodeHandlers(common.Handlers):
                 session,
                 cluster,
                 name=request.name,
-                profile_id=request.profile_id,
+                profile_id=profile.id,
             )
         node.role = request.get('role') or None
         node.meta = request.get('metadata') or {}
@@ -256,8 +261,10 @@ class NodeHandlers(common.Handlers):
     ) -> resources.Accepted:
         def body(session: orm.Session) -> resources.Accepted:
             node = common.lock_node(session, context, request.identity)
-            check(session, node)
-            return self._queue_on(session, context, action_name, node, request)
+            resolved = check(session, node)
+            return self._queue_on(
+                session, context, action_name, node, request, resolved
+            )
 
         return self._commit_and_wake(body)
 
@@ -268,12 +275,19 @@ class NodeHandlers(common.Handlers):
         action_name: str,
         node: models.Node,
         request: Any,
+        resolved: common.Resolved | None,
     ) -> resources.Accepted:
         cluster = None
         if node.cluster_id is not None:
             cluster = clusters.get(session, node.cluster_id)
         action = self.queue(
-            session, context, action_name, node, request, cluster=cluster
+            session,
+            context,
+            action_name,
+            node,
+            request,
+            cluster=cluster,
+            resolved=resolved,
         )
         resource = common.node_resources(session, [node])[0]
         return resources.Accepted(

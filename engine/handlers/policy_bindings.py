@@ -88,14 +88,16 @@ class AttachmentHandlers(ClusterActionHandlers):
     def attach(self, context: Any, request: Any) -> resources.Accepted:
         """Attach a policy to a cluster."""
 
-        def check(session: orm.Session, cluster: models.Cluster) -> None:
+        def check(
+            session: orm.Session, cluster: models.Cluster
+        ) -> common.Resolved:
             # The lock keeps others from deleting the policy before the action
             # can be seen.
             policy = _find_policy(
                 session, context, request.policy_id, for_share=True
             )
-            request.policy_id = policy.id
             self._check_quota(session, cluster, policy)
+            return {'policy_id': policy.id}
 
         return self.queue_action(
             context, 'CLUSTER_ATTACH_POLICY', request, check
@@ -134,7 +136,9 @@ class AttachmentHandlers(ClusterActionHandlers):
     def _queue_change(
         self, context: Any, action_name: str, request: Any
     ) -> resources.Accepted:
-        def check(session: orm.Session, cluster: models.Cluster) -> None:
+        def check(
+            session: orm.Session, cluster: models.Cluster
+        ) -> common.Resolved:
             policy = _find_policy(session, context, request.policy_id)
             if clusters.get_binding(session, cluster.id, policy.id) is None:
                 raise errors.BadRequest(
@@ -142,7 +146,7 @@ class AttachmentHandlers(ClusterActionHandlers):
                     ' attached to the specified cluster'
                     f' {exceptions.cut(cluster.id)}.'
                 )
-            request.policy_id = policy.id
+            return {'policy_id': policy.id}
 
         return self.queue_action(context, action_name, request, check)
 

@@ -193,10 +193,16 @@ class Engine:
     def call(
         self, request: objects.Request, context: RequestContext | None = None
     ) -> Any:
-        """Handle a request as the RPC server does."""
+        """Handle a request as the RPC server does.
+
+        It must keep its values: a transaction may run twice.
+        """
         context = context or request_context()
+        before = request.obj_to_primitive()
         self.runtime.admit(context)
-        return self._handlers[request.obj_name()](context, request)
+        response = self._handlers[request.obj_name()](context, request)
+        assert request.obj_to_primitive() == before
+        return response
 
     def run_actions(self, limit: int = 1000) -> int:
         """Run all ready stages; return their number."""
