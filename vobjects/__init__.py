@@ -66,12 +66,8 @@ if TYPE_CHECKING:
     from vobjects import exceptions, fields
     from vobjects.objects.adoption import adopt
     from vobjects.objects.field_changes import added, changed, removed, renamed
-    from vobjects.objects.object import (
-        Object,
-        ObjectListBase,
-        Request,
-        Resource,
-    )
+    from vobjects.objects.kinds import ObjectListBase, Request, Resource
+    from vobjects.objects.object import Object
     from vobjects.objects.primitives import to_json, to_json_list
     from vobjects.objects.registration import (
         register,
@@ -110,12 +106,8 @@ _lazy_attribute = _lazy.attributes(
     {
         'vobjects.objects.adoption': ['adopt'],
         'vobjects.objects.history': ['added', 'changed', 'removed', 'renamed'],
-        'vobjects.objects.object': [
-            'Object',
-            'ObjectListBase',
-            'Request',
-            'Resource',
-        ],
+        'vobjects.objects.kinds': ['ObjectListBase', 'Request', 'Resource'],
+        'vobjects.objects.object': ['Object'],
         'vobjects.objects.primitives': ['to_json', 'to_json_list'],
         'vobjects.objects.registration': [
             'register',

@@ -9,7 +9,7 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, fields
+from vobjects import exceptions, field_values
 
 
 def field_schema(field: ovo_fields.Field[Any]) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def field_schema(field: ovo_fields.Field[Any]) -> dict[str, Any]:
     ) as error:
         raise no_schema_error(field, error) from error
     if 'default' in schema:
-        default = fields.default_primitive('default', field)
+        default = field_values.default_primitive('default', field)
         schema['default'] = _as_json(default)
     return schema
 

@@ -10,13 +10,10 @@ limit changes the fingerprint of the types that use it.
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import (
-    Callable,
     Collection,
     Iterable,
-    Iterator,
     Mapping,
 )
 from typing import Any, ClassVar, TypeVar
@@ -25,7 +22,7 @@ from oslo_versionedobjects import fields as _ovo
 from oslo_versionedobjects.fields import *  # noqa: F403 - see the docstring
 from oslo_versionedobjects.fields import UnspecifiedDefault
 
-from vobjects import exceptions, field_types, phrases
+from vobjects import exceptions, phrases
 from vobjects.field_types import (
     CoercedDict,
     CoercedSet,
@@ -87,108 +84,6 @@ def bounds_of(field: _ovo.Field[Any]) -> Mapping[str, int]:
     """Return keyword of JSON Schema -> bound; see :func:`bounded`."""
     bounds: Mapping[str, int] = getattr(field, _BOUNDS, {})
     return bounds
-
-
-def default_primitive(name: str, field: _ovo.Field[Any]) -> Any:
-    """Return a field's default as a primitive.
-
-    :returns: ``UnspecifiedDefault`` of oslo.versionedobjects if there is none
-    :raises ValueError: the field rejects its default; field types may raise
-        other errors
-    """
-    if field.default is UnspecifiedDefault:
-        return UnspecifiedDefault
-    if field.default is None and field.nullable:
-        return None
-    # Neither call uses the object for the field types that can have a
-    # default, but only coerce() is annotated to accept None.
-    owner: Any = None
-    value = field.coerce(owner, name, copy.deepcopy(field.default))
-    return field.to_primitive(owner, name, value)
-
-
-def holds_objects(field_type: Any) -> bool:
-    """Tell whether values of a field type contain objects."""
-    return object_type(field_type) is not None
-
-
-def object_type(field_type: Any) -> Any:
-    """Return the type of the objects in values of a field type, if any."""
-    if isinstance(field_type, _ovo.Object):
-        return field_type
-    if isinstance(field_type, _ovo.CompoundFieldType):
-        element = getattr(field_type, '_element_type', None)
-        return None if element is None else object_type(element._type)
-    return None
-
-
-def objects_in(field_type: Any, value: Any) -> Iterator[Any]:
-    """Yield the objects in a value of a field, in any container.
-
-    :param value: as an attribute or as a primitive
-    """
-    if value is None:
-        return
-    if isinstance(field_type, _ovo.Object):
-        yield value
-    elif isinstance(field_type, _ovo.Dict):
-        for item in value.values():
-            yield from objects_in(field_type._element_type._type, item)
-    elif isinstance(field_type, (_ovo.List, _ovo.Set)):
-        for item in in_order_of_primitives(value):
-            yield from objects_in(field_type._element_type._type, item)
-
-
-def in_order_of_primitives(items: Iterable[Any]) -> Iterable[Any]:
-    """Return the items of a list or set in the order of their primitives."""
-    if not isinstance(items, (set, frozenset)):
-        return items
-    return sorted(
-        items,
-        key=lambda item: field_types.order_key(
-            item.obj_to_primitive()
-            if hasattr(item, 'obj_to_primitive')
-            else item
-        ),
-    )
-
-
-#: Path of a value: names of fields, indices of lists and keys of dicts.
-Path = tuple[str | int, ...]
-
-
-def map_objects(
-    field_type: Any,
-    value: Any,
-    function: Callable[[Any, Any, Path], Any],
-    path: Path = (),
-) -> Any:
-    """Return a value with the result of a function for each object in it.
-
-    Sets become lists.
-
-    :param value: as a primitive or as JSON data
-    :param function: called with the field type, the value and the path of
-        each object
-    :param path: path of ``value``
-    """
-    if value is None:
-        return None
-    if isinstance(field_type, _ovo.Object):
-        return function(field_type, value, path)
-    if isinstance(field_type, _ovo.Dict):
-        inner = field_type._element_type._type
-        return {
-            key: map_objects(inner, item, function, (*path, key))
-            for key, item in value.items()
-        }
-    if isinstance(field_type, (_ovo.List, _ovo.Set)):
-        inner = field_type._element_type._type
-        return [
-            map_objects(inner, item, function, (*path, index))
-            for index, item in enumerate(value)
-        ]
-    return value
 
 
 class Limited(_ovo.FieldType[Value]):

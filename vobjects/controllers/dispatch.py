@@ -38,7 +38,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import sys
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -48,7 +47,7 @@ from vobjects.controllers.method_spec import ATTRIBUTE, spec_of
 from vobjects.controllers.ranges import RangeEntry, RangeMap, bound
 from vobjects.controllers.version_request import version_of
 from vobjects.microversions import errors
-from vobjects.microversions.version_policy import MICROVERSION, VersionPolicy
+from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version
 
 Function = Callable[..., Any]
@@ -137,18 +136,14 @@ class VersionedFunction:
         function = self.functions.at(version)
         if function is not None:
             return function
-        error: errors.NegotiationError
-        try:
-            removal = spec_of(self.newest).removal
-            if removal is not None:
-                removal.check(self.__name__, version)
-            error = errors.MethodNotAtVersion(
-                self.__name__, version, self.ranges
-            )
-        except errors.MethodRemoved as removed:
-            error = removed
+        removal = spec_of(self.newest).removal
+        error: errors.NegotiationError = (
+            errors.MethodNotAtVersion(self.__name__, version, self.ranges)
+            if removal is None or version < removal.version
+            else removal.error(self.__name__)
+        )
         as_exception = self._adapter.as_exception
-        raise (as_exception(error) if as_exception else error) from None
+        raise as_exception(error) if as_exception else error
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self._function_for(arguments, named)(*arguments, **named)
@@ -182,7 +177,9 @@ class VersionedFunction:
         )
 
     def __set_name__(self, owner: type, name: str) -> None:
-        still_open = _open.pop((self.__module__, self.__qualname__), None)
+        still_open = open_functions.pop(
+            (self.__module__, self.__qualname__), None
+        )
         if still_open is self and self.__qualname__ != (
             f'{owner.__qualname__}.{name}'
         ):
@@ -331,7 +328,7 @@ _OWN_ATTRIBUTES = frozenset(vars(VersionedFunction('', '')))
 #: Versioned functions whose module or class body may still add ranges. The
 #: entry of a class body is removed when its class is created, so that running
 #: the body again starts afresh.
-_open: dict[tuple[str, str], VersionedFunction] = {}
+open_functions: dict[tuple[str, str], VersionedFunction] = {}
 
 
 def api_version(
@@ -358,13 +355,13 @@ def api_version(
     def add(function: Function) -> VersionedFunction:
         entry = _entry(function, min_version, max_version)
         key = (function.__module__, function.__qualname__)
-        versioned = _open.get(key)
+        versioned = open_functions.get(key)
         if versioned is None or any(
             entry.location == other.location for other in versioned.functions
         ):
             # The first function; or the same source again, after a reload or
             # in a factory function.
-            versioned = _open[key] = (
+            versioned = open_functions[key] = (
                 VersionedCoroutineFunction
                 if inspect.iscoroutinefunction(function)
                 else VersionedFunction
@@ -372,7 +369,7 @@ def api_version(
         try:
             versioned._add(entry)
         except exceptions.DeclarationError:
-            del _open[key]
+            del open_functions[key]
             raise
         return versioned
 
@@ -411,65 +408,6 @@ def versioned_of(handler: Function) -> VersionedFunction | None:
     if versioned is None or not versioned.has_created(function):
         return None
     return versioned
-
-
-def check(policy: VersionPolicy, *handlers: Function) -> None:
-    """Reject ranges that are probably mistakes; call it at startup.
-
-    :param policy: version policy of the service
-    :param handlers: handlers that the service routes to; their modules are
-        searched for hidden functions
-    :raises vobjects.exceptions.DeclarationError: a range lies outside the
-        policy's, there is a gap between two ranges, a plain function of the
-        same name hides another one, or a plain function lacks a schema at some
-        version
-    """
-    for handler in handlers:
-        versioned = versioned_of(handler)
-        if versioned is not None:
-            _check_reachable(policy, versioned)
-            for before, after in versioned.functions.gaps():
-                raise exceptions.DeclarationError(
-                    f'{versioned.__qualname__}: no function serves the'
-                    f' versions between {before} and {after}'
-                )
-        else:
-            spec_of(handler).check(
-                policy.minimum, policy.maximum, location_of(handler)
-            )
-    modules = {handler.__module__ for handler in handlers}
-    for (module, qualname), versioned in _open.items():
-        if module in modules and _is_hidden(module, qualname, versioned):
-            first = next(iter(versioned.functions))
-            raise exceptions.DeclarationError(
-                f'{module}.{qualname}: {first} is hidden'
-                ' by another object of the same name; decorate that one'
-                ' with api_version too'
-            )
-
-
-def _check_reachable(
-    policy: VersionPolicy, versioned: VersionedFunction
-) -> None:
-    for entry in versioned.functions:
-        if entry.first > policy.maximum or (
-            entry.last and entry.last < policy.minimum
-        ):
-            raise exceptions.DeclarationError(
-                f'{versioned.__qualname__}: {entry} is unreachable; the'
-                f' service serves {policy.minimum} to {policy.maximum}'
-            )
-
-
-def _is_hidden(
-    module: str, qualname: str, versioned: VersionedFunction
-) -> bool:
-    owner, _, name = qualname.rpartition('.')
-    if owner.endswith('<locals>'):
-        return False  # held by the caller of the enclosing function
-    if owner:
-        return True  # defined in the class body, but replaced before its end
-    return getattr(sys.modules.get(module), name, None) is not versioned
 
 
 def _entry(

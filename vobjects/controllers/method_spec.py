@@ -34,16 +34,12 @@ class Removal:
     version: Version
     reason: str
 
-    def check(self, name: str, version: Version) -> None:
-        """Reject versions that no longer have the method.
+    def error(self, name: str) -> errors.MethodRemoved:
+        """Return the error for a request that calls the method.
 
         :param name: the method, for people
-        :param version: version of the request
-        :raises vobjects.microversions.errors.MethodRemoved: the version is not
-            lower than that of the removal
         """
-        if version >= self.version:
-            raise errors.MethodRemoved(name, self.version, self.reason)
+        return errors.MethodRemoved(name, self.version, self.reason)
 
 
 @dataclasses.dataclass(slots=True)

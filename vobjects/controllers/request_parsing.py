@@ -22,7 +22,7 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from vobjects import exceptions, fields, phrases
+from vobjects import exceptions, field_values, phrases
 from vobjects.controllers.version_request import (
     environ_of,
     is_early,
@@ -149,7 +149,9 @@ def build(
         request_object: T = cls.obj_from_primitive(primitive)
     except exceptions.LossyDowngrade as error:
 
-        def build_inner(inner: Any, value: Any, steps: fields.Path) -> None:
+        def build_inner(
+            inner: Any, value: Any, steps: field_values.Path
+        ) -> None:
             inner_cls = nested_objects.class_of(inner)
             place = phrases.format_path(where, steps)
             build(inner_cls, microversion, value, place, early=early)
@@ -159,7 +161,7 @@ def build(
         form = _form(hashable, microversion, early)
         for name, field_type in form.object_fields.items():
             if name in values:
-                fields.map_objects(
+                field_values.map_objects(
                     field_type, values[name], build_inner, (name,)
                 )
         raise validation.conversion_error(
@@ -269,7 +271,7 @@ def _primitive(
         data = {
             **values,
             **{
-                name: fields.map_objects(
+                name: field_values.map_objects(
                     field_type, values[name], primitive_of
                 )
                 for name, field_type in form.object_fields.items()

@@ -176,8 +176,8 @@ class MethodWrapper:
         spec = self.spec
         request = self.request_of(arguments, named)
         version = version_of(request)
-        if spec.removal is not None:
-            spec.removal.check(self._function.__name__, version)
+        if spec.removal is not None and version >= spec.removal.version:
+            raise spec.removal.error(self._function.__name__)
         environ: Mapping[str, Any] = environ_of(request)
         if spec.is_experimental:
             _check_opted_in(self._function.__name__, environ.get(EXPERIMENTAL))

@@ -15,7 +15,7 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import fields
+from vobjects import field_values
 from vobjects.lock.model import FieldSchema, FieldType, json_text
 
 _ADDRESS = re.compile(r' at 0x[0-9a-fA-F]+')
@@ -75,7 +75,7 @@ def _default(name: str, field: ovo_fields.Field[Any]) -> str:
     if field.default is ovo_fields.UnspecifiedDefault:
         return ''
     try:
-        return json_text(fields.default_primitive(name, field))
+        return json_text(field_values.default_primitive(name, field))
     except Exception:  # noqa: BLE001 - whatever a service's own type raises
         return _value(field.default)
 

@@ -27,7 +27,7 @@ from vobjects.lock.model import (
     sorted_schemas,
     version_key,
 )
-from vobjects.objects import history
+from vobjects.objects import field_spans, history
 from vobjects.versions import Version
 
 AnyClass = type[ovo_base.VersionedObject]
@@ -257,7 +257,7 @@ def _conversions(
 
 
 def _conversion(
-    before: history.FieldSpan | None, span: history.FieldSpan
+    before: field_spans.FieldSpan | None, span: field_spans.FieldSpan
 ) -> Conversion:
     ignore = span.on_drop == 'ignore'
     if before is None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import fields
+from vobjects import field_values
 
 if TYPE_CHECKING:
     # Needed for annotations only: callers have imported the type themselves.
@@ -36,7 +36,7 @@ def _object_fields(cls: ObjectType, object_version: str) -> Mapping[str, Any]:
     return {
         name: field._type
         for name, field in cls.fields_at(object_version).items()
-        if fields.holds_objects(field._type)
+        if field_values.holds_objects(field._type)
     }
 
 
@@ -86,7 +86,9 @@ def set_inner_defaults(target: objects.Object) -> None:
     own_fields = object_fields(type(target), target.VERSION)
     for name, field_type in own_fields.items():
         if target.obj_attr_is_set(name):
-            for child in fields.objects_in(field_type, getattr(target, name)):
+            for child in field_values.objects_in(
+                field_type, getattr(target, name)
+            ):
                 set_defaults(child)
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import jsonschema
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import fields, phrases, unregistered
+from vobjects import field_values, fields, phrases, unregistered
 from vobjects.field_schemas import field_schema as field_schema
 from vobjects.microversions import (
     errors,
@@ -117,7 +117,7 @@ def _part_field(
 ) -> dict[str, Any] | None:
     schema = (
         nested_objects.map_schema(field, object_schema)
-        if fields.holds_objects(field._type)
+        if field_values.holds_objects(field._type)
         else field_schema(field)
     )
     return schema and schema_bounds.with_bounds(schema, field)
@@ -270,7 +270,7 @@ _CHECKED_BY_FIELD: Mapping[type, tuple[type, ...]] = {
 
 def _checked_classes(field: ovo_fields.Field[Any]) -> tuple[type, ...]:
     """Return the classes of values that a field must check itself."""
-    if fields.holds_objects(field._type):
+    if field_values.holds_objects(field._type):
         return ()
     for name in ('coerce', 'get_schema'):
         if getattr(type(field), name) is not getattr(ovo_fields.Field, name):

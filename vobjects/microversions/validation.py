@@ -16,7 +16,7 @@ from typing import Any
 
 import jsonschema
 
-from vobjects import exceptions, fields, phrases, suggestions
+from vobjects import exceptions, field_values, fields, phrases, suggestions
 from vobjects.microversions import (
     errors,
     nested_objects,
@@ -71,14 +71,14 @@ def _validate_objects(
 ) -> None:
     """Validate the objects inside a part, whose own values are valid."""
 
-    def check(inner: Any, value: Any, path: fields.Path) -> None:
+    def check(inner: Any, value: Any, path: field_values.Path) -> None:
         cls = nested_objects.class_of(inner)
         place = phrases.format_path(where, path)
         _validate_object(cls, microversion, value, place, early)
 
     for name, field_type in compiled.object_fields.items():
         if name in values:
-            fields.map_objects(field_type, values[name], check, (name,))
+            field_values.map_objects(field_type, values[name], check, (name,))
 
 
 def _validate_object(

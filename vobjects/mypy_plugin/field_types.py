@@ -70,8 +70,8 @@ REMOVED = 'vobjects.objects.field_changes.removed'
 
 #: Types that are part of an API, which keep the fields that it removed.
 API_TYPES = (
-    'vobjects.objects.object.Request',
-    'vobjects.objects.object.Resource',
+    'vobjects.objects.kinds.Request',
+    'vobjects.objects.kinds.Resource',
 )
 
 #: Key of the plug-in's data in ``TypeInfo.metadata``, which mypy caches.

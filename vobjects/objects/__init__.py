@@ -33,10 +33,11 @@ method.
     field_changes   declare how the fields of a type have changed
     history         the history of a type's fields, derived from their
                     declarations
+    field_spans     the spans of versions of a field, and steps between them
     manifest        manifests: the newest version of each type that a build
                     supports
-    object          base classes of types: Object, Request, Resource and
-                    ObjectListBase
+    kinds           kinds of types: Request, Resource and ObjectListBase
+    object          the base class of types: Object
     primitives      convert objects to JSON data, and inspect primitives by
                     type
     registration    register types: check their declarations and derive their
@@ -51,14 +52,9 @@ method.
 from __future__ import annotations
 
 from vobjects import _threading  # isort: skip  # noqa: F401 - goes first
+from vobjects.objects.kinds import ObjectListBase, Request, Resource
 from vobjects.objects.nested_downgrade import Manifest
-from vobjects.objects.object import (
-    AnyField,
-    Object,
-    ObjectListBase,
-    Request,
-    Resource,
-)
+from vobjects.objects.object import AnyField, Object
 from vobjects.objects.primitives import (
     to_json,
     to_json_list,

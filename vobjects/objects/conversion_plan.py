@@ -16,7 +16,8 @@ from typing import Any, Literal
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.fields import holds_objects, is_required
+from vobjects.field_values import holds_objects
+from vobjects.fields import is_required
 from vobjects.sensitive import HIDDEN
 from vobjects.versions import Version
 

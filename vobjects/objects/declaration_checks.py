@@ -13,9 +13,10 @@ from typing import Any
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, field_schemas, fields
+from vobjects import exceptions, field_schemas, field_values, fields
 from vobjects.objects.field_changes import changes_of
-from vobjects.objects.object import AnyField, Object, Request
+from vobjects.objects.kinds import Request
+from vobjects.objects.object import AnyField, Object
 
 #: Name of a type inside requests -> name of a type that has it in a field.
 #: The inner type may be registered later.
@@ -93,8 +94,8 @@ def _check_default(where: str, name: str, field: AnyField) -> None:
             ' gets its own copy'
         )
     try:
-        primitive = fields.default_primitive(name, field)
-        if not fields.holds_objects(field._type):
+        primitive = field_values.default_primitive(name, field)
+        if not field_values.holds_objects(field._type):
             json.dumps(primitive, allow_nan=False)
     except (ArithmeticError, TypeError, ValueError) as error:
         raise exceptions.DeclarationError(
@@ -107,7 +108,7 @@ def _check_default(where: str, name: str, field: AnyField) -> None:
 def _check_schemas(name: str, declared: Mapping[str, AnyField]) -> None:
     """Check the JSON schemas of a type in requests, and of those inside it."""
     for key, field in _all_forms(declared):
-        if not fields.holds_objects(field._type):
+        if not field_values.holds_objects(field._type):
             _check_schema(f'{name}.{key}', field)
             continue
         *_, innermost = _types_in(field._type)

@@ -11,16 +11,14 @@ cost does not depend on the number of versions in between.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from oslo_versionedobjects import fields as ovo_fields
-
 from vobjects import exceptions
-from vobjects.fields import default_primitive, holds_objects, is_required
+from vobjects.field_values import holds_objects
+from vobjects.fields import is_required
 from vobjects.objects.conversion_plan import (
     OMITTED,
     AnyField,
@@ -28,7 +26,6 @@ from vobjects.objects.conversion_plan import (
     ConversionPlan,
     Drop,
     Fill,
-    Step,
     checked,
     equal_primitives,
 )
@@ -38,39 +35,19 @@ from vobjects.objects.field_changes import changed as changed
 from vobjects.objects.field_changes import changes_of as changes_of
 from vobjects.objects.field_changes import removed as removed
 from vobjects.objects.field_changes import renamed as renamed
+from vobjects.objects.field_spans import (
+    FieldSpan,
+    default_of,
+    drop_of,
+    span_at,
+    step_up,
+    steps_between,
+    substitute_of,
+)
 from vobjects.sensitive import is_sensitive
 from vobjects.versions import Version
 
 FIRST = Version(1, 0)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class FieldSpan:
-    """A range of versions in which a field did not change.
-
-    :ivar end: first version without it; None: no end
-    :ivar hidden: first version whose API lacks the field; None: none
-    :ivar on_drop: of ``added``
-    :ivar on_removal: ``on_drop`` of ``removed``, if the type drops the field
-    :ivar change: the change of type that started the span
-    :ivar instead: of ``removed``, if the type drops the field
-    """
-
-    name: str
-    field: AnyField
-    start: Version
-    end: Version | None = None
-    hidden: Version | None = None
-    on_drop: OnDrop = 'refuse'
-    on_removal: OnDrop = 'refuse'
-    change: FieldChange | None = None
-    instead: Any = OMITTED
-
-    def covers(self, version: Version) -> bool:
-        """Tell whether this span includes ``version``."""
-        return self.start <= version and (
-            self.end is None or version < self.end
-        )
 
 
 class History:
@@ -164,9 +141,9 @@ class History:
         :returns: None if ``target`` or ``version`` lacks the field
         """
         for spans in self._field_spans:
-            span = _span_at(spans, version)
+            span = span_at(spans, version)
             if span is not None and span.name == name:
-                other = _span_at(spans, target)
+                other = span_at(spans, target)
                 return None if other is None else other.name
         return None
 
@@ -174,7 +151,7 @@ class History:
         return [
             span
             for spans in self._field_spans
-            if (span := _span_at(spans, version)) is not None
+            if (span := span_at(spans, version)) is not None
         ]
 
     def since(self, name: str) -> Version:
@@ -202,19 +179,19 @@ class History:
         fills = []
         for spans in self._field_spans:
             source_span, target_span = (
-                _span_at(spans, source),
-                _span_at(spans, target),
+                span_at(spans, source),
+                span_at(spans, target),
             )
             if source_span is target_span:
                 continue
             if target_span is None:
                 assert source_span is not None
-                drops.append(_drop(spans, source_span, source, target))
+                drops.append(drop_of(spans, source_span, source, target))
                 continue
             if source_span is None:
                 value = self._fill(spans, target_span, up=target > source)
             else:
-                steps = _steps(spans, source_span, target_span)
+                steps = steps_between(spans, source_span, target_span)
                 carries.append(
                     Carry(source_span.name, target_span.name, steps)
                 )
@@ -254,10 +231,10 @@ class History:
         expects a field that has since been dropped.
         """
         nearest = spans[0] if up else spans[-1]
-        value = _default(nearest) if up else _substitute(nearest)
+        value = default_of(nearest) if up else substitute_of(nearest)
         if value is OMITTED and not up and self._is_read_only:
             value = None if nearest.field.nullable else OMITTED
-        for step in _steps(spans, nearest, target_span):
+        for step in steps_between(spans, nearest, target_span):
             try:
                 value = step.apply(value)
             except ValueError:
@@ -398,7 +375,7 @@ class History:
 
     def _check_default(self, spans: list[FieldSpan]) -> None:
         """Check that all later types can hold the default of the first one."""
-        default = value = _default(spans[0])
+        default = value = default_of(spans[0])
         if default is OMITTED:
             return
         for before, span in itertools.pairwise(spans):
@@ -406,8 +383,8 @@ class History:
                 continue
             restored: Any
             try:
-                restored = value = _step_up(before, span).apply(value)
-                for step in _steps(spans, span, spans[0]):
+                restored = value = step_up(before, span).apply(value)
+                for step in steps_between(spans, span, spans[0]):
                     restored = step.apply(restored)
             except Exception as error:  # noqa: BLE001 - a converter's
                 restored = error
@@ -461,116 +438,3 @@ class History:
         return exceptions.DeclarationError(
             f'{self.type_name}.{field}: {problem}'
         )
-
-
-def _span_at(spans: list[FieldSpan], version: Version) -> FieldSpan | None:
-    for span in spans:
-        if span.covers(version):
-            return span
-    return None
-
-
-def _drop(
-    spans: list[FieldSpan],
-    source_span: FieldSpan,
-    source: Version,
-    target: Version,
-) -> Drop:
-    """Return the drop of a field, which has the same effect in single steps.
-
-    Going down, the field's first type decides which values are harmless; going
-    up, its last type. The defaults of all types are harmless: the sender may
-    have set them for a client that omitted the field.
-    """
-    is_down = target < source
-    last = spans[0] if is_down else spans[-1]
-    harmless = [] if is_down else [None]
-    for span in spans:
-        value = _substitute(span)
-        with contextlib.suppress(ValueError):
-            for step in _steps(spans, span, last):
-                value = step.apply(value)
-            if value is not OMITTED:
-                harmless.append(value)
-    on_drop = source_span.on_drop if is_down else source_span.on_removal
-    return Drop(
-        source_span.name,
-        tuple(harmless),
-        needs=spans[0].start if is_down else source,
-        ignore=on_drop == 'ignore',
-        steps=_steps(spans, source_span, last),
-    )
-
-
-def _steps(
-    spans: list[FieldSpan], source_span: FieldSpan, target_span: FieldSpan
-) -> tuple[Step, ...]:
-    """Return the conversions of values from one span to another."""
-    first, last = spans.index(source_span), spans.index(target_span)
-    if first < last:
-        pairs = list(itertools.pairwise(spans[first : last + 1]))
-        return tuple(
-            _step_up(before, span) for before, span in pairs if span.change
-        )
-    pairs = list(itertools.pairwise(spans[last : first + 1]))
-    return tuple(
-        _step_down(before, span)
-        for before, span in reversed(pairs)
-        if span.change
-    )
-
-
-def _step_up(before: FieldSpan, span: FieldSpan) -> Step:
-    change, default = span.change, _default(span)
-    assert change is not None
-    assert change.up is not None
-    step = Step(
-        change.up,
-        span.field,
-        f'up= of {span.name}, changed in {change.version}',
-        unset=default,
-        null=default,
-        unset_value=OMITTED,
-        # A field that is required cannot be left unset.
-        ignore='ignore' in (change.on_drop, span.on_removal)
-        and not is_required(span.field),
-        instead=default,
-        placeholder=None if span.field.nullable else default,
-    )
-    if (old_default := _default(before)) is OMITTED:
-        return step
-    # To older peers, a field that is not set means the old default.
-    converted = step.apply(old_default)
-    same = equal_primitives(converted, default)
-    return dataclasses.replace(step, unset=OMITTED if same else converted)
-
-
-def _step_down(before: FieldSpan, span: FieldSpan) -> Step:
-    change, default = span.change, _default(before)
-    assert change is not None
-    assert change.down is not None
-    placeholder = change.instead
-    if placeholder is OMITTED:
-        placeholder = None if before.field.nullable else default
-    return Step(
-        change.down,
-        before.field,
-        f'down= of {span.name}, changed in {change.version}',
-        unset=OMITTED,
-        null=OMITTED,
-        unset_value=OMITTED if is_required(before.field) else _default(span),
-        ignore='ignore' in (change.on_drop, before.on_drop),
-        instead=change.instead,
-        placeholder=placeholder,
-    )
-
-
-def _substitute(span: FieldSpan) -> Any:
-    """Return the value of a span that newer versions dropped."""
-    return _default(span) if span.instead is OMITTED else span.instead
-
-
-def _default(span: FieldSpan) -> Any:
-    """Return the default of a span as a primitive; without one, OMITTED."""
-    default = default_primitive(span.name, span.field)
-    return OMITTED if default is ovo_fields.UnspecifiedDefault else default

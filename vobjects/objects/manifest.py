@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from vobjects import exceptions, objects
-from vobjects.fields import object_type
+from vobjects.field_values import object_type
 from vobjects.objects import history
 from vobjects.versions import Version
 

@@ -16,7 +16,7 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.fields import in_order_of_primitives, map_objects
+from vobjects.field_values import in_order_of_primitives, map_objects
 from vobjects.objects.conversion_plan import RefuseLoss
 
 Manifest = Mapping[str, str]

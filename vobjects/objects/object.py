@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Base classes of types: Object, Request, Resource and ObjectListBase."""
+"""The base class of types: Object."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, fields, unregistered
+from vobjects import exceptions, field_values, unregistered
 from vobjects.objects import (
     field_changes,
     history,
@@ -41,17 +41,6 @@ from vobjects.objects.upgrade import Upgrade, upgrade_from
 from vobjects.versions import Version
 
 AnyField = ovo_fields.Field[Any]
-
-# Only type checkers need the default of a TypeVar; before Python 3.13 it
-# requires typing_extensions.
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
-    Item = TypeVar('Item', bound=ovo_base.VersionedObject, default=Any)
-else:
-    from typing import TypeVar
-
-    Item = TypeVar('Item')
 
 _set = object.__setattr__
 
@@ -179,10 +168,10 @@ class Object(ovo_base.VersionedObject):
             value = self.__dict__.get(attribute)
             if value is None or value.__class__ is lazy_list.LazyObjectList:
                 continue
-            for part in fields.objects_in(field_type, value):
+            for part in field_values.objects_in(field_type, value):
                 if (
                     isinstance(part, Object)
-                    and not isinstance(part, Resource)
+                    and part.REFUSE_LOSS
                     and 'VERSION' not in part.__dict__
                     and get_function(type(part), 'obj_load_attr') is _load
                 ):
@@ -428,12 +417,14 @@ class Object(ovo_base.VersionedObject):
             if (
                 name in converted
                 or inner is None
-                or not fields.holds_objects(field._type)
+                or not field_values.holds_objects(field._type)
                 or not self.obj_attr_is_set(name)
             ):
                 continue
-            children = [*fields.objects_in(field._type, getattr(self, name))]
-            primitives = [*fields.objects_in(field._type, inner)]
+            children = [
+                *field_values.objects_in(field._type, getattr(self, name))
+            ]
+            primitives = [*field_values.objects_in(field._type, inner)]
             # A conversion by hand may have removed some of them.
             if len(children) == len(primitives):
                 for child, nested in zip(children, primitives, strict=True):
@@ -517,68 +508,3 @@ for _name in (
     '_obj_from_primitive',
 ):
     override_detection.REPLACEABLE[_name].add(get_function(Object, _name))
-
-
-class Request(Object):
-    """Arguments of a call to an engine."""
-
-    # In an update, null clears a value, at any depth.
-    REFUSE_LOSS = 'null'
-
-    def get(self, field: str, default: Any = None) -> Any:
-        """Return the value of a field, or ``default`` if it is not set.
-
-        :raises vobjects.exceptions.NoSuchField: the type does not have this
-            field
-        """
-        try:
-            is_set = self.obj_attr_is_set(field)
-        except AttributeError:
-            raise exceptions.NoSuchField(
-                self.obj_name(), field, self.fields
-            ) from None
-        return getattr(self, field) if is_set else default
-
-
-class Resource(Object):
-    """Data that is returned to a reader."""
-
-    REFUSE_LOSS = False
-    UNKNOWN_FIELDS = 'keep'
-
-    def check_complete(self) -> None:
-        """Check that every required field of a new resource is set.
-
-        A resource that was read may lack fields that its reader's version
-        could not hold; only reading sets the version of an instance.
-
-        :raises vobjects.exceptions.FieldsMissing: names the unset fields
-        """
-        if 'VERSION' not in self.__dict__:
-            super().check_complete()
-
-
-class ObjectListBase(ovo_base.ObjectListBase[Item]):
-    """Mix-in for a type that is a list; put it before :class:`Object`.
-
-    The manifest determines the versions of the items, as for any nested
-    objects. Without a manifest, ``child_versions`` does; it may have gaps. If
-    that is empty, too, the conversion is refused, whereas
-    oslo.versionedobjects labels the items 1.0.
-    """
-
-    obj_make_compatible = Object.obj_make_compatible
-    obj_what_changed = lazy_list.list_what_changed
-
-    def _obj_relationship_for(
-        self, field: str, target_version: str
-    ) -> list[tuple[str, str]] | None:
-        if field == 'objects' and self.child_versions:
-            return sorted(
-                self.child_versions.items(),
-                key=lambda pair: Version.parse(pair[0]),
-            )
-        parent: Any = super()
-        return parent._obj_relationship_for(  # type: ignore[no-any-return]
-            field, target_version
-        )

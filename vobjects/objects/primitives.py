@@ -11,7 +11,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, unregistered
-from vobjects.fields import map_objects, objects_in
+from vobjects.field_values import map_objects, objects_in
 from vobjects.objects import nested_downgrade
 from vobjects.objects.codec import json_text, lazy_list
 from vobjects.objects.conversion_plan import ConversionPlan

@@ -16,7 +16,8 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects import exceptions, fields, phrases
 from vobjects.objects import declaration_checks, field_changes, history
 from vobjects.objects.codec import generate
-from vobjects.objects.object import Object, Request, Resource
+from vobjects.objects.kinds import Request, Resource
+from vobjects.objects.object import Object
 from vobjects.versions import NULL, Version
 
 AnyField = ovo_fields.Field[Any]

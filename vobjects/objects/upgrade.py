@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from vobjects.fields import map_objects
+from vobjects.field_values import map_objects
 from vobjects.objects import history, unknown_fields
 from vobjects.objects.codec.class_codec import ClassCodec
 from vobjects.objects.codec.downgrade import MAX_VERSIONS

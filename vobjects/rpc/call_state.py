@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.objects.codec import class_codec, json_text
+from vobjects.objects.codec import json_text, ovo_methods
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import response_text, serializer
 from vobjects.rpc.fleet_types import Record, RecordedResponse, RecordedText
@@ -50,7 +50,7 @@ class Call:
             known, known_versions, text = self._serialized
             if known is response and known_versions == versions:
                 return text
-        class_codec.reset_changes(response)
+        ovo_methods.reset_changes(response)
         text = serializer.to_bytes(response, versions)
         self._serialized = response, versions, text
         return text

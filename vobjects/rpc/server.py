@@ -30,7 +30,7 @@ from oslo_serialization import jsonutils
 from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, json_depth, objects
-from vobjects.objects.codec import class_codec
+from vobjects.objects.codec import ovo_methods
 from vobjects.objects.manifest import Manifest, local, minimum
 from vobjects.rpc import byte_budget, call_state, fleet_types, serializer
 from vobjects.rpc.response_text import ResponseText
@@ -270,7 +270,7 @@ class Endpoint:
             if isinstance(request, str):
                 written: Any = call.serialize(response, manifest).decode()
             else:
-                class_codec.reset_changes(response)
+                ovo_methods.reset_changes(response)
                 written = serializer.to_wire(response, manifest)
         if self._observer is not None and manifest != self._manifest:
             self._observer.response_downgraded(call.type_name)

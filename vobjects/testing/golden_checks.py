@@ -13,7 +13,7 @@ from vobjects.objects import manifest  # isort: skip
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects.fields import UnspecifiedDefault
 
-from vobjects.fields import default_primitive
+from vobjects.field_values import default_primitive
 from vobjects.lock import registries, samples, service_quirks
 from vobjects.objects import Object
 from vobjects.testing.emulated_peer import namespace_of

@@ -42,7 +42,6 @@ import hypothesis
 from hypothesis import strategies as st
 
 from vobjects import exceptions  # isort: skip
-from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects.lock import registries, samples, service_quirks
 from vobjects.lock.model import (
@@ -54,7 +53,6 @@ from vobjects.lock.model import (
 )
 from vobjects.objects.conversion_plan import ConversionPlan
 from vobjects.testing import strategies
-from vobjects.testing.emulated_peer import AnyValue
 from vobjects.testing.locked_version import LockedVersion
 from vobjects.testing.primitive_differences import first_difference, shortened
 from vobjects.versions import Version
@@ -157,16 +155,9 @@ class Case(LockedVersion):
     def _check_null(self) -> None:
         """Check null in fields that reject it at the version."""
         obj = self._instance('full')
-        names = [
-            name
-            for name, field in self.cls.fields.items()
-            if field.nullable
-            and (known := self.schema.field(name))
-            and not known.nullable
-        ]
-        for name in names:
+        for name in self.rejecting_null:
             setattr(obj, name, None)
-        if names:
+        if self.rejecting_null:
             self._check_except_exempt(self.check_instance, obj)
 
     def _instance(self, filling: samples.Filling) -> Any:
@@ -334,14 +325,9 @@ class Case(LockedVersion):
                     raise self.violation(
                         'downgraded',
                         f'the primitive has no field {field.name!r}, which'
-                        f' was {shortened(self._sent_value(obj, field.name))}',
+                        f' was {shortened(self.value_of(obj, field.name))}',
                         field.name,
                     )
-
-    def _sent_value(self, obj: Any, name: str) -> Any:
-        """Return the value of a field of an older version."""
-        current = self.current_name(name)
-        return getattr(obj, current) if current else None
 
     def _rejected(
         self, read: Callable[[Any], Any], primitive: Any
@@ -434,17 +420,13 @@ class Case(LockedVersion):
         """Record the declared changes that were applied."""
         for conversion in self.changes:
             name = conversion.field
-            if conversion.operation == 'added' and self._has(obj, name):
+            if conversion.operation == 'added' and self.has_value(obj, name):
                 self.exercised.add(conversion)
             elif conversion.operation == 'removed':
                 if self.former_name(name) in self.content_of(primitive):
                     self.exercised.add(conversion)
-            elif conversion != BY_HAND and self._has(obj, name):
+            elif conversion != BY_HAND and self.has_value(obj, name):
                 self.exercised.add(conversion)
-
-    def _has(self, obj: Any, name: str) -> bool:
-        current = self.current_name(name)
-        return bool(current) and obj.obj_attr_is_set(current)
 
     def check_accepted(self, obj: Any) -> None:
         """Check a primitive that a peer of the version writes.
@@ -466,7 +448,7 @@ class Case(LockedVersion):
                 name, shown = self._rejected(
                     self.cls.obj_from_primitive, primitive
                 )
-                if self._has_own_field_class(name):
+                if self.has_own_field_class(name):
                     delattr(obj, name)
                     continue
                 raise self.violation(
@@ -492,38 +474,6 @@ class Case(LockedVersion):
                     f'{name!r} was {shortened(sent_value)} and is lost',
                     name,
                 )
-
-    def _has_own_field_class(self, name: str) -> bool:
-        """Return whether a service's own class of fields validates a field.
-
-        The lock has the type of the field, but not its class, so the value
-        that the emulated peer writes need not be one that the real peer
-        accepts; nor can the peer create a type with required parameters. The
-        same applies to the fields of a nested object, whose type has its own
-        case.
-        """
-        if self.has_history or not self.has_field(name):
-            return False
-        peer_field = self.peer.class_of(self.schema.name).fields[name]
-        return isinstance(peer_field._type, AnyValue) or _validates(
-            self.cls.fields[name], set()
-        )
-
-
-def _validates(field: ovo_fields.Field[Any], seen: set[str]) -> bool:
-    """Return whether a service's own class of fields validates values.
-
-    :param seen: names of nested types that were searched; extended
-    """
-    if type(field).coerce.__module__ != ovo_fields.__name__:
-        return True
-    names = registries.object_types(field._type) - seen
-    seen |= names
-    return any(
-        _validates(inner, seen)
-        for cls in filter(None, map(registries.newest, names))
-        for inner in cls.fields.values()
-    )
 
 
 def cases(lock: Lock) -> Iterator[Case]:

@@ -10,6 +10,8 @@ from typing import Any
 
 from vobjects import objects  # isort: skip
 from vobjects.objects import manifest  # isort: skip
+from oslo_versionedobjects import fields as ovo_fields
+
 from vobjects.lock import registries, samples, service_quirks
 from vobjects.lock.model import (
     BY_HAND,
@@ -19,7 +21,7 @@ from vobjects.lock.model import (
     TypeSchema,
     version_key,
 )
-from vobjects.testing.emulated_peer import EmulatedPeer
+from vobjects.testing.emulated_peer import AnyValue, EmulatedPeer
 from vobjects.versions import Version
 
 
@@ -208,6 +210,43 @@ class LockedVersion:
                 return next((s.name for s in life if s.covers(version)), '')
         return ''
 
+    def has_own_field_class(self, name: str) -> bool:
+        """Return whether a service's own class of fields validates a field.
+
+        The lock has the type of the field, but not its class, so the value
+        that the emulated peer writes need not be one that the real peer
+        accepts; nor can the peer create a type with required parameters. The
+        same applies to the fields of a nested object, whose type has its own
+        case.
+        """
+        if self.has_history or not self.has_field(name):
+            return False
+        peer_field = self.peer.class_of(self.schema.name).fields[name]
+        return isinstance(peer_field._type, AnyValue) or _validates(
+            self.cls.fields[name], set()
+        )
+
+    def value_of(self, obj: Any, name: str) -> Any:
+        """Return the value of a field of the version; None if it is gone."""
+        current = self.current_name(name)
+        return getattr(obj, current) if current else None
+
+    def has_value(self, obj: Any, name: str) -> bool:
+        """Return whether a field of the version is set."""
+        current = self.current_name(name)
+        return bool(current) and obj.obj_attr_is_set(current)
+
+    @property
+    def rejecting_null(self) -> list[str]:
+        """The fields that accept null, but not at the version."""
+        return [
+            name
+            for name, field in self.cls.fields.items()
+            if field.nullable
+            and (known := self.schema.field(name))
+            and not known.nullable
+        ]
+
     def key(self, name: str) -> str:
         """Return a key of the envelope of a primitive."""
         return f'{self.schema.namespace[0]}.{name}'
@@ -231,3 +270,19 @@ def _enum_values(field_type: FieldType | None) -> list[str] | None:
             return [str(json.loads(v)) for v in field_type.enum_values]
         field_type = field_type.inner_type
     return None
+
+
+def _validates(field: ovo_fields.Field[Any], seen: set[str]) -> bool:
+    """Return whether a service's own class of fields validates values.
+
+    :param seen: names of nested types that were searched; extended
+    """
+    if type(field).coerce.__module__ != ovo_fields.__name__:
+        return True
+    names = registries.object_types(field._type) - seen
+    seen |= names
+    return any(
+        _validates(inner, seen)
+        for cls in filter(None, map(registries.newest, names))
+        for inner in cls.fields.values()
+    )

@@ -396,35 +396,6 @@ def what_changed(obj: Any) -> set[str]:
     return changed
 
 
-def reset_changes(entity: Any) -> None:
-    """Reset the changes of an object, or of the objects in a list or dict.
-
-    It is ``obj_reset_changes(recursive=True)``, but visits only the fields
-    that may contain objects. Objects inside of other values, and pending items
-    of lists, have no changes.
-    """
-    if isinstance(entity, VersionedObject):
-        codec = class_codec(entity.__class__)
-        if not codec.tracks_changes or not are_replaceable(
-            codec.cls, 'obj_reset_changes'
-        ):
-            entity.obj_reset_changes(recursive=codec.holds_objects)
-            return
-        attributes = entity.__dict__
-        attributes['_changed_fields'].clear()
-        for name in codec.nested:
-            reset_changes(attributes.get(name))
-    elif entity.__class__ is LazyObjectList:
-        for item in lazy_list.created_objects(entity):
-            reset_changes(item)
-    elif isinstance(entity, (list, tuple, set)):
-        for item in entity:
-            reset_changes(item)
-    elif isinstance(entity, dict):
-        for item in entity.values():
-            reset_changes(item)
-
-
 def _changes_of(cls: type) -> Callable[[Any], set[str]]:
     """Return ``obj_what_changed`` of a class."""
     if are_replaceable(cls, 'obj_what_changed'):

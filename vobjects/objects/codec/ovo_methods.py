@@ -15,7 +15,10 @@ from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects.objects.codec import generate, lazy_list, override_detection
 from vobjects.objects.codec.class_codec import class_codec, what_changed
+from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import (
+    VersionedObject,
+    are_replaceable,
     is_unpatched,
     version_tuple,
 )
@@ -155,3 +158,32 @@ def install(root: type, *, replace: bool = False) -> None:
     for name, method in _METHODS.items():
         if replace or name not in vars(root):
             setattr(root, name, method)
+
+
+def reset_changes(entity: Any) -> None:
+    """Reset the changes of an object, or of the objects in a list or dict.
+
+    It is ``obj_reset_changes(recursive=True)``, but visits only the fields
+    that may contain objects. Objects inside of other values, and pending items
+    of lists, have no changes.
+    """
+    if isinstance(entity, VersionedObject):
+        codec = class_codec(entity.__class__)
+        if not codec.tracks_changes or not are_replaceable(
+            codec.cls, 'obj_reset_changes'
+        ):
+            entity.obj_reset_changes(recursive=codec.holds_objects)
+            return
+        attributes = entity.__dict__
+        attributes['_changed_fields'].clear()
+        for name in codec.nested:
+            reset_changes(attributes.get(name))
+    elif entity.__class__ is LazyObjectList:
+        for item in lazy_list.created_objects(entity):
+            reset_changes(item)
+    elif isinstance(entity, (list, tuple, set)):
+        for item in entity:
+            reset_changes(item)
+    elif isinstance(entity, dict):
+        for item in entity.values():
+            reset_changes(item)

@@ -16,7 +16,7 @@ import types
 import pytest
 
 from vobjects import exceptions
-from vobjects.controllers import dispatch
+from vobjects.controllers import dispatch, dispatch_check
 from vobjects.controllers.dispatch import api_version
 from vobjects.microversions import errors, presets, version_policy
 from vobjects.versions import Version
@@ -414,7 +414,7 @@ def test_check_when_there_is_a_gap_is_an_error_with_both_locations(ranges):
     function = versioned(ranges)
 
     with pytest.raises(exceptions.DeclarationError, match='between') as caught:
-        dispatch.check(
+        dispatch_check.check(
             dataclasses.replace(presets.SENLIN, maximum=Version(1, 20)),
             function,
         )
@@ -463,7 +463,7 @@ def test_declaration_after_a_rejected_one_starts_afresh():
 
 
 def test_check_when_all_is_reachable_passes():
-    dispatch.check(
+    dispatch_check.check(
         presets.SENLIN, Controller().show, Controller.index, listing
     )
 
@@ -479,7 +479,7 @@ def test_check_when_a_range_is_not_served_is_an_error(low):
         function.api_version(low)(lambda: None)
 
     with pytest.raises(exceptions.DeclarationError, match='unreachable'):
-        dispatch.check(presets.SENLIN, function)
+        dispatch_check.check(presets.SENLIN, function)
 
 
 HIDDEN = {
@@ -506,7 +506,7 @@ def test_check_when_a_function_is_hidden_is_an_error(
     handler = import_source(HIDDEN[kind], tmp_path, monkeypatch).handler
 
     with pytest.raises(exceptions.DeclarationError, match='hidden') as caught:
-        dispatch.check(presets.SENLIN, handler)
+        dispatch_check.check(presets.SENLIN, handler)
 
     assert 'show' in str(caught.value)
 
@@ -524,7 +524,7 @@ def test_module_when_reloaded_starts_afresh(tmp_path, monkeypatch):
 
     assert module.show(at('1.4')) == 'old'
     assert module.show(at('1.5')) == 'new'
-    dispatch.check(presets.SENLIN, module.show)
+    dispatch_check.check(presets.SENLIN, module.show)
 
 
 def test_each_of_a_thousand_versions_has_its_own_function():

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from vobjects import exceptions
-from vobjects.controllers import dispatch, method_spec, wrapper
+from vobjects.controllers import dispatch, dispatch_check, method_spec, wrapper
 from vobjects.controllers.dispatch import api_version
 from vobjects.controllers.ranges import RangeMap
 from vobjects.controllers.responses import expected_errors, removed, response
@@ -251,9 +251,9 @@ def test_check_when_a_version_has_no_schema_is_an_error():
         declare(schema(SCHEMA, '1.0', last)) for last in (None, '1.9')
     )
 
-    dispatch.check(presets.SENLIN, complete)
+    dispatch_check.check(presets.SENLIN, complete)
     with pytest.raises(exceptions.DeclarationError, match=r'from 1\.10 on'):
-        dispatch.check(presets.SENLIN, partial)
+        dispatch_check.check(presets.SENLIN, partial)
 
 
 class OwnWrapper(wrapper.MethodWrapper):
