@@ -316,13 +316,12 @@ TRANSPORTS := $(addprefix ./transports/,driverlib embedded pyamqp)
 PROJECTS := pyproject.toml constraints.txt \
 	$(addsuffix /pyproject.toml,$(SERVICE) $(TRANSPORTS))
 
-# uv is several times as fast as pip, which installs it, and does the same.
+# Without uv, which is several times as fast as pip, the program uses pip.
 VERSIONS ?= --constraint constraints.txt
 define install
-@{ $(PIP) install --constraint constraints.txt uv && \
-	$(BIN)/uv pip install --quiet --python '$(BIN)/python' \
-		--compile-bytecode $(VERSIONS) $(1); } \
-	|| $(PIP) install $(VERSIONS) $(1)
+@$(PIP) install --constraint constraints.txt uv || true
+@UV_COMPILE_BYTECODE=1 tools/install-packages '$(BIN)/python' \
+	'$(BIN)/python' $(VERSIONS) $(1)
 @touch '$@'
 endef
 

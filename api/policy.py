@@ -25,6 +25,7 @@ from oslo_policy import policy as oslo_policy
 
 from api import errors, routes
 from vobjects import exceptions
+from vobjects.clustering import consts
 from vobjects.clustering.context import RequestContext
 
 LOG = logging.getLogger(__name__)
@@ -40,25 +41,19 @@ EVERYBODY = 'everybody'
 #: Rule for listing resources of all projects.
 GLOBAL_PROJECT = 'global_project'
 
-#: Actions that a receiver can start, by the rule for the request that starts
-#: the action directly.
+#: Actions whose requests have a path, and a rule, of their own.
+_OWN_RULES = {
+    'CLUSTER_DELETE': 'clusters:delete',
+    'CLUSTER_UPDATE': 'clusters:update',
+    'CLUSTER_OPERATION': 'clusters:operation',
+}
+
+#: Action that a receiver can start -> rule for the request that starts the
+#: action directly.
 RECEIVER_ACTIONS = {
-    'clusters:delete': ('CLUSTER_DELETE',),
-    'clusters:update': ('CLUSTER_UPDATE',),
-    'clusters:action': (
-        'CLUSTER_ADD_NODES',
-        'CLUSTER_DEL_NODES',
-        'CLUSTER_RESIZE',
-        'CLUSTER_CHECK',
-        'CLUSTER_RECOVER',
-        'CLUSTER_REPLACE_NODES',
-        'CLUSTER_SCALE_OUT',
-        'CLUSTER_SCALE_IN',
-        'CLUSTER_ATTACH_POLICY',
-        'CLUSTER_DETACH_POLICY',
-        'CLUSTER_UPDATE_POLICY',
-    ),
-    'clusters:operation': ('CLUSTER_OPERATION',),
+    action: _OWN_RULES.get(action, 'clusters:action')
+    for action in consts.CLUSTER_ACTIONS
+    if action != 'CLUSTER_CREATE'
 }
 
 #: Rules for requests whose receivers are checked for their actions.
@@ -261,11 +256,15 @@ class Enforcer:
 
     def denied_actions(self, context: RequestContext) -> list[str]:
         """Return the actions that a receiver must not start for a caller."""
+        denied = {
+            rule
+            for rule in {*RECEIVER_ACTIONS.values()}
+            if not self.allows(context, rule)
+        }
         return [
             action
-            for rule, actions in RECEIVER_ACTIONS.items()
-            if not self.allows(context, rule)
-            for action in actions
+            for action, rule in RECEIVER_ACTIONS.items()
+            if rule in denied
         ]
 
     def allows(self, context: RequestContext, rule: str) -> bool:

@@ -23,7 +23,7 @@ def test_recipe_of_an_installation_is_valid(
         text=True,
         check=True,
     ).stdout
-    assert f'{venv}/bin/uv pip install' in recipes
+    assert f"tools/install-packages '{venv}/bin/python'" in recipes
     checked = subprocess.run(
         ['bash', '-n'],
         input=recipes,

@@ -43,12 +43,6 @@ PARAMS: dict[str, Any] = {
 
 CLOSED = 'rule:context_is_admin'
 
-RULE_OF = {
-    action: rule
-    for rule, actions in policy.RECEIVER_ACTIONS.items()
-    for action in actions
-}
-
 
 @pytest.fixture
 def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
@@ -112,7 +106,7 @@ def trigger(api: client.ApiClient, identity: str) -> client.Response:
 def test_rule_that_is_closed_later_closes_webhooks_of_members(
     api: Apis, engine: engine_harness.Engine, action: str
 ) -> None:
-    rule = {RULE_OF[action].replace(':', '__'): CLOSED}
+    rule = {policy.RECEIVER_ACTIONS[action].replace(':', '__'): CLOSED}
     opened, closed = api('member'), api('member', **rule)
     identity = create(opened, action).json['receiver']['id']
     assert trigger(closed, identity).status == 403

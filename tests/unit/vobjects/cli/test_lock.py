@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import pathlib
 import subprocess
@@ -57,23 +56,12 @@ ReplaceModule = Callable[[str], None]
 
 
 @pytest.fixture
-def shop(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, registry: None
-) -> ReplaceModule:
-    """Return a function that replaces the module of the service."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, 'dont_write_bytecode', True)
-
-    def replace_module(code: str) -> None:
-        (tmp_path / 'shop.py').write_text(code)
-        sys.modules.pop('shop', None)
-        importlib.invalidate_caches()
-
-    replace_module(FIRST)
+def shop(replace_shop: ReplaceModule) -> ReplaceModule:
+    """Release the first version; return a function that replaces the code."""
+    replace_shop(FIRST)
     assert cli.main(['init', '--import', 'shop:register_all']) == 0
     assert cli.main(['release', '1']) == 0
-    return replace_module
+    return replace_shop
 
 
 def output(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> str:

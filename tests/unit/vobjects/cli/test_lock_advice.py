@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import importlib
 import json
-import pathlib
 import re
-import sys
 import textwrap
 from collections.abc import Callable, Iterator
 
 import pytest
-from oslo_versionedobjects import base as ovo_base
 
 from vobjects.cli import lock as cli
 from vobjects.lock import parse, rules
@@ -486,38 +482,20 @@ def applied(source: str, lines: list[str]) -> str:
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-@pytest.fixture
-def shop(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, registry: None
-) -> Callable[[str], None]:
-    """Return a function that replaces the module of the service."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(sys, 'dont_write_bytecode', True)
-
-    def replace_module(code: str) -> None:
-        (tmp_path / 'shop.py').write_text(code)
-        sys.modules.pop('shop', None)
-        importlib.invalidate_caches()
-        ovo_base.VersionedObjectRegistry()._obj_classes.clear()
-
-    return replace_module
-
-
 @pytest.mark.parametrize(('rule', 'kind', 'released', 'edited'), CASES)
 def test_check_when_its_advice_is_applied_passes(
-    shop: Callable[[str], None],
+    replace_shop: Callable[[str], None],
     rule: str,
     kind: str,
     released: str,
     edited: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    shop(released)
+    replace_shop(released)
     assert cli.main(['init', '--import', 'shop:register_all']) == 0
     assert cli.main(['release', '1']) == 0
 
-    shop(edited)
+    replace_shop(edited)
     capsys.readouterr()
     assert cli.main(['check', '-o', 'json']) == 1
     findings = [
@@ -533,7 +511,7 @@ def test_check_when_its_advice_is_applied_passes(
         assert '...' not in '\n'.join(finding['write'])
         edited = applied(edited, finding['write'])
 
-    shop(edited)
+    replace_shop(edited)
     assert cli.main(['update']) == 0, edited
     assert cli.main(['check']) == 0, edited
     nullable = any(f['rule'] in BECOMES_NULLABLE for f in findings)
