@@ -127,7 +127,7 @@ class Scenario:
         specs = senlin_examples.specs()
         profile = request_helpers.create_profile(self.engine)
         request_helpers.create_profile(self.engine, 'new')
-        cluster: Any = {'identity': 'c'}
+        on: Any = {'identity': 'c'}
         self(
             clusters.ClusterCreateRequest(
                 name='c', profile_id=profile, desired_capacity=2
@@ -141,24 +141,18 @@ class Scenario:
             elif name == 'scaling_policy':
                 spec['properties']['adjustment']['cooldown'] = 0
             self(policies.PolicyCreateRequest(name=name, spec=spec))
-            self(
-                policies.ClusterAttachPolicyRequest(**cluster, policy_id=name)
-            )
+            self(policies.ClusterAttachPolicyRequest(**on, policy_id=name))
             self(
                 policies.ClusterUpdatePolicyRequest(
-                    **cluster, policy_id=name, enabled=True
+                    **on, policy_id=name, enabled=True
                 )
             )
-            self(clusters.ClusterScaleOutRequest(**cluster, count=1))
-            self(clusters.ClusterScaleInRequest(**cluster, count=1))
+            self(clusters.ClusterScaleOutRequest(**on, count=1))
+            self(clusters.ClusterScaleInRequest(**on, count=1))
             self.complete_hooks()
             if name == 'batch_policy':
-                self(
-                    clusters.ClusterUpdateRequest(**cluster, profile_id='new')
-                )
-            self(
-                policies.ClusterDetachPolicyRequest(**cluster, policy_id=name)
-            )
+                self(clusters.ClusterUpdateRequest(**on, profile_id='new'))
+            self(policies.ClusterDetachPolicyRequest(**on, policy_id=name))
         self(
             receivers.ReceiverCreateRequest(
                 name='r',
@@ -170,9 +164,9 @@ class Scenario:
         )
         for name in ('n', 'm'):
             self(nodes.NodeCreateRequest(name=name, profile_id=profile))
-        self(clusters.ClusterAddNodesRequest(**cluster, nodes=['n']))
-        self(clusters.ClusterReplaceNodesRequest(**cluster, nodes={'n': 'm'}))
-        self(clusters.ClusterDelNodesRequest(**cluster, nodes=['m']))
+        self(clusters.ClusterAddNodesRequest(**on, nodes=['n']))
+        self(clusters.ClusterReplaceNodesRequest(**on, nodes={'n': 'm'}))
+        self(clusters.ClusterDelNodesRequest(**on, nodes=['m']))
         for request in (
             nodes.NodeCheckRequest(identity='n'),
             nodes.NodeRecoverRequest(identity='n', check=True),
@@ -181,15 +175,15 @@ class Scenario:
                 identity='k', operation='reboot', params={'type': 'HARD'}
             ),
             nodes.NodeDeleteRequest(identity='k'),
-            clusters.ClusterCheckRequest(**cluster),
-            clusters.ClusterRecoverRequest(**cluster, check=True),
+            clusters.ClusterCheckRequest(**on),
+            clusters.ClusterRecoverRequest(**on, check=True),
             clusters.ClusterOperationRequest(
-                **cluster, operation='reboot', params={'type': 'SOFT'}
+                **on, operation='reboot', params={'type': 'SOFT'}
             ),
             clusters.ClusterResizeRequest(
-                **cluster, adjustment_type='EXACT_CAPACITY', number=3
+                **on, adjustment_type='EXACT_CAPACITY', number=3
             ),
-            clusters.ClusterDeleteRequest(**cluster, force=True),
+            clusters.ClusterDeleteRequest(**on, force=True),
         ):
             self(request)
 

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import json
+import urllib.parse
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from api import policy
 from engine.db import models
 from tests.unit.engine import (
     engine_harness,
@@ -15,7 +18,7 @@ from tests.unit.engine import (
     request_helpers,
 )
 from tests.unit.engine.policies.policy_helpers import attach, create_policy
-from vobjects.clustering.requests import clusters, nodes
+from vobjects.clustering.requests import clusters, nodes, policies
 
 QUERY, BODY = 'query', 'body'
 
@@ -24,6 +27,7 @@ class Cloud:
     """Cluster c with two nodes; each removal waits for hours.
 
     :ivar member: the ID of a node
+    :ivar policy: the ID of the policy that delays removals
     """
 
     def __init__(self, harness: engine_harness.Harness) -> None:
@@ -34,7 +38,7 @@ class Cloud:
         )
         self.cluster = request_helpers.create_cluster(self.engine, 2)
         hook = {'type': 'zaqar', 'params': {'queue': 'q'}, 'timeout': 3600}
-        create_policy(
+        self.policy = create_policy(
             self.engine,
             'deletion',
             version='1.1',
@@ -257,6 +261,210 @@ def test_removed_nodes_are_destroyed_only_if_requested(
     assert (node is None) is bool(destroys)
     if node is not None:
         assert node.cluster_id is None
+
+
+class Options(NamedTuple):
+    """The options of an action that a receiver can start.
+
+    :ivar request: the type of the action's request
+    :ivar sent: values other than the defaults, as a receiver has them; those
+        in capital letters stand for IDs
+    :ivar stored: the same in the request; None: equal
+    :ivar rest: returns method, path and body of the direct request; None: an
+        action of the cluster with this body
+    """
+
+    request: type[Any]
+    sent: dict[str, Any]
+    stored: dict[str, Any] | None = None
+    rest: Callable[[dict[str, Any]], tuple[str, str, Any]] | None = None
+
+
+def policy_action(name: str) -> Callable[[dict[str, Any]], Any]:
+    return lambda sent: ('POST', '/actions', {name: sent})
+
+
+#: Name of an action, without ``CLUSTER_`` -> its options.
+OPTIONS: dict[str, Options] = {
+    'ADD_NODES': Options(
+        clusters.ClusterAddNodesRequest, {'nodes': ['OTHER']}
+    ),
+    'ATTACH_POLICY': Options(
+        policies.ClusterAttachPolicyRequest,
+        {'policy_id': 'FREE', 'enabled': False},
+        rest=policy_action('policy_attach'),
+    ),
+    'CHECK': Options(
+        clusters.ClusterCheckRequest, {'a': 'b'}, {'params': {'a': 'b'}}
+    ),
+    'DEL_NODES': Options(
+        clusters.ClusterDelNodesRequest,
+        {'nodes': ['MEMBER'], 'destroy_after_deletion': True},
+    ),
+    'DELETE': Options(
+        clusters.ClusterDeleteRequest,
+        {'force': True},
+        rest=lambda sent: ('DELETE', '', sent),
+    ),
+    'DETACH_POLICY': Options(
+        policies.ClusterDetachPolicyRequest,
+        {'policy_id': 'BOUND'},
+        rest=policy_action('policy_detach'),
+    ),
+    'OPERATION': Options(
+        clusters.ClusterOperationRequest,
+        {
+            'operation': 'reboot',
+            'params': {'type': 'HARD'},
+            'filters': {'status': 'ACTIVE'},
+        },
+        rest=lambda sent: (
+            'POST',
+            '/ops',
+            {'reboot': {k: sent[k] for k in ('params', 'filters')}},
+        ),
+    ),
+    'RECOVER': Options(
+        clusters.ClusterRecoverRequest,
+        {
+            'operation': 'REBOOT',
+            'operation_params': {'type': 'soft'},
+            'check': True,
+            'check_capacity': True,
+        },
+    ),
+    'REPLACE_NODES': Options(
+        clusters.ClusterReplaceNodesRequest,
+        {'nodes': {'MEMBER': 'OTHER'}},
+    ),
+    'RESIZE': Options(
+        clusters.ClusterResizeRequest,
+        {
+            'adjustment_type': 'CHANGE_IN_PERCENTAGE',
+            'number': 150.0,
+            'min_size': 1,
+            'max_size': -1,
+            'min_step': 2,
+            'strict': False,
+        },
+    ),
+    'SCALE_IN': Options(clusters.ClusterScaleInRequest, {'count': 1}),
+    'SCALE_OUT': Options(clusters.ClusterScaleOutRequest, {'count': 1}),
+    'UPDATE': Options(
+        clusters.ClusterUpdateRequest,
+        {
+            'name': 'd',
+            'profile_id': 'PROFILE',
+            'metadata': {'a': 1},
+            'timeout': 7,
+            'profile_only': True,
+            'config': {'b': 2},
+        },
+        rest=lambda sent: ('PATCH', '', {'cluster': sent}),
+    ),
+    'UPDATE_POLICY': Options(
+        policies.ClusterUpdatePolicyRequest,
+        {'policy_id': 'BOUND', 'enabled': False},
+        rest=policy_action('policy_update'),
+    ),
+}
+
+
+def by_rest(cloud: Cloud, action: str, sent: dict[str, Any]) -> None:
+    rest = OPTIONS[action].rest
+    method, path, body = (
+        ('POST', '/actions', {action.lower(): sent})
+        if rest is None
+        else rest(sent)
+    )
+    path = f'/v1/clusters/{cloud.cluster}{path}'
+    cloud.api(method, path, body, version='1.14')
+
+
+def webhook(cloud: Cloud, action: str, params: dict[str, Any]) -> str:
+    receiver = cloud.receiver(
+        type='webhook',
+        cluster_id='c',
+        action=f'CLUSTER_{action}',
+        params=params,
+    )
+    return f'/v1/webhooks/{receiver}/trigger?V=2'
+
+
+def by_receiver(cloud: Cloud, action: str, sent: dict[str, Any]) -> None:
+    cloud.api('POST', webhook(cloud, action, sent))
+
+
+def by_body(cloud: Cloud, action: str, sent: dict[str, Any]) -> None:
+    path = webhook(cloud, action, {})
+    cloud.api('POST', path, sent, version='1.10')
+
+
+def by_query(cloud: Cloud, action: str, sent: dict[str, Any]) -> None:
+    texts = {
+        key: str(value)
+        for key, value in sent.items()
+        if not isinstance(value, (dict, list))
+    }
+    rest = {key: value for key, value in sent.items() if key not in texts}
+    path = webhook(cloud, action, rest)
+    cloud.api('POST', f'{path}&{urllib.parse.urlencode(texts)}')
+
+
+def by_message(cloud: Cloud, action: str, sent: dict[str, Any]) -> None:
+    receiver = cloud.receiver(type='message')
+    body = {'cluster': 'c', 'action': f'CLUSTER_{action}', 'params': sent}
+    cloud.engine.runtime.queues.post(
+        'ours', f'senlin-receiver-{receiver}', body
+    )
+    cloud.api('POST', f'/v1/receivers/{receiver}/notify')
+
+
+@pytest.mark.parametrize('action', OPTIONS)
+@pytest.mark.parametrize(
+    'call', [by_rest, by_receiver, by_body, by_query, by_message]
+)
+def test_options_are_the_same_at_each_entry_point(
+    cloud: Cloud,
+    call: Callable[[Cloud, str, dict[str, Any]], None],
+    action: str,
+) -> None:
+    options = OPTIONS[action]
+    ids = {
+        'MEMBER': cloud.member,
+        'OTHER': request_helpers.create_node(cloud.engine, name='n'),
+        'PROFILE': request_helpers.create_profile(cloud.engine, 'new'),
+        'FREE': create_policy(cloud.engine, 'batch', 'free', max_batch_size=1),
+        'BOUND': cloud.policy,
+    }
+
+    def filled(values: Any) -> Any:
+        text = json.dumps(values)
+        for word, id_ in ids.items():
+            text = text.replace(word, id_)
+        return json.loads(text)
+
+    if 'POLICY' not in action:
+        detach_policy(cloud)
+    call(cloud, action, filled(options.sent))
+    name = f'CLUSTER_{action}'
+    queued = [
+        row for row in cloud.harness.rows(models.Action) if row.action == name
+    ]
+    data = queued[-1].inputs['versioned_object.data']
+    stored = filled(options.stored or options.sent)
+    assert {key: data[key] for key in stored} == stored
+    rest = options.request.fields.keys() - stored.keys()
+    assert rest <= {'identity', 'refuse_conflict'}
+
+
+def test_table_of_options_has_each_action_of_receivers() -> None:
+    assert {f'CLUSTER_{action}' for action in OPTIONS} == {
+        name
+        for names in policy.RECEIVER_ACTIONS.values()
+        for name in names
+        if name.startswith('CLUSTER_')
+    }
 
 
 def detach_policy(cloud: Cloud) -> None:
