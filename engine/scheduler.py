@@ -14,6 +14,7 @@ worker commits the claim and then runs the stage.
 from __future__ import annotations
 
 import collections
+import itertools
 import logging
 import queue
 import threading
@@ -38,9 +39,15 @@ LOG = logging.getLogger(__name__)
 #: Maximum number of candidates per query; other engines may claim some first.
 CANDIDATES_PER_QUERY = 16
 
-#: Seconds after which candidates are queried again. Actions of other projects
-#: may have arrived, and need not wait until workers have tried all candidates.
+#: Maximum seconds after which candidates are queried again. Actions of other
+#: projects may have arrived, and need not wait until workers have tried all
+#: candidates. Each stage of an action waits so long at most, so the time is
+#: shorter while queries are fast: this times the duration of the last one.
 CANDIDATES_LIFETIME = 0.1
+_QUERY_INTERVAL = 9
+
+#: Maximum number of projects whose last turn is remembered.
+MAX_TURNS = 1024
 
 #: Errors from inputs that an engine of another release may have stored.
 UNREADABLE_ERRORS = (
@@ -67,7 +74,7 @@ class _Candidates:
         self._lock = threading.Lock()
         self._clock = clock
         #: The time at which the queued candidates become old.
-        self._expires = clock()
+        self._expires = self._query_began = clock()
         self._queued: collections.deque[str] = collections.deque()
         #: IDs that workers try now.
         self._tried: set[str] = set()
@@ -87,6 +94,8 @@ class _Candidates:
             ):
                 self._is_stale = True
             else:
+                # Only a query knows whether it comes before the others.
+                self._is_stale = bool(self._queued)
                 self._queued.append(action_id)
 
     def needs_query(self) -> bool:
@@ -103,13 +112,18 @@ class _Candidates:
         """
         with self._lock:
             self._is_stale = False
+            self._query_began = self._clock()
             self._queued.clear()
             return set(self._tried)
 
     def end_query(self, action_ids: Sequence[str]) -> None:
         """Queue the result of a query, in the order to try them."""
         with self._lock:
-            self._expires = self._clock() + CANDIDATES_LIFETIME
+            now = self._clock()
+            self._expires = now + min(
+                CANDIDATES_LIFETIME,
+                _QUERY_INTERVAL * (now - self._query_began),
+            )
             if len(action_ids) == CANDIDATES_PER_QUERY:
                 self._is_stale = True
             newer = (id_ for id_ in self._queued if id_ not in action_ids)
@@ -157,6 +171,9 @@ class Scheduler:
         self._running: set[actions.Claim] = set()
         self._running_lock = threading.Lock()
         self._unreadable: dict[str, float] = {}
+        #: Project -> number of the last action that this engine has claimed.
+        self._turns: dict[str | None, int] = {}
+        self._turn = itertools.count(1)
         self._queue = _Candidates()
         self._notified = threading.Event()
         self._stopping = threading.Event()
@@ -250,8 +267,12 @@ class Scheduler:
             if until > now
         }
         excluded = self._queue.begin_query().union(self._unreadable)
+        with self._running_lock:
+            turns = self._turns.copy()
         with self.runtime.database.reader() as session:
-            ids = actions.candidates(session, CANDIDATES_PER_QUERY, excluded)
+            ids = actions.candidates(
+                session, CANDIDATES_PER_QUERY, excluded, turns
+            )
         self._queue.end_query(ids)
 
     def give_back(self, *, lost_only: bool = True) -> None:
@@ -355,7 +376,16 @@ class Scheduler:
             self.runtime.wake()
         if run is not None:
             run.announce()
+            self._take_turn(run.action.project)
         return run
+
+    def _take_turn(self, project: str | None) -> None:
+        """Note that an action of a project was claimed last."""
+        with self._running_lock:
+            self._turns.pop(project, None)
+            self._turns[project] = next(self._turn)
+            if len(self._turns) > MAX_TURNS:
+                del self._turns[next(iter(self._turns))]
 
     def _claim(
         self, session: orm.Session, action_id: str, *, with_step: bool

@@ -27,6 +27,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import sqlalchemy
@@ -194,9 +195,11 @@ def _fair_candidates() -> sqlalchemy.Select[Any]:
         )
         .subquery()
     )
-    position = ready.c.place + sqlalchemy.func.coalesce(running.c.number, 0)
+    position = (
+        ready.c.place + sqlalchemy.func.coalesce(running.c.number, 0)
+    ).label('position')
     return (
-        sqlalchemy.select(ready.c.id)
+        sqlalchemy.select(ready.c.id, ready.c.project, position)
         .outerjoin_from(ready, running, ready.c.project == running.c.project)
         .order_by(position, ready.c.created_at, ready.c.id)
         .limit(sqlalchemy.bindparam('most'))
@@ -226,7 +229,10 @@ _CHANGE_LOCKED = _change(_ACTION.c.id == sqlalchemy.bindparam('_id'))
 
 
 def candidates(
-    session: orm.Session, limit: int, excluded: Collection[str] = ()
+    session: orm.Session,
+    limit: int,
+    excluded: Collection[str] = (),
+    turns: Mapping[str | None, int] = MappingProxyType({}),
 ) -> list[str]:
     """Return the IDs of claimable actions, in the order to run them.
 
@@ -235,9 +241,15 @@ def candidates(
 
     :param limit: the maximum number of IDs
     :param excluded: IDs to leave out
+    :param turns: project -> number of its last turn. Of projects with equally
+        many running actions, the one with the lowest number comes first
     """
     values = {'most': limit, 'ids': list(excluded)}
-    return list(session.scalars(_CANDIDATES, values))
+    rows = session.execute(_CANDIDATES, values).all()
+    in_order = sorted(
+        rows, key=lambda row: (row.position, turns.get(row.project, 0))
+    )
+    return [row.id for row in in_order]
 
 
 def lock_claimable(

@@ -4,6 +4,9 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import pytest
+
+from engine import scheduler
 from engine.actions import runtime
 from engine.db import models
 from tests import waiting
@@ -218,3 +221,62 @@ def test_timeout_is_that_of_the_cluster_or_the_default(
     assert run.timeout() == 3600
     assert run.timeout(models.Cluster(timeout=5)) == 5
     assert run.timeout(models.Cluster(timeout=None)) == 3600
+
+
+def test_new_projects_wait_for_one_step_of_each_other_at_a_time(
+    any_harness: engine_harness.Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler, 'CANDIDATES_LIFETIME', 0.0)
+    engine = any_harness.engine()
+    request_helpers.create_cluster(engine, 8, run=False)
+    engine.run_actions(2)  # the cluster's, and a node's
+    projects = ('bobs', 'carols')
+    for project in projects:
+        context = engine_harness.request_context(project)
+        request_helpers.create_cluster(engine, 1, run=False, context=context)
+
+    def statuses() -> set[str]:
+        return {
+            row.status
+            for row in any_harness.rows(models.Action)
+            if row.project in projects
+        }
+
+    stages = 0
+    while statuses() != {'SUCCEEDED'}:
+        assert engine.run_actions(1)
+        stages += 1
+    # The first and last stage of a cluster, its node's, and one of ours
+    # before each.
+    assert stages <= 9
+    engine.run_actions()
+    any_harness.assert_idle()
+
+
+@pytest.mark.parametrize(
+    ('query', 'interval'), [(0.0, 0.0), (0.002, 0.018), (0.1, 0.1), (9.0, 0.1)]
+)
+def test_candidates_are_queried_again_sooner_while_that_is_fast(
+    query: float, interval: float
+) -> None:
+    now = 100.0
+    candidates = scheduler._Candidates(lambda: now)
+    candidates.begin_query()
+    now += query
+    candidates.end_query(['a', 'b'])
+    assert not candidates.needs_query()
+    candidates.announce('c')  # may come before the others
+    now += interval / 2
+    assert candidates.needs_query() is (interval == 0)
+    now += interval
+    assert candidates.needs_query()
+
+
+def test_only_candidate_needs_no_query() -> None:
+    now = 100.0
+    candidates = scheduler._Candidates(lambda: now)
+    candidates.begin_query()
+    candidates.end_query([])
+    candidates.announce('a')
+    assert not candidates.needs_query()
+    assert candidates.next() == 'a'
