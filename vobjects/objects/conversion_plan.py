@@ -302,5 +302,18 @@ class ConversionPlan:
 
 
 def equal_primitives(value: Any, other: Any) -> bool:
-    """Compare primitives; unlike in Python, ``True`` is not equal to ``1``."""
+    """Compare primitives; unlike in Python, ``True`` is not equal to ``1``.
+
+    The primitive of a set is a tuple, and a list after JSON.
+    """
+    if isinstance(value, (dict, list, tuple)):
+        value, other = _with_lists(value), _with_lists(other)
     return type(value) is type(other) and bool(value == other)
+
+
+def _with_lists(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_lists(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_with_lists(item) for item in value]
+    return value

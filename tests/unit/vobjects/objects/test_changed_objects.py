@@ -12,7 +12,7 @@ from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, fields, objects
 from vobjects.objects.codec import list_decoding
-from vobjects.objects.history import added, changed, renamed
+from vobjects.objects.history import added, changed, removed, renamed
 from vobjects.objects.object import Object
 from vobjects.rpc import serializer
 
@@ -325,3 +325,38 @@ def test_changes_of_nested_objects_have_the_names_of_their_version() -> None:
         assert Rack.obj_from_primitive(primitive).one.obj_what_changed() == {
             'amount'
         }
+
+
+SETS: dict[str, tuple[Any, Any]] = {
+    'set': (fields.SetOfStringsField, {'b', 'a'}),
+    'list of sets': (fields.ListOfSetsOfIntegersField, [{2, 1}]),
+    'dict of sets': (fields.DictOfSetOfIntegersField, {'k': {2, 1}}),
+}
+
+
+@pytest.mark.parametrize('root', [objects.Request, objects.Object])
+@pytest.mark.parametrize('name', SETS)
+def test_default_set_of_a_field_without_a_peer_is_no_loss(
+    registry: None, name: str, root: Any
+) -> None:
+    make, default = SETS[name]
+
+    @objects.register
+    class Tagged(root):  # type: ignore[misc]
+        VERSION = '1.2'
+        VERSION_MAP = {'1.1': '1.1', '1.2': '1.2'}
+        fields = {
+            'old': removed('1.1', make(default=default), dropped='1.1'),
+            'new': added('1.2', make(default=default)),
+        }
+
+    older = Tagged(new=default).obj_to_primitive('1.1')
+    assert older[DATA] == {}
+    oldest = json.loads(
+        json.dumps(Tagged(new=default).obj_to_primitive('1.0'))
+    )
+    assert oldest[DATA].keys() == {'old'}
+    read = Tagged.obj_from_primitive(oldest)
+    assert read.new == default
+    written = read.obj_to_primitive('1.0')
+    assert json.loads(json.dumps(written))[DATA] == oldest[DATA]
