@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import importlib
 import itertools
 import json
+import pathlib
 import re
 import textwrap
 from collections.abc import Callable, Iterator
