@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import flask
-import pytest
 from werkzeug import local as werkzeug_local
 from werkzeug import serving as werkzeug_serving
 
@@ -39,13 +38,6 @@ USER, PASSWORD, PROJECT = 'vobjects', 'secret', 'service'
 
 #: ID of the project of the account, which sees resources of all projects.
 OWN_PROJECT = 'p'
-
-#: Marks of tests that use openstacksdk in their process: it warns about its
-#: own calls.
-IGNORE_SDK_WARNINGS = [
-    pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
-    for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')
-]
 
 REGIONS = ('RegionOne', 'RegionTwo')
 

@@ -17,16 +17,13 @@ import requests
 from keystoneauth1 import discover, noauth, session
 from openstack import exceptions
 
+from tests import sdk_warnings
 from tests.functional.deployments import Deployment
 from tests.functional.processes import wait_for
 from tests.functional.rest import MAXIMUM, NEWEST, SPEC, unique
 from vobjects.clustering import consts
 
-# openstacksdk warns about its next major versions in any case.
-pytestmark = [
-    pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
-    for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')
-]
+pytestmark = sdk_warnings.IGNORED
 
 
 @pytest.fixture

@@ -20,16 +20,14 @@ from keystoneauth1.identity import v3
 from openstack import exceptions
 
 from api.routes import CLUSTER_ACTIONS
+from tests import sdk_warnings
 from tests.functional import deployments, endpoints, keystone
 from tests.functional.deployments import Deployment
 from tests.functional.keystone import Keystone
 from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.rest import MAXIMUM, NEWEST, SPEC, RestClient, unique
 
-pytestmark = [
-    pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
-    for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')
-]
+pytestmark = sdk_warnings.IGNORED
 
 
 @pytest.fixture(scope='module')

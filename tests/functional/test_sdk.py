@@ -21,17 +21,14 @@ import requests
 from openstack import exceptions
 from openstack.clustering.v1 import _proxy
 
+from tests import sdk_warnings
 from tests.functional.deployments import Deployment, embedded_sqlite_only
 from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.rest import NEWEST, SPEC, unique
 from vobjects.clustering import consts
 from vobjects.versions import Version
 
-# openstacksdk warns about its next major versions in any case.
-pytestmark = [
-    pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
-    for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')
-]
+pytestmark = sdk_warnings.IGNORED
 
 METHODS = {
     name

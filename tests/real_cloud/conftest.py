@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests import sdk_warnings
 from tests.functional.deployments import Deployment
 from tests.functional.fixtures import (
     pytest_runtest_makereport,
@@ -24,9 +25,8 @@ __all__ = ['pytest_runtest_makereport', 'pytest_xdist_make_scheduler']
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Ignore the warnings of openstacksdk about its own calls."""
     for item in items:
-        for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning'):
-            mark = f'ignore::openstack.warnings.{name}'
-            item.add_marker(pytest.mark.filterwarnings(mark))
+        for mark in sdk_warnings.IGNORED:
+            item.add_marker(mark)
 
 
 @pytest.fixture(scope='session')

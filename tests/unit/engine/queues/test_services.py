@@ -7,16 +7,13 @@ import pytest
 
 from engine import queue_commands
 from engine.queues import base
+from tests import sdk_warnings
 from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import url_of
 from tests.unit.engine.queues import fake
 from vobjects import exceptions
 
-# openstacksdk calls functions that it deprecates.
-pytestmark = [
-    pytest.mark.filterwarnings(f'ignore::openstack.warnings.{name}')
-    for name in ('RemovedInSDK50Warning', 'RemovedInSDK60Warning')
-]
+pytestmark = sdk_warnings.IGNORED
 
 
 def bodies(service: base.Queues, queue: str = 'q') -> list[object]:

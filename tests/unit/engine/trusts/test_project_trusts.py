@@ -21,6 +21,7 @@ from engine.providers import openstack
 from engine.trusts import encryption, keystone
 from engine.trusts import receiver_credentials as trust_manager
 from tests import cloud as fake
+from tests import sdk_warnings
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.conftest import configuration, url_of
 from tests.unit.engine.policies.policy_helpers import attach, create_policy
@@ -30,7 +31,7 @@ from vobjects.clustering import errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, nodes
 
-pytestmark = fake.IGNORE_SDK_WARNINGS
+pytestmark = sdk_warnings.IGNORED
 
 KEY = Fernet.generate_key().decode()
 

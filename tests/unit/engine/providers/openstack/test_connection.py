@@ -12,9 +12,10 @@ from engine import conf as engine_conf
 from engine.providers import base, openstack
 from engine.providers.openstack import connection
 from tests import cloud as fake
+from tests import sdk_warnings
 from tests.unit.engine.providers.openstack import conftest
 
-pytestmark = fake.IGNORE_SDK_WARNINGS
+pytestmark = sdk_warnings.IGNORED
 
 
 def configuration(**options: object) -> cfg.ConfigOpts:

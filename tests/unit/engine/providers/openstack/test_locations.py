@@ -5,8 +5,9 @@ import pytest
 
 from engine.providers import base
 from tests import cloud as fake
+from tests import sdk_warnings
 
-pytestmark = fake.IGNORE_SDK_WARNINGS
+pytestmark = sdk_warnings.IGNORED
 
 
 def test_server_group_is_created_once_and_found(

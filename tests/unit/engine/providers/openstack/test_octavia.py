@@ -10,8 +10,9 @@ import pytest
 from engine.providers import base, load_balancing
 from engine.providers.openstack import octavia
 from tests import cloud as fake
+from tests import sdk_warnings
 
-pytestmark = fake.IGNORE_SDK_WARNINGS
+pytestmark = sdk_warnings.IGNORED
 
 SPEC = load_balancing.Spec(
     name='web',

@@ -9,10 +9,11 @@ from oslo_config import cfg
 
 from engine.providers import base, openstack
 from tests import cloud as fake
+from tests import sdk_warnings
 
 SMALL = {'flavor': 'm1.small', 'image': 'cirros'}
 
-pytestmark = fake.IGNORE_SDK_WARNINGS
+pytestmark = sdk_warnings.IGNORED
 
 Provider = base.Provider
 

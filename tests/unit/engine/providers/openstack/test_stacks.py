@@ -8,8 +8,9 @@ from oslo_config import cfg
 
 from engine.providers import base, openstack
 from tests import cloud as fake
+from tests import sdk_warnings
 
-pytestmark = fake.IGNORE_SDK_WARNINGS
+pytestmark = sdk_warnings.IGNORED
 
 TEMPLATE = {
     'heat_template_version': '2018-08-31',

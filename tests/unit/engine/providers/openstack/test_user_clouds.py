@@ -9,8 +9,9 @@ from keystoneauth1.identity import v3
 from engine.providers import base
 from engine.providers.openstack import connection, provider, user_clouds
 from tests import cloud as fake
+from tests import sdk_warnings
 
-pytestmark = fake.IGNORE_SDK_WARNINGS
+pytestmark = sdk_warnings.IGNORED
 
 
 def authorization(cloud: fake.Cloud, project: str) -> base.Authorization:
