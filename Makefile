@@ -33,11 +33,12 @@ help: ## List the targets
 up: $(VENV)/.up ## Run the service; ARGS='--help' shows its options
 	@exec $(BIN)/vobjects up --state-dir '$(STATE)' $(ARGS)
 
-# tools/run-parts runs these, and says which test failed. `a+b` run beside each
-# other. After a failure, the stages until the next / still run.
-STAGES := services+install / lint+install-newest types+docs \
-	unit unit-newest servers / processes \
-	test-clients-core+test-cloud-core+test-ports
+# tools/run-parts runs these, and says which test failed. `a+b,c` run b and then
+# c beside a. After a failure, the stages until the next / still run. Short parts
+# use the time in which processes wait for one another.
+STAGES := services+install / lint+install-newest types+docs unit / \
+	processes+unit-newest,servers,test-ports \
+	test-clients-core+test-cloud-core
 LONG_STAGES := services+install / unit-long unit-lowest processes-long \
 	test-clients test-cloud mutants
 RUN_PARTS := PYTEST='$(BIN)/pytest' $(BIN)/python tools/run-parts

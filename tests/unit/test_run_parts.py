@@ -63,6 +63,14 @@ def test_parts_of_a_stage_run_at_once_and_print_one_after_the_other(run):
     assert output.splitlines()[-1].startswith('3 passed, 0 failed, 1 skipped')
 
 
+def test_parts_of_a_lane_run_one_after_the_other(run):
+    code, output = run('slow+quick,green')
+
+    assert code == 0
+    assert '== slow\nslowly\n== quick\nquickly\n== green\n' in output
+    assert run('red', '/', 'slow+quick,green')[1].count('did not run') == 3
+
+
 def test_failure_names_the_test_its_command_and_its_log(run):
     code, output = run('red', 'broken', '/', 'green')
 
