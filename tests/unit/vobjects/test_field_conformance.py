@@ -410,8 +410,7 @@ def test_lock_depends_neither_on_the_hash_seed_nor_on_the_order() -> None:
 
     first = run('1')
     assert len(first) > 1000
-    assert run('2') == first
-    assert run('3', 'backwards') == first
+    assert run('2', 'backwards') == first
 
 
 @rows
