@@ -247,3 +247,8 @@ def _restrictions(
         restrictions = schema_compat.restrictions(connection, before)
     target.close()
     return restrictions
+
+
+def test_engine_is_loaded_without_alembic() -> None:
+    code = 'import sys, engine.service; sys.exit("alembic" in sys.modules)'
+    subprocess.run([sys.executable, '-W', 'ignore', '-c', code], check=True)
