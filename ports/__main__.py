@@ -183,12 +183,15 @@ def _stestr(
     (root / '.stestr.conf').write_text(
         f'[DEFAULT]\ntest_path=./{port.stestr_folder}\ntop_dir=./\n'
     )
+    for test in omitted:
+        if '::' not in test:
+            # stestr would import the module, although it excludes its tests.
+            (root / test).unlink()
     excluded = [f'--exclude-regex={_names(omitted)}'] if omitted else []
     return [
         'stestr',
         'run',
         '--concurrency=2',
-        '--force-subunit-trace',
         *excluded,
         _names(port.tests),
     ]

@@ -101,5 +101,5 @@ PORT = Port(
         f'magnum/{_CONTROLLERS}/test_root.py::TestCheckVersions',
     ),
     stestr_folder='magnum/tests/unit',
-    requirements=('hypothesis',),
+    requirements=('hacking', 'hypothesis', 'osprofiler'),
 )
