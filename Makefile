@@ -40,7 +40,7 @@ STAGES := services+install / lint+install-newest types+docs unit / \
 	processes+unit-newest,servers,test-ports \
 	test-clients-core+test-cloud-core
 LONG_STAGES := services+install / unit-long unit-lowest processes-long \
-	test-clients test-cloud mutants
+	test-clients test-cloud test-ports-long mutants
 RUN_PARTS := PYTEST='$(BIN)/pytest' $(BIN)/python tools/run-parts
 
 .PHONY: quick
@@ -242,7 +242,11 @@ test-adopt: $(BIN)/python ## Compare objects of Nova and others when adopted
 
 .PHONY: test-ports
 test-ports: $(VENV)/.test ## Run Magnum and Barbican on the library
-	$(BIN)/python -m ports $(ARGS)
+	$(BIN)/python -m ports $(or $(ARGS),magnum barbican)
+
+.PHONY: test-ports-long
+test-ports-long: $(VENV)/.test ## Run Senlin and Nova on it; an hour
+	$(BIN)/python -m ports senlin nova
 
 # Not part of `make test`: it installs three releases of each service.
 .PHONY: test-releases

@@ -12,7 +12,6 @@ version      ``api_version`` and nothing else
 method       all decorators of Nova's ``ServersController.create``: its errors
              and schemas of 104 microversions, with a valid body
 negotiation  the version of a request from its headers
-routing      Magnum's router from ``/v1`` to a method, with negotiation
 """
 
 from __future__ import annotations
@@ -118,17 +117,14 @@ def magnum() -> Calls:
 
     request = webob.Request.blank('/v1/mservices')
     request.headers['OpenStack-API-Version'] = 'container-infra 1.10'
+    request.pecan = {}
     pecan.Pecan(None)  # creates the state of the current request
     pecan.core.state.request = request
     pecan.core.state.response = webob.Response()
     pecan.core.state.arguments = []
-    root, controller = v1.Controller(), Controller()
-
-    def route():
-        return root._route(['mservices'], request)
-
-    route()
-    return {'version': lambda: controller.show(), 'routing': route}
+    v1.Controller()._route(['mservices'], request)  # negotiates
+    controller = Controller()
+    return {'version': lambda: controller.show()}
 
 
 SERVICES = {'nova': nova, 'magnum': magnum}
