@@ -84,15 +84,12 @@ class Trees:
             partial = directory / 'partial'
             shutil.rmtree(partial, ignore_errors=True)
             partial.mkdir(parents=True)
-            paths = ' '.join(
-                os.path.join(project.source, package)
-                for package in project.packages
-            )
+            package = os.path.join(project.source, project.package)
             environments.run(
                 [
                     *('bash', '-o', 'pipefail', '-c'),
                     f'git -C {shlex.quote(str(clone))} archive {commit}'
-                    f' {paths} | tar -x -C {shlex.quote(str(partial))}',
+                    f' {package} | tar -x -C {shlex.quote(str(partial))}',
                 ]
             )
             partial.rename(source)
@@ -140,7 +137,7 @@ def _write_python(
     program.parent.mkdir(exist_ok=True)
     program.write_text(
         '#!/bin/sh\n'
-        f'export RECALL_PACKAGES={shlex.quote(" ".join(project.packages))}\n'
+        f'export RECALL_PACKAGE={project.package}\n'
         f'export RECALL_KEEP={shlex.quote(" ".join(project.keep))}\n'
         f'export PYTHONPATH={shlex.quote(path)}:"$PYTHONPATH"\n'
         f'exec {shlex.quote(str(python))} "$@"\n'
