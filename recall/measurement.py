@@ -4,37 +4,17 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from recall.adapters import PROJECTS, Project
 from recall.bugs import Bug
 from recall.trees import CommandFailed, Environment, Trees
+from tests.adoption import state
+from tests.adoption.state import Finding
 from vobjects import exceptions
 from vobjects.lock import check, parse
 from vobjects.testing import cross_release
-
-
-@dataclasses.dataclass(frozen=True, slots=True, order=True)
-class Finding:
-    """A problem that a check reports.
-
-    :ivar check: ``lock``, ``matrix``, ``unconverted`` or ``invariants``
-    :ivar code: the rule, the outcome and direction, or the invariant
-    :ivar before: the release that a tree was compared with
-    """
-
-    check: str
-    code: str
-    type: str
-    field: str
-    before: str = dataclasses.field(compare=False)
-    detail: str = dataclasses.field(compare=False)
-
-    def __str__(self) -> str:
-        subject = '.'.join(filter(None, (self.type, self.field)))
-        return f'{self.check} {self.code} {subject} (from {self.before})'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -59,13 +39,31 @@ class Outcome:
 
 def outcome(
     bug: Bug,
-    parent: frozenset[Finding],
-    fix: frozenset[Finding],
-    problems: tuple[str, ...] = (),
+    parent: Iterable[Finding],
+    fix: Iterable[Finding],
+    problems: Iterable[str] = (),
 ) -> Outcome:
     """Compare the findings for the parent with those for the fix."""
-    gone = (item for item in parent - fix if item.type in bug.subjects)
-    return Outcome(bug, tuple(sorted(gone)), tuple(sorted(fix)), problems)
+    before, after = _by_subject(parent), _by_subject(fix)
+    return Outcome(
+        bug,
+        tuple(
+            before[key]
+            for key in sorted(before.keys() - after.keys())
+            if before[key].type in bug.subjects
+        ),
+        tuple(after[key] for key in sorted(after)),
+        tuple(dict.fromkeys(problems)),
+    )
+
+
+def _by_subject(findings: Iterable[Finding]) -> dict[tuple[str, ...], Finding]:
+    """Return one finding for all releases that a tree was compared with."""
+    return {
+        (item.check, item.code, item.type, item.field): item
+        for item in findings
+        if item.severity != 'note'
+    }
 
 
 def measure(bug: Bug, trees: Trees) -> Outcome:
@@ -94,11 +92,11 @@ def measure(bug: Bug, trees: Trees) -> Outcome:
             older.append(release)
     if not older:
         problems.append('no release before the fix can be read')
-    found = [
-        frozenset(_findings(older, tree, project, problems))
+    findings = [
+        list(_findings(older, tree, project, problems))
         for tree in (parent, fix)
     ]
-    return outcome(bug, found[0], found[1], tuple(dict.fromkeys(problems)))
+    return outcome(bug, findings[0], findings[1], problems)
 
 
 def lock_of(tree: Environment) -> pathlib.Path:
@@ -128,23 +126,24 @@ def _findings(
     problems: list[str],
 ) -> Iterator[Finding]:
     """Yield the findings for a tree, compared with each older release."""
-    if project.models:
-        for release in older:
-            yield from _model_findings(release, tree)
-        return
-    checks = [_lock_findings(older, tree, project)]
     for release in older:
-        for convert in (True, False)[: 1 if project.converts else 2]:
-            checks.append(_transfer_findings(release, tree, project, convert))
-    for findings in checks:
-        try:
-            for finding in findings:
-                if finding.check == 'error':
-                    problems.append(str(finding))
-                else:
-                    yield finding
-        except (CommandFailed, exceptions.VobjectsError) as error:
-            problems.append(f'{tree.release[:12]}: {_summary(error)}')
+        checks = [_model_findings(release, tree)]
+        if not project.models:
+            locks = {each.release: lock_of(each) for each in (release, tree)}
+            checks = [
+                state.lock_findings(release, tree, locks),
+                _invariant_findings(release, tree),
+                *(
+                    _transfer_findings(release, tree, project, convert)
+                    for convert in (True, False)
+                    if convert or not project.converts
+                ),
+            ]
+        for findings in checks:
+            try:
+                yield from findings
+            except (CommandFailed, exceptions.VobjectsError) as error:
+                problems.append(f'{tree.release[:12]}: {_summary(error)}')
 
 
 def _model_findings(old: Environment, new: Environment) -> Iterator[Finding]:
@@ -152,49 +151,30 @@ def _model_findings(old: Environment, new: Environment) -> Iterator[Finding]:
     for item in result.failing:
         yield Finding(
             'lock',
+            old.release,
+            new.release,
             item.rule.id,
+            'error',
             item.type_name,
             item.field,
-            old.release,
             item.description,
         )
 
 
-def _lock_findings(
-    older: list[Environment], new: Environment, project: Project
+def _invariant_findings(
+    old: Environment, new: Environment
 ) -> Iterator[Finding]:
-    """Yield what the lock check and the invariants report in the new tree."""
-    if not older:
-        return
-    releases = {str(lock_of(item)): item.release for item in older}
-    output = new.run(
-        *('-m', 'recall.inside_checks', *releases, '--', *project.imports),
-        cwd=new.directory,
-    )
-    for item in json.loads(output):
-        yield Finding(**{**item, 'before': releases[item['before']]})
+    yield from state.invariant_findings(old, new, lock_of(old))[1]
 
 
 def _transfer_findings(
     old: Environment, new: Environment, project: Project, convert: bool
 ) -> Iterator[Finding]:
-    for item in cross_release.transfer_all(
+    name = 'matrix' if convert else 'unconverted'
+    transfers = cross_release.transfer_all(
         old.directory, new.directory, project.imports, convert=convert
-    ):
-        if item.outcome == 'fine' or item.severity == 'note':
-            continue
-        fields = ['']
-        if item.outcome in ('lost', 'mislabelled'):
-            fields = item.detail.split(', ')
-        for field in fields:
-            yield Finding(
-                'matrix' if convert else 'unconverted',
-                f'{item.outcome} {item.direction}',
-                item.type_name,
-                field,
-                old.release,
-                f'{item.detail}; {item.reason}',
-            )
+    )
+    yield from state.transfer_findings(name, old, new, transfers)
 
 
 def _summary(error: Exception) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from recall.bugs import HALVES
 from recall.measurement import Outcome
+from tests.adoption.state import Finding
 
 
 def lines(outcomes: Sequence[Outcome], alarms: bool = False) -> Iterator[str]:
@@ -31,14 +32,23 @@ def _half(half: str, items: Sequence[Outcome], alarms: bool) -> Iterator[str]:
             f'  {len(item.alarms):3} alarms  {item.bug.kind}{surprise}'
         )
         for finding in item.found_by:
-            yield f'      {finding}: {finding.detail}'
+            yield f'      {as_text(finding)}'
         for problem in item.problems:
             yield f'      not measured: {problem}'
         if alarms:
             for finding in item.alarms:
-                yield f'      alarm: {finding}: {finding.detail}'
+                yield f'      alarm: {as_text(finding)}'
     yield f'  {summary(items)}'
     yield ''
+
+
+def as_text(finding: Finding) -> str:
+    """Return a finding as one line."""
+    subject = '.'.join(filter(None, (finding.type, finding.field)))
+    return (
+        f'{finding.check} {finding.code} {subject} (from {finding.old}):'
+        f' {finding.detail}'
+    )
 
 
 def summary(items: Sequence[Outcome]) -> str:

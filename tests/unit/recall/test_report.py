@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from recall import bugs, measurement, report
+from tests.adoption.state import Finding
 
 
 def bug(identifier: str = 'shop-1', half: str = 'development') -> bugs.Bug:
@@ -25,33 +26,44 @@ def bug(identifier: str = 'shop-1', half: str = 'development') -> bugs.Bug:
 
 
 def finding(
-    type_name: str, field: str = 'gift', before: str = '1.0'
-) -> measurement.Finding:
-    return measurement.Finding(
-        'lock', 'ADDED_CONVERTED', type_name, field, before, 'is new'
+    type_name: str,
+    field: str = 'gift',
+    before: str = '1.0',
+    severity: str = 'error',
+) -> Finding:
+    return Finding(
+        'lock',
+        before,
+        'tree',
+        'ADDED_CONVERTED',
+        severity,
+        type_name,
+        field,
+        'is new',
     )
 
 
 @pytest.mark.parametrize(
     ('parent', 'fix', 'found'),
     [
-        ({finding('Order')}, set(), True),
-        ({finding('Order')}, {finding('Order')}, False),
-        ({finding('Order')}, {finding('Order', before='0.9')}, False),
-        ({finding('Order')}, {finding('Order', 'price')}, True),
-        ({finding('Invoice')}, set(), False),
-        (set(), {finding('Order')}, False),
+        ([finding('Order')], [], True),
+        ([finding('Order')], [finding('Order')], False),
+        ([finding('Order')], [finding('Order', before='0.9')], False),
+        ([finding('Order')], [finding('Order', 'price')], True),
+        ([finding('Order', severity='note')], [], False),
+        ([finding('Invoice')], [], False),
+        ([], [finding('Order')], False),
     ],
 )
 def test_outcome_finding_of_subject_that_fix_removes_is_found(
-    parent: set[measurement.Finding],
-    fix: set[measurement.Finding],
+    parent: list[Finding],
+    fix: list[Finding],
     found: bool,
 ) -> None:
-    outcome = measurement.outcome(bug(), frozenset(parent), frozenset(fix))
+    outcome = measurement.outcome(bug(), parent, fix)
 
     assert outcome.found is found
-    assert set(outcome.alarms) == fix
+    assert list(outcome.alarms) == fix
 
 
 def test_lines_both_halves_have_results_and_figures() -> None:
