@@ -18,40 +18,21 @@ def main() -> int:
         description='Apply the lock, the matrix and the invariants to the code'
         ' before and after known upgrade bugs. README.md in this folder'
         ' explains the list. The first run clones the repositories (3 GB) and'
-        ' installs what they import (2 GB).',
+        ' installs what they import (1 GB for each project).',
     )
-    parser.add_argument('bugs', nargs='*', metavar='BUG', help='identifiers')
-    parser.add_argument(
-        '--list',
-        type=pathlib.Path,
-        default=bugs.DEFAULT,
-        metavar='FILE',
-        help='another list of bugs',
-    )
-    parser.add_argument(
-        '--half', choices=bugs.HALVES, help='measure one half (default: both)'
-    )
-    parser.add_argument(
-        '--repositories',
-        type=pathlib.Path,
-        metavar='FOLDER',
-        help='folder with clones OWNER/NAME (default: clone from upstream)',
-    )
-    parser.add_argument(
-        '--cache',
-        type=pathlib.Path,
-        default=environments.default_cache().with_name('recall'),
-        metavar='FOLDER',
-        help='folder for trees and environments (default: %(default)s)',
-    )
-    parser.add_argument(
-        '--alarms', action='store_true', help='list the false alarms'
-    )
+    add = parser.add_argument
+    add('bugs', nargs='*', metavar='BUG', help='identifiers (default: all)')
+    add('--list', default=bugs.DEFAULT, help='file with other bugs')
+    add('--half', choices=bugs.HALVES, help='measure one half')
+    add('--repositories', help='folder with clones OWNER/NAME, instead of git')
+    cache = environments.default_cache().with_name('recall')
+    add('--cache', default=cache, help='folder of trees (%(default)s)')
+    add('--alarms', action='store_true', help='list the false alarms')
     options = parser.parse_args()
     try:
         chosen = [
             bug
-            for bug in bugs.load(options.list)
+            for bug in bugs.load(pathlib.Path(options.list))
             if options.half in (None, bug.half)
             and (not options.bugs or bug.id in options.bugs)
         ]
@@ -59,7 +40,10 @@ def main() -> int:
         parser.error(str(error))
     if not chosen:
         parser.error('the list has no such bug')
-    source = trees.Trees(options.cache.absolute(), options.repositories)
+    source = trees.Trees(
+        pathlib.Path(options.cache).absolute(),
+        options.repositories and pathlib.Path(options.repositories),
+    )
     outcomes = []
     for bug in chosen:
         sys.stderr.write(f'{bug.id}\n')

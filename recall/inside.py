@@ -38,7 +38,7 @@ def main() -> None:
     with quiet():
         if options.models:
             for name in options.imports:
-                _load(name)
+                registries.load(name)
             code = models_lock(all_models(), options.imports)
         else:
             snapshot.load(options.imports)
@@ -58,15 +58,6 @@ def quiet() -> Iterator[None]:
     logging.disable(logging.CRITICAL)
     with contextlib.redirect_stdout(sys.stderr):
         yield
-
-
-def _load(name: str) -> None:
-    """Import a package of models, if this release has it."""
-    try:
-        registries.load(name)
-    except ModuleNotFoundError as error:
-        if not name.startswith(str(error.name)):
-            raise
 
 
 def all_models() -> Iterator[Any]:

@@ -149,15 +149,9 @@ def _findings(
 def _model_findings(old: Environment, new: Environment) -> Iterator[Finding]:
     result = check.diff(parse.load(lock_of(old)), parse.load(lock_of(new)))
     for item in result.failing:
+        subject = (item.rule.id, 'error', item.type_name, item.field)
         yield Finding(
-            'lock',
-            old.release,
-            new.release,
-            item.rule.id,
-            'error',
-            item.type_name,
-            item.field,
-            item.description,
+            'lock', old.release, new.release, *subject, item.description
         )
 
 
