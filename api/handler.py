@@ -204,7 +204,9 @@ class Handler:
             result = self._send(caller, rpc_request, version)
             return self._respond(environ, render(result))
         # Until the engine responds, the size of the page is unknown.
-        reservation = self._service.lists.reserve(consts.MAX_PAGE_BYTES)
+        reservation = self._service.lists.reserve(
+            consts.MAX_PAGE_BYTES, caller.project_id or ''
+        )
         if reservation is None:
             raise api_errors.TooManyLists
         result, cut = self._list_page(caller, rpc_request, version)

@@ -12,6 +12,7 @@ the server releases what a call has reserved when the call ends.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import contextvars
 import threading
@@ -26,6 +27,8 @@ WAIT_SECONDS = 5.0
 class ByteBudget:
     """A semaphore of bytes.
 
+    While several owners wait, none gets more than half of the bytes.
+
     :param size: bytes that may be reserved at a time
     :param timeout: maximum seconds to wait for bytes
     """
@@ -34,52 +37,82 @@ class ByteBudget:
         self._size = self._free = size
         self._timeout = timeout
         self._changed = threading.Condition()
+        self._held: collections.Counter[str] = collections.Counter()
+        self._waiting: collections.Counter[str] = collections.Counter()
 
     @property
     def reserved(self) -> int:
         """The bytes that are reserved now."""
         return self._size - self._free
 
-    def reserve(self, size: int) -> Reservation | None:
+    @property
+    def waiting(self) -> int:
+        """The number of responses that wait for bytes."""
+        return self._waiting.total()
+
+    def reserve(self, size: int, owner: str = '') -> Reservation | None:
         """Reserve bytes, and wait for them if necessary.
 
         :param size: maximum bytes of a response; if it exceeds the budget, the
             response needs the whole budget
+        :param owner: ID of the project of the caller
         :returns: None if the timeout has expired
         """
         size = min(size, self._size)
-        if not self._take(size, 0):
+        if not self._take(size, owner, 0):
             # Other requests must run in order to release their bytes.
             with concurrency_limit.released():
-                if not self._take(size, self._timeout):
+                if not self._take(size, owner, self._timeout):
                     return None
-        return Reservation(self, size)
+        return Reservation(self, size, owner)
 
-    def _take(self, size: int, timeout: float) -> bool:
+    def _take(self, size: int, owner: str, timeout: float) -> bool:
+        def is_free() -> bool:
+            held = self._held[owner]
+            exceeds_share = held and held + size > self._size // 2
+            must_yield = exceeds_share and self._waiting.keys() - {owner}
+            return self._free >= size and not must_yield
+
         with self._changed:
-            if not self._changed.wait_for(lambda: self._free >= size, timeout):
-                return False
+            self._waiting[owner] += 1
+            try:
+                if not self._changed.wait_for(is_free, timeout):
+                    return False
+            finally:
+                _subtract(self._waiting, owner, 1)
+                self._changed.notify_all()
             self._free -= size
+            self._held[owner] += size
             return True
 
-    def give_back(self, size: int) -> None:
+    def give_back(self, size: int, owner: str) -> None:
         """Return reserved bytes; see :class:`Reservation`."""
         with self._changed:
             self._free += size
+            _subtract(self._held, owner, size)
             self._changed.notify_all()
+
+
+def _subtract(
+    counter: collections.Counter[str], owner: str, count: int
+) -> None:
+    counter[owner] -= count
+    if not counter[owner]:
+        del counter[owner]
 
 
 class Reservation:
     """Reserved bytes; garbage collection releases them at the latest."""
 
-    def __init__(self, budget: ByteBudget, size: int) -> None:
+    def __init__(self, budget: ByteBudget, size: int, owner: str) -> None:
         self._budget = budget
         self._size = size
+        self._owner = owner
 
     def shrink(self, size: int) -> None:
         """Give back all but ``size`` bytes."""
         if size < self._size:
-            self._budget.give_back(self._size - size)
+            self._budget.give_back(self._size - size, self._owner)
             self._size = size
 
     def release(self) -> None:

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import threading
+import time
+from concurrent import futures
+from typing import Any
 
 import pytest
 
@@ -42,6 +45,66 @@ def test_reserve_when_bytes_are_released_continues() -> None:
     thread.join(60)
     assert reserved[0] is not None
     assert budget.reserved == 4
+
+
+def waiting(
+    budget: byte_budget.ByteBudget, size: int, owner: str
+) -> futures.Future[Any]:
+    """Reserve bytes in a thread, and return when it waits or is done."""
+    future: futures.Future[Any] = futures.Future()
+    before = budget.waiting
+    threading.Thread(
+        target=lambda: future.set_result(budget.reserve(size, owner)),
+        daemon=True,
+    ).start()
+    while not future.done() and budget.waiting == before:
+        time.sleep(0.001)
+    return future
+
+
+@pytest.mark.parametrize(
+    ('held', 'free', 'continues'),
+    [
+        # "a" holds more than half, and yields to "b".
+        (6, 2, 'b'),
+        (4, 2, 'b'),
+        # Each has a share.
+        (2, 4, 'ab'),
+        (0, 4, 'ab'),
+    ],
+)
+def test_reserve_when_several_owners_wait_shares_the_bytes(
+    held: int, free: int, continues: str
+) -> None:
+    budget = byte_budget.ByteBudget(10, timeout=60)
+    others = budget.reserve(10 - held, 'c')
+    kept = budget.reserve(held, 'a') if held else None
+    assert others is not None
+    first = waiting(budget, 2, 'a')
+    last = waiting(budget, 2, 'b')
+    others.shrink(10 - held - free)
+    if 'a' in continues:
+        assert first.result(60) is not None
+    assert last.result(60) is not None
+    if 'a' not in continues:
+        assert not first.done()
+        last.result().release()
+        assert first.result(60) is not None  # none of the others waits
+    del kept
+
+
+def test_reserve_when_owners_need_all_bytes_continues() -> None:
+    budget = byte_budget.ByteBudget(10, timeout=60)
+    held = budget.reserve(10, 'c')
+    assert held is not None
+    both = [waiting(budget, 10, owner) for owner in 'ab']
+    held.release()
+    done, _ = futures.wait(both, 60, futures.FIRST_COMPLETED)
+    for future in done:
+        future.result().release()
+    for future in both:
+        assert future.result(60) is not None
+        future.result().release()
 
 
 def test_reservation_when_lost_is_released() -> None:
