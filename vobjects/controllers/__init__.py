@@ -7,8 +7,8 @@ Import the modules, not names from this package::
         @api_version('1.0', '1.4')      and again, or @name.api_version('1.5')
         resolve(handler, version) -> function        called by a router
         versioned_of(handler) -> VersionedFunction or None: all functions
-    dispatch_check    check(policy, *handlers): call it at startup; raises if
-                      no request can reach a function
+    dispatch_check    check that requests can reach all functions
+        check(policy, *handlers)        call it at startup
     validation        schemas of bodies, queries and responses
         @schema(definition, '1.0', '1.4')  @query_schema  @response_body_schema
     responses         statuses and errors
