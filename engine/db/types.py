@@ -10,7 +10,6 @@ read as :data:`UNREADABLE`, so that it harms no other row.
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -107,10 +106,13 @@ def _written(value: str | None) -> Any:
 
 
 def _is_object(text: str) -> bool:
-    """Tell whether a text is a JSON object; msgspec rejects surrogates."""
+    """Tell whether a text is a JSON object.
+
+    msgspec rejects lone surrogates and infinity.
+    """
     try:
-        value = json.loads(text, parse_constant=_reject)
-    except (ValueError, RecursionError):
+        value = json_text.loads(text.encode())
+    except ValueError:
         return False
     return isinstance(value, dict)
 
@@ -131,10 +133,6 @@ class LongText(types.TypeDecorator[str]):
     ) -> str | None:
         """Replace NUL characters and lone surrogates."""
         return value and exceptions.storable_text(value)
-
-
-def _reject(constant: str) -> None:
-    raise ValueError(f'{constant} is not JSON')
 
 
 #: Seconds since the epoch; a single-precision float would be minutes off.
