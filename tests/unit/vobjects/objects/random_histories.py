@@ -496,7 +496,7 @@ def values_of(rng: random.Random, known: dict[str, Any]) -> dict[str, Any]:
         accepted = [
             value
             for kind in KINDS.values()
-            if type(kind.make()._type) is type(field._type)
+            if isinstance(field._type, type(kind.make()._type))
             for value in kind.values
         ]
         allowed = getattr(field._type, 'valid_values', None)
