@@ -111,7 +111,7 @@ def _is_object(text: str) -> bool:
     msgspec rejects lone surrogates and infinity.
     """
     try:
-        value = json_text.loads(text.encode())
+        value = wire.loads(text.encode())
     except ValueError:
         return False
     return isinstance(value, dict)
