@@ -4,6 +4,7 @@
 Modules, in the order in which a request passes through them::
 
     asgi          runs the WSGI application in an ASGI server
+    outbox        sends responses in parts, and closes those that nobody reads
     wsgi          `application` for any WSGI server; connects at first use
     app           builds the middleware stack: build(conf, client, fleet)
     middleware    request IDs, request log, error documents, pages

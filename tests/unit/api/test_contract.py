@@ -126,7 +126,7 @@ def test_openapi_document_when_a_version_retires_has_its_dates(
     retiring: str, before: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = ['--config-file', retiring]
-    command = ['openapi', '--version', '1.2']
+    command = ['openapi', '1.2']
 
     assert (
         cli.main([*config, *command] if before else [*command, *config]) == 0
@@ -163,7 +163,7 @@ def test_contract_when_the_configuration_names_it_comes_from_the_environment(
 
     is_retired = {}
     for version in ('1.2', '1.3'):
-        assert cli.main(['openapi', '--version', version]) == 0
+        assert cli.main(['openapi', version]) == 0
         document = json.loads(capsys.readouterr().out)
         is_retired[version] = 'sunset' in document['info']['x-openstack']
 

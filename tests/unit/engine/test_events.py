@@ -82,20 +82,6 @@ def test_failed_and_cancelled_actions_have_events_of_their_levels(
     assert [event.level for event in listed(engine, level=['40'])] == ['ERROR']
 
 
-def test_event_recorded_by_an_earlier_release_shows_its_phase(
-    harness: engine_harness.Harness,
-) -> None:
-    engine = harness.engine()
-    request_helpers.create_cluster(engine, 0)
-
-    def released(session: Any) -> None:
-        for event in session.query(models.Event):
-            event.status = 'ACTIVE'
-
-    harness.database.write(released)
-    assert [phase for _action, phase in phases(engine)] == ['start', 'end']
-
-
 def test_event_of_a_member_names_its_cluster(
     harness: engine_harness.Harness,
 ) -> None:

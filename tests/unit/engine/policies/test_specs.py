@@ -107,13 +107,6 @@ LONG: list[tuple[str, str, int, dict[str, Any]]] = [
 ]
 
 
-def test_stored_time_above_maximum_is_clamped() -> None:
-    properties = {'pool': {'subnet': 's'}, 'lb_status_timeout': 2**62}
-    name = 'senlin.policy.loadbalance-1.3'
-    stored = REGISTRY.properties_of(name, spec(name, properties))
-    assert stored['lb_status_timeout'] == 3600
-
-
 @pytest.mark.parametrize(
     ('name', 'properties', 'message'),
     [

@@ -109,7 +109,6 @@ def test_diff_when_a_removed_part_returns_reports_an_alarm(
     [
         (['openapi'], '1.5'),
         (['openapi', '1.2'], '1.2'),
-        (['openapi', '--version', '1.2'], '1.2'),
     ],
 )
 def test_openapi_prints_the_document(argv, version, capsys):

@@ -611,28 +611,28 @@ def obey(advice: str, released: str, edited: str) -> str:
 
 @pytest.mark.parametrize(('rule', 'released', 'edited', 'accepted'), WORDS)
 def test_check_when_its_advice_in_words_is_followed_passes(
-    shop: Callable[[str], None],
+    replace_shop: Callable[[str], None],
     rule: str,
     released: str,
     edited: str,
     accepted: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    shop(released)
+    replace_shop(released)
     assert cli.main(['init', '--import', 'shop:register_all']) == 0
     assert cli.main(['release', '1']) == 0
     lock = pathlib.Path(parse.DEFAULT_PATH)
     if accepted:
         head, release, rest = lock.read_text().partition('release 1\n')
         lock.write_text(f'{head}{release}{accepted}\n{rest}')
-    shop(edited)
+    replace_shop(edited)
     capsys.readouterr()
     assert cli.main(['check', '-o', 'json']) == 1
     findings = json.loads(capsys.readouterr().out)['findings']
     (finding,) = (f for f in findings if f['rule'] == rule)
     (advice,) = finding['write']
     edited = obey(advice, released, edited)
-    shop(edited)
+    replace_shop(edited)
     if rule == 'MAJOR_STAYS':  # the new class is not in the lock yet
         assert cli.main(['update']) == 0
     assert cli.main(['check']) == 0, capsys.readouterr().out
