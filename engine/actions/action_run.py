@@ -199,7 +199,8 @@ class ActionRun:
             raise
         except USER_ERRORS as error:
             self._fail_target(str(error))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
+            # A plug-in may call sys.exit(), which would end this thread.
             LOG.exception('The action failed')
             self._fail_target(f'internal error: {type(error).__name__}')
 

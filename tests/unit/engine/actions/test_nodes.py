@@ -38,6 +38,27 @@ def test_failed_create_sets_error_with_reason(
     harness.assert_idle()
 
 
+@pytest.mark.parametrize('error', [KeyError('x'), SystemExit(1), SystemExit()])
+def test_defect_of_a_provider_ends_only_its_action(
+    harness: engine_harness.Harness,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+) -> None:
+    engine = harness.engine()
+
+    def fail(*_args: Any, **_kwargs: Any) -> None:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(engine.runtime.provider.servers, 'create', fail)
+        node = request_helpers.create_node(engine)
+    shown = request_helpers.get_node(engine, node)
+    assert shown.status == 'ERROR'
+    assert type(error).__name__ in shown.status_reason
+    assert harness.statuses('NODE_CREATE') == ['FAILED']
+    harness.assert_idle()
+
+
 def test_create_in_a_cluster_increases_desired_capacity(
     any_harness: engine_harness.Harness,
 ) -> None:
