@@ -24,11 +24,12 @@ that request's version, with its own signature and the attributes that other
 decorators gave it. Frameworks that read those, such as Pecan and WSME, need no
 change. If the request is an argument, :func:`resolve` returns that function.
 
-Declare the ranges in any order. An overlap raises an error at the
-declaration. :func:`check` finds the faults that only show later: a gap between
-two ranges, a range that the service never serves, and a function replaced by a
-plain one of the same name. The result of a lookup is cached, so that dispatch
-takes one dictionary access for any number of versions.
+Declare the ranges in any order. An overlap raises an error at the declaration.
+:func:`~vobjects.controllers.dispatch_check.check` finds the faults that only
+show later: a gap between two ranges, a range that the service never serves,
+and a function replaced by a plain one of the same name. The result of a lookup
+is cached, so that dispatch takes one dictionary access for any number of
+versions.
 
 In a class, one plain function replaces all of them.
 """

@@ -45,7 +45,7 @@ class ServerMembership(Membership):
     def join(self, wait: Callable[[float], Any] | None = None) -> None:
         """Pass the join barrier and change the state to ``up``.
 
-        Call it after :meth:`start` and before you consume messages.
+        Call it after ``start()`` and before you consume messages.
 
         :param wait: sleeps for a number of seconds; a true result aborts
         :raises vobjects.exceptions.NoLivePeer: the ledger does not respond;

@@ -70,7 +70,7 @@ def dumps(primitive: Any, *, finite: bool = False) -> bytes:
 def loads(text: bytes) -> Any:
     """Return the value of a JSON text in UTF-8.
 
-    :raises ValueError: the text is not JSON, or see :func:`check_size`
+    :raises ValueError: the text is not JSON, or has too many values
     """
     check_size(text)
     try:

@@ -178,7 +178,7 @@ class LedgerStatements:
         ahead: float,
         has_jumped: Callable[[float], bool],
     ) -> list[SilentMember]:
-        """See :func:`vobjects.rpc.sql.silent.find_silent`."""
+        """Return the members to expire; see ``silent.find_silent``."""
         return find_silent(
             transaction,
             self._members,
