@@ -50,7 +50,7 @@ def server_url(backend: str) -> sqlalchemy.URL:
 def unavailable_reason(backend: str) -> str | None:
     """Return why a server is unavailable; None if it is available."""
     try:
-        with administration(backend):
+        with _administration(backend):
             return None
     except (sqlalchemy.exc.SQLAlchemyError, ImportError) as error:
         reason = str(error).splitlines()[0]
@@ -77,20 +77,19 @@ def temporary(backend: str, directory: pathlib.Path) -> Iterator[str]:
         yield f'sqlite:///{directory / name}.sqlite'
         return
     require(backend)
-    with administration(backend) as connection:
+    with _administration(backend) as connection:
         connection.exec_driver_sql(f'CREATE DATABASE {name}')
     try:
         url = server_url(backend).set(database=name)
         yield url.render_as_string(hide_password=False)
     finally:
         force = ' WITH (FORCE)' if backend == 'postgresql' else ''
-        with administration(backend) as connection:
+        with _administration(backend) as connection:
             connection.exec_driver_sql(f'DROP DATABASE {name}{force}')
 
 
 @contextlib.contextmanager
-def administration(backend: str) -> Iterator[sqlalchemy.Connection]:
-    """Yield a connection of the administrator of a server."""
+def _administration(backend: str) -> Iterator[sqlalchemy.Connection]:
     engine = sqlalchemy.create_engine(
         server_url(backend), isolation_level='AUTOCOMMIT'
     )

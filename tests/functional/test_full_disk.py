@@ -11,14 +11,11 @@ import contextlib
 import errno
 import pathlib
 import re
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 
 import pytest
 
-from tests import databases
 from tests.functional.processes import wait_for
 from tests.functional.rest import SPEC, RestClient, unique
 from tests.functional.test_up import Up
@@ -27,7 +24,7 @@ from tests.functional.test_up import Up
 @contextlib.contextmanager
 def mounted(directory: pathlib.Path, megabytes: int) -> Iterator[None]:
     """Mount a small disk; skip the test if that is not permitted."""
-    directory.mkdir(mode=0o700, exist_ok=True)
+    directory.mkdir(mode=0o700)
     try:
         done = subprocess.run(
             [
@@ -83,41 +80,6 @@ def up(tmp_path: pathlib.Path) -> Iterator[Up]:
             running.stop()
 
 
-@contextlib.contextmanager
-def database_on(directory: pathlib.Path) -> Iterator[str]:
-    """Yield the URL of a database of PostgreSQL whose files are in a folder.
-
-    The server of this host must run as the user ``postgres``.
-    """
-    databases.require('postgresql')
-    name = unique('vobjects_test').replace('-', '_')
-    try:
-        shutil.chown(directory, 'postgres')
-    except LookupError as error:
-        pytest.skip(f'the server of PostgreSQL is elsewhere: {error}')
-    with databases.administration('postgresql') as connection:
-        connection.exec_driver_sql(
-            f"CREATE TABLESPACE {name} LOCATION '{directory}'"
-        )
-        connection.exec_driver_sql(f'CREATE DATABASE {name} TABLESPACE {name}')
-        try:
-            url = databases.server_url('postgresql').set(database=name)
-            yield url.render_as_string(hide_password=False)
-        finally:
-            connection.exec_driver_sql(f'DROP DATABASE {name} WITH (FORCE)')
-            connection.exec_driver_sql(f'DROP TABLESPACE {name}')
-
-
-@pytest.fixture
-def server_disk() -> Iterator[pathlib.Path]:
-    """A disk that the server of PostgreSQL can reach."""
-    with tempfile.TemporaryDirectory() as folder:
-        pathlib.Path(folder).chmod(0o755)
-        disk = pathlib.Path(folder) / 'disk'
-        with mounted(disk, 48):
-            yield disk
-
-
 def create(rest: RestClient) -> int:
     """Return the status of a request that changes something."""
     body = {'profile': {'name': unique('p'), 'spec': SPEC}}
@@ -155,37 +117,6 @@ def test_full_disk_of_the_state_means_503_until_there_is_space(up: Up) -> None:
     assert loggers.pop('api.middleware') == 1, refused
     assert not loggers
     assert lines(up, 'Traceback') == []
-
-
-@pytest.mark.postgresql
-def test_full_disk_of_the_server_means_503_until_there_is_space(
-    tmp_path: pathlib.Path, server_disk: pathlib.Path
-) -> None:
-    with database_on(server_disk) as url:
-        up = Up(tmp_path / 'state', '--engines=1', f'--database={url}')
-        try:
-            up.wait_until_ready()
-            children = {name: up.pid_of(name) for name in ('api', 'engine')}
-            with RestClient(up.url) as rest:
-                assert create(rest) == 201
-                with filled(server_disk):
-                    # The pages of the tables have some space.
-                    wait_for('refusal', lambda: create(rest) == 503)
-                    for _ in range(20):
-                        assert create(rest) == 503
-                    shown = rest.request('GET', '/v1/profiles?limit=1')
-                    assert shown.status_code == 200
-                wait_for('acceptance', lambda: create(rest) == 201)
-            assert {name: up.pid_of(name) for name in children} == children
-            refused = lines(up, 'accepts no changes: .*No space left')
-            loggers = collections.Counter(line.split()[3] for line in refused)
-            accepted = len(lines(up, 'accepts changes again'))
-            assert 1 <= loggers.pop('engine.db.database') == accepted, refused
-            assert 1 <= loggers.pop('api.middleware') <= accepted <= 4, refused
-            assert not loggers
-            assert lines(up, 'Traceback') == []
-        finally:
-            up.stop()
 
 
 def test_full_disk_of_the_logs_stops_no_request(up: Up) -> None:
