@@ -722,9 +722,7 @@ def test_openapi_document_describes_the_version(
     cluster: bool,
 ) -> None:
     document = json.loads(
-        installed[NEW].run(
-            'cluster-infra-contract', 'openapi', '--version', version
-        )
+        installed[NEW].run('cluster-infra-contract', 'openapi', version)
     )
     openapi_spec_validator.validate(document)
     text = json.dumps(document)

@@ -222,7 +222,7 @@ def test_contract_is_read_from_decorators() -> None:
             '  additive  POST /v1/boxes: response 201.size is added',
         ],
     )
-    code, printed = read('openapi', '--version', '1.99')
+    code, printed = read('openapi', '1.99')
     assert code == 2
     assert 'use one of 1.0 to 1.10' in printed
 

@@ -113,8 +113,8 @@ def test_full_disk_of_the_state_means_503_until_there_is_space(up: Up) -> None:
     # state. The API and the engine each lose the fleet.
     accepted = len(lines(up, 'accepts changes again'))
     assert 1 <= loggers.pop('engine.db.database') == accepted <= 3, refused
-    assert loggers.pop('vobjects.rpc.membership:') <= 6, refused
-    assert loggers.pop('api.middleware') == 1, refused
+    assert loggers.pop('vobjects.rpc.membership:', 0) <= 6, refused
+    assert 1 <= loggers.pop('api.middleware') <= 3, refused
     assert not loggers
     assert lines(up, 'Traceback') == []
 

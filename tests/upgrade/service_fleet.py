@@ -155,8 +155,8 @@ class ServiceFleet(upgrade.Fleet):
         """Wait until the maximum is that of the running releases."""
         apis = {self._releases[name] for name in self._up() & APIS}
         engines = {self._releases[name] for name in self._up() - APIS}
-        if apis - {NEW, PYAMQP} or REAL in engines:
-            return  # that release has another maximum
+        if not apis or apis - {NEW, PYAMQP} or REAL in engines:
+            return  # nobody offers a maximum, or it is another one
         maximum = '1.7' if OLD in engines else NEWEST
         with RestClient(self._balancer.url) as rest:
             mixed_fleet.wait_for_maximum(rest, maximum)

@@ -61,8 +61,8 @@ def baseline() -> revisions.Environment:
             id='embedded-sqlite',
             marks=pytest.mark.long,
         ),
-        # The old code uses the RabbitMQ driver of oslo.messaging.
-        Platform('rabbit', 'postgresql').parameter(),
+        # test_drivers has peers with other drivers for RabbitMQ.
+        Platform('pyamqp', 'postgresql').parameter(),
     ],
 )
 def test_upgrade_from_real_old_code_under_load(
