@@ -60,8 +60,8 @@ class Call:
 
         :raises RuntimeError: the versions lack a type of the response
         """
-        if isinstance(response, response_text.ResponseText):
-            return response.dump()  # from a record
+        if isinstance(response, RecordedText):
+            return response.text
         if self._text is None or self._text[0] is not response:
             assert self.shown is not None
             try:
@@ -130,7 +130,7 @@ def record_of(response: Any, versions: Manifest | None) -> str:
 
 
 def recorded_response(record: Record) -> Any:
-    """Return the response in a record."""
+    """Return the response in a record; a text is not read: see `write`."""
     if isinstance(record, RecordedText):
-        return response_text.load(record.text)
+        return record
     return serializer.from_wire(record.content)

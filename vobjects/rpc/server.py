@@ -33,7 +33,6 @@ from vobjects import exceptions, json_depth, objects
 from vobjects.objects.codec import ovo_methods
 from vobjects.objects.manifest import Manifest, local, minimum
 from vobjects.rpc import byte_budget, call_state, fleet_types, serializer
-from vobjects.rpc.response_text import ResponseText
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
@@ -265,7 +264,9 @@ class Endpoint:
             call.part = shown['part']
         with self._own_error(call.type_name):
             response = self._handle(handler, caller, message, call)
-            if call.shown is not None or isinstance(response, ResponseText):
+            if call.shown is not None or isinstance(
+                response, fleet_types.RecordedText
+            ):
                 return call.write(response)
             if isinstance(request, str):
                 written: Any = call.serialize(response, manifest).decode()
