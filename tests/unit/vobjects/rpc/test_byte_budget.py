@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from concurrent import futures
 from typing import Any
 
 import pytest
 
+from tests.waiting import eventually
 from vobjects.rpc import byte_budget
 
 
@@ -57,8 +57,7 @@ def waiting(
         target=lambda: future.set_result(budget.reserve(size, owner)),
         daemon=True,
     ).start()
-    while not future.done() and budget.waiting == before:
-        time.sleep(0.001)
+    eventually(lambda: future.done() or budget.waiting != before)
     return future
 
 
