@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
-import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from vobjects import objects
+from vobjects import objects, wire
 from vobjects.clustering import resources
 from vobjects.contract.type_schemas import (
     Schema,
@@ -66,7 +65,7 @@ def _object(*members: tuple[str, bytes]) -> bytes:
 
 def with_links(body: bytes, href: str) -> bytes:
     """Add the URL of the next page to the body of a page."""
-    links = json.dumps([{'rel': 'next', 'href': href}]).encode()
+    links = wire.dumps([{'rel': 'next', 'href': href}])
     return b'%b,"links":%b}' % (body[:-1], links)
 
 
@@ -142,13 +141,13 @@ def _with_cluster(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _render_event(result: ResponseText) -> Rendered:
-    event = _with_cluster(json.loads(result.body))
-    return Rendered(json.dumps({'event': event}).encode())
+    event = _with_cluster(wire.loads(result.body))
+    return Rendered(wire.dumps({'event': event}, finite=True))
 
 
 def _render_events(result: ResponseText) -> Rendered:
-    events = [_with_cluster(event) for event in json.loads(result.body)]
-    return Rendered(json.dumps({'events': events}).encode())
+    events = [_with_cluster(event) for event in wire.loads(result.body)]
+    return Rendered(wire.dumps({'events': events}, finite=True))
 
 
 def _event_schema(version: Version, early: bool) -> Schema | None:
@@ -162,10 +161,10 @@ def _event_schema(version: Version, early: bool) -> Schema | None:
 
 
 def _render_build_info(result: ResponseText) -> Rendered:
-    builds = json.loads(result.body)
+    builds = wire.loads(result.body)
     # The API's own revision; the engine cannot know it.
     builds['api'] = {'revision': importlib.metadata.version('vobjects')}
-    return Rendered(json.dumps({'build_info': builds}).encode())
+    return Rendered(wire.dumps({'build_info': builds}, finite=True))
 
 
 _ACTION_ID: Schema = {'type': 'string', 'format': 'uuid'}
