@@ -25,6 +25,12 @@ def caller(*roles: str) -> RequestContext:
     return RequestContext(user_id='u', project_id='p', roles=list(roles))
 
 
+def use_policy_file(conf: Any, file: pathlib.Path) -> None:
+    """Select a policy file, for this configuration only."""
+    oslo_policy_opts.set_defaults(conf)  # registers the options
+    conf.set_override('policy_file', str(file), 'oslo_policy')
+
+
 def is_allowed(
     enforcer: policy.Enforcer, context: RequestContext, rule: str
 ) -> bool:
@@ -91,8 +97,7 @@ def test_closed_rule_denies_its_actions_to_receivers(
     file = tmp_path / 'policy.yaml'
     file.write_text(json.dumps({rule: 'rule:context_is_admin'}))
     conf = conftest.make_conf()
-    policy.Enforcer(conf)  # registers the options
-    conf.set_override('policy_file', str(file), 'oslo_policy')
+    use_policy_file(conf, file)
     enforcer = policy.Enforcer(conf)
     denied = enforcer.denied_actions(caller('member'))
     assert denied == [
@@ -108,8 +113,7 @@ def test_rule_when_the_file_changes_is_heard_soon(
     file = tmp_path / 'policy.yaml'
     file.write_text(json.dumps({'clusters:get': '!'}))
     conf = conftest.make_conf()
-    policy.Enforcer(conf)  # registers the options
-    conf.set_override('policy_file', str(file), 'oslo_policy')
+    use_policy_file(conf, file)
     enforcer = policy.Enforcer(conf, clock=lambda: now[0])
     assert not is_allowed(enforcer, caller('admin'), 'clusters:get')
     file.write_text(json.dumps({'clusters:get': '@'}))
@@ -171,8 +175,7 @@ def test_rules_when_the_file_is_damaged_stay_in_force(
     file = tmp_path / 'policy.yaml'
     file.write_text('"clusters:delete": "role:boss"\n')
     conf = conftest.make_conf()
-    oslo_policy_opts.set_defaults(conf, str(file))
-    conf.set_override('policy_file', str(file), 'oslo_policy')
+    use_policy_file(conf, file)
     enforcer = policy.Enforcer(conf, clock=lambda: now[0])
 
     def allows() -> bool:
@@ -220,7 +223,7 @@ def test_configuration_when_the_policy_file_is_broken_names_it_in_a_line(
     file = tmp_path / 'policy.yaml'
     file.write_bytes(content)
     conf = conftest.make_conf()
-    oslo_policy_opts.set_defaults(conf, policy_file=str(file))
+    use_policy_file(conf, file)
     with pytest.raises(policy.InvalidPolicy) as caught:
         policy.check(conf)
     text = str(caught.value)
@@ -237,5 +240,5 @@ def test_configuration_when_a_policy_rule_is_simple_is_accepted(
     file = tmp_path / 'policy.yaml'
     file.write_text(f'clusters:get: {rule if rule == "[]" else repr(rule)}')
     conf = conftest.make_conf()
-    oslo_policy_opts.set_defaults(conf, policy_file=str(file))
+    use_policy_file(conf, file)
     policy.check(conf)
