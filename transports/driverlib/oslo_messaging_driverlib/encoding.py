@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import msgspec
@@ -26,6 +27,14 @@ _encode = json.JSONEncoder(
 ).encode
 
 _decode = msgspec.json.Decoder().decode
+
+#: Maximum number of values in a text, at any depth. In memory, a short value
+#: needs 30 times as many bytes as its text.
+MAX_VALUES = 1 << 20
+
+# Terminated or not. The possessive quantifiers keep it linear for hostile
+# input.
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
 #: Instances of exactly these classes are finite.
 _FINITE = frozenset({str, int, bool, type(None)})
@@ -49,8 +58,11 @@ def encode(value: Any) -> bytes:
 def decode(text: bytes) -> Any:
     """Return the value of a JSON text in UTF-8.
 
-    :raises ValueError: it is not JSON
+    :raises ValueError: it is not JSON, or has more than :data:`MAX_VALUES`
+        values
     """
+    if len(text) > MAX_VALUES and _has_too_many_values(text):
+        raise ValueError(f'JSON text has more than {MAX_VALUES} values')
     try:
         return _decode(text)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -59,6 +71,28 @@ def decode(text: bytes) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError('JSON text is nested too deeply') from None
+
+
+def _has_too_many_values(text: bytes) -> bool:
+    """Tell whether a text has too many values; takes no more memory."""
+    if _separators(text) < MAX_VALUES:
+        return False
+    number = start = 0
+    for strings, match in enumerate(_STRING.finditer(text)):
+        number += _separators(text[start : match.start()])
+        start = match.end()
+        # Each value has at most one name.
+        if number >= MAX_VALUES or strings > 2 * MAX_VALUES:
+            return True
+    return number + _separators(text[start:]) >= MAX_VALUES
+
+
+def _separators(text: bytes) -> int:
+    """Return the number of values but the first, in text without strings.
+
+    Empty objects and arrays count twice.
+    """
+    return text.count(b',') + text.count(b'[') + text.count(b'{')
 
 
 def _is_finite(value: Any) -> bool:

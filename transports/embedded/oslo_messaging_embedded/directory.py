@@ -6,6 +6,7 @@
     ROOT/                               0700, owned by this user
         TOPIC.HASH/                     one per exchange and topic
             SERVER.HASH.INSTANCE        a listening socket, 0600
+            .drain.SERVER.HASH...       one that only fanouts are sent to
 
 The names are readable, and the hashes make topics and servers unique. INSTANCE
 is unique: no listener reuses the name of another. A socket is renamed to its
@@ -49,6 +50,10 @@ TEMPORARY_MAX_AGE = 60.0
 BACKLOG = 1024
 
 _TEMPORARY_PREFIX = '.'
+
+#: Begins the names of sockets to which only fanouts are sent. Earlier releases
+#: ignore such sockets.
+DRAINING_PREFIX = '.drain.'
 _UNSAFE_CHARACTERS = re.compile(r'[^A-Za-z0-9_-]')
 
 
@@ -69,6 +74,15 @@ class ListeningSocket(NamedTuple):
 
     socket: socket.socket
     path: str
+
+    def drain(self) -> ListeningSocket:
+        """Rename the path, so that senders use it for fanouts only."""
+        directory, name = os.path.split(self.path)
+        if name.startswith(DRAINING_PREFIX):
+            return self
+        path = os.path.join(directory, DRAINING_PREFIX + name)
+        os.rename(self.path, path)
+        return self._replace(path=path)
 
     def unlink(self) -> None:
         """Remove the path, so that no new sender connects."""
@@ -172,7 +186,7 @@ class SocketNames:
             names = sorted(
                 name
                 for name in os.listdir(self.path)
-                if not name.startswith(_TEMPORARY_PREFIX)
+                if not _is_temporary(name)
             )
         except FileNotFoundError:
             modified, names = 0, []
@@ -261,12 +275,18 @@ def _remove_stale_sockets(topic: str) -> None:
     """Remove sockets of listeners that died before the final rename."""
     with os.scandir(topic) as entries:
         for entry in entries:
-            if not entry.name.startswith(_TEMPORARY_PREFIX):
+            if not _is_temporary(entry.name):
                 continue
             with contextlib.suppress(FileNotFoundError):
                 age = time.time() - entry.stat(follow_symlinks=False).st_mtime
                 if age > TEMPORARY_MAX_AGE:
                     os.unlink(entry.path)
+
+
+def _is_temporary(name: str) -> bool:
+    return name.startswith(_TEMPORARY_PREFIX) and not name.startswith(
+        DRAINING_PREFIX
+    )
 
 
 def _slug(text: str) -> str:

@@ -87,6 +87,12 @@ class Listener(oslo_api.Listener):  # type: ignore[misc]
         )
         self._thread.start()
 
+    def drain(self) -> None:
+        """Receive only messages to all servers of the topic from now on."""
+        with self._lock:
+            if not self._stopping:
+                self._listening = self._listening.drain()
+
     def stop(self) -> None:
         """Stop receiving messages; calls in progress continue."""
         with self._lock:

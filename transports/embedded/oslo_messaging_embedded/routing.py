@@ -123,7 +123,7 @@ class Router:
         """
         number = next(self._numbers)
         data = framing.pack(FrameKind.FANOUT, number, payload, self._limit)
-        for server in self._topic(address).servers(None):
+        for server in self._topic(address).all_servers():
             try:
                 deadline = Deadline(seconds)
                 with server.connection(deadline) as connection:

@@ -20,7 +20,11 @@ from collections.abc import Iterator
 from oslo_messaging_driverlib.deadline import Deadline
 from oslo_messaging_embedded import directory
 from oslo_messaging_embedded.connection import Connection
-from oslo_messaging_embedded.directory import SocketNames, server_prefix
+from oslo_messaging_embedded.directory import (
+    DRAINING_PREFIX,
+    SocketNames,
+    server_prefix,
+)
 
 
 class ConnectionPool:
@@ -101,23 +105,27 @@ class TopicServers:
     def servers(self, name: str | None) -> list[ConnectionPool]:
         """Return the servers to try, in order.
 
-        :param name: name of one server; None: all servers, starting with the
-            next one at each call
+        They start with the next one at each call.
+
+        :param name: name of the servers; None: all servers
         """
         with self._lock:
-            names = self._socket_names.names()
-            if names is not None:
-                self._update(names)
-            if name is not None:
-                prefix = server_prefix(name)
-                return [
-                    server
-                    for file_name, server in self._servers.items()
-                    if file_name.startswith(prefix)
-                ]
-            servers = list(self._servers.values())
+            self._read()
+            prefix = '' if name is None else server_prefix(name)
+            servers = [
+                server
+                for file_name, server in self._servers.items()
+                if file_name.startswith(prefix)
+                and not file_name.startswith(DRAINING_PREFIX)
+            ]
             first = next(self._turns) % len(servers) if servers else 0
         return servers[first:] + servers[:first]
+
+    def all_servers(self) -> list[ConnectionPool]:
+        """Return all servers, including those that are about to stop."""
+        with self._lock:
+            self._read()
+            return list(self._servers.values())
 
     def close(self) -> None:
         """Close all connections; busy ones after their use."""
@@ -128,6 +136,11 @@ class TopicServers:
         """Close all connections in a child process."""
         for server in self._servers.values():
             server.close_in_child()
+
+    def _read(self) -> None:
+        names = self._socket_names.names()
+        if names is not None:
+            self._update(names)
 
     def _update(self, names: list[str]) -> None:
         known, self._servers = self._servers, {}

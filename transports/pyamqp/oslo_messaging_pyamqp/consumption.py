@@ -107,15 +107,24 @@ class Consumption:
             LOG.debug('Consuming after the next connection: %s', error)
             self.link.abort()
 
+    def drain(self) -> None:
+        """Consume only from the queues that only this process knows."""
+        shared = self._names
+        self._names = [q.name for q in self._queues if q.is_private]
+        self._cancel([name for name in shared if name not in self._names])
+
     def stop(self) -> None:
         """Stop consuming; messages that have arrived can be acknowledged."""
         self._is_consuming = False
+        self._cancel(self._names)
+
+    def _cancel(self, names: list[str]) -> None:
         channel = self._channel
         if channel is None:
             return
         channel.timeout = STOP_TIMEOUT
         try:
-            for name in self._names:
+            for name in names:
                 channel.basic_cancel(name)
         except (OSError, amqp.AMQPError) as error:
             LOG.info('Could not cancel consumption: %s', error)

@@ -72,6 +72,10 @@ class Listener(oslo_api.Listener):  # type: ignore[misc]
         super().start(on_incoming_callback)
         self.consumption.start()
 
+    def drain(self) -> None:
+        """Receive only messages to all servers of the topic from now on."""
+        self.consumption.drain()
+
     def stop(self) -> None:
         """Stop consuming; calls in progress continue."""
         self.consumption.stop()

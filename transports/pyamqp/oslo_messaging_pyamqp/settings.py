@@ -134,8 +134,11 @@ class Settings:
             retry_step=options.rabbit_retry_backoff,
             retry_max=options.rabbit_interval_max,
             tls=_tls_arguments(options) if options.ssl else None,
-            verify_hostname=bool(options.ssl_ca_file)
-            and options.get('ssl_enforce_hostname_verification', True),
+            # Not only with ssl_ca_file: the authorities of the system sign
+            # certificates of anybody's hosts.
+            verify_hostname=options.get(
+                'ssl_enforce_hostname_verification', True
+            ),
             prefetch=options.rabbit_qos_prefetch_count,
             missing_queue_timeout=options.kombu_missing_consumer_retry_timeout,
             compression=options.kombu_compression or '',
