@@ -17,6 +17,7 @@
     ├── DeadlinePassed          the caller of a request has given up
     └── FleetError              a problem with the live peers
         ├── NoLivePeer          no peer has reported, or none responds
+        │   └── NoCapablePeer   none supports what a request needs
         └── UnknownManifest     the server does not know a manifest's digest
 
 Each message states the problem, its location and the fix.
@@ -29,6 +30,24 @@ from collections.abc import Iterable
 from typing import Any
 
 from vobjects import suggestions
+
+__all__ = [
+    'ConversionError',
+    'DeadlinePassed',
+    'DeclarationError',
+    'FieldsMissing',
+    'FleetError',
+    'InvalidVersion',
+    'LossyDowngrade',
+    'NoCapablePeer',
+    'NoLivePeer',
+    'NoSuchField',
+    'ServiceError',
+    'UnknownField',
+    'Unreachable',
+    'UnsupportedType',
+    'VobjectsError',
+]
 
 #: Maximum length of a caller's value in an error message, in characters.
 MAX_VALUE_LENGTH = 60
@@ -237,6 +256,10 @@ class UnsupportedType(ConversionError):
         return f'a peer does not support {self.type_name}{because}'
 
 
+#: Errors of peers whose release is too old for an object.
+TOO_OLD = LossyDowngrade, UnsupportedType
+
+
 class UnknownField(ConversionError):
     """A primitive has a field that its stated version does not have."""
 
@@ -289,11 +312,19 @@ class ServiceError(Exception):
 
     :cvar status: HTTP status of the response if an API does not handle the
         error itself; None: 500, without the message
+    :cvar code: code in the response; empty: the words of the class's name
+    :cvar title: the problem, the same for each occurrence; empty: the phrase
+        of the status
     :ivar message: the problem, its place and the fix; see
-        :func:`message_text`
+        ``message_text``
+    :ivar compat_message: wording that clients of the service expect, such as
+        Senlin's; empty: the message
     """
 
     status: int | None = None
+    code: str = ''
+    title: str = ''
+    compat_message: str = ''
 
     def __init__(self, message: str, *details: str) -> None:
         self.message = message_text(message)
@@ -309,6 +340,20 @@ class FleetError(VobjectsError):
 
 class NoLivePeer(FleetError):
     """No peer has reported, or none responds."""
+
+
+class NoCapablePeer(NoLivePeer):
+    """No live server supports all versions that a request needs.
+
+    :ivar needs: the versions that not all servers support, in words
+    """
+
+    def __init__(self, needs: str) -> None:
+        self.needs = needs
+        super().__init__(needs)
+
+    def __str__(self) -> str:
+        return f'no live server supports {self.needs}'
 
 
 class UnknownManifest(FleetError):

@@ -24,8 +24,10 @@ method.
     adoption        add the compiled codec to existing oslo.versionedobjects
                     classes
     nested_downgrade  downgrade nested objects for an older peer
+    annotated_fields  declare fields by annotations
     codec           compile functions for each versioned class, to convert
                     objects faster
+    conversions     conversions of values whose inverse and loss are known
     conversion_plan  plans: how to convert the data of a type between two of
                     its versions
     declaration_checks  check at registration that fields can do what their
@@ -52,33 +54,16 @@ method.
 from __future__ import annotations
 
 from vobjects import _threading  # isort: skip  # noqa: F401 - goes first
-from vobjects.objects.kinds import ObjectListBase, Request, Resource
-from vobjects.objects.nested_downgrade import Manifest
-from vobjects.objects.object import AnyField, Object
-from vobjects.objects.primitives import (
-    to_json,
-    to_json_list,
-    to_json_text,
-    versions_in,
-)
-from vobjects.objects.registration import (
-    register,
-    registered_type,
-    registered_types,
-)
-
-__all__ = [
-    'AnyField',
-    'Manifest',
-    'Object',
-    'ObjectListBase',
-    'Request',
-    'Resource',
-    'register',
-    'registered_type',
-    'registered_types',
-    'to_json',
-    'to_json_list',
-    'to_json_text',
-    'versions_in',
-]
+from vobjects.objects.kinds import ObjectListBase as ObjectListBase
+from vobjects.objects.kinds import Request as Request
+from vobjects.objects.kinds import Resource as Resource
+from vobjects.objects.nested_downgrade import Manifest as Manifest
+from vobjects.objects.object import AnyField as AnyField
+from vobjects.objects.object import Object as Object
+from vobjects.objects.primitives import to_json as to_json
+from vobjects.objects.primitives import to_json_list as to_json_list
+from vobjects.objects.primitives import to_json_text as to_json_text
+from vobjects.objects.primitives import versions_in as versions_in
+from vobjects.objects.registration import register as register
+from vobjects.objects.registration import registered_type as registered_type
+from vobjects.objects.registration import registered_types as registered_types

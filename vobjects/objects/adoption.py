@@ -16,15 +16,25 @@ Replaced methods and fields of an adopted class are detected, and a replaced
 ``VersionedObject.obj_from_primitive``. Changes that tests may make are not
 detected if they replace another method of ``VersionedObject``, or the property
 of a field, or if they change attributes of a field object.
+
+The manifest of the process contains the adopted types. A class may have a
+``VERSION_MAP``, as a ``Resource`` has: the API then offers a microversion once
+all live servers support the version that it maps to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import weakref
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+from oslo_versionedobjects import base as ovo_base
 
 from vobjects.objects.codec import ovo_methods
 from vobjects.objects.codec.override_detection import VersionedObject
+
+#: The classes that :func:`adopt` has adopted.
+_adopted: weakref.WeakSet[type[VersionedObject]] = weakref.WeakSet()
 
 
 def adopt(classes: Any) -> list[type[VersionedObject]]:
@@ -37,7 +47,15 @@ def adopt(classes: Any) -> list[type[VersionedObject]]:
     adopted = list(_classes_of(classes))
     for cls in adopted:
         ovo_methods.install(_root_of(cls))
+        _adopted.add(cls)
     return adopted
+
+
+def adopted_types() -> Iterator[type[VersionedObject]]:
+    """Yield the newest class of every adopted type, sorted by name."""
+    classes = ovo_base.VersionedObjectRegistry.obj_classes()
+    for name in sorted(classes):
+        yield from (cls for cls in classes[name][:1] if cls in _adopted)
 
 
 def _classes_of(

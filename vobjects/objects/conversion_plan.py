@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from oslo_versionedobjects import fields as ovo_fields
@@ -18,10 +18,10 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects import exceptions
 from vobjects.field_values import holds_objects
 from vobjects.fields import is_required
+from vobjects.objects.conversions import Converter
 from vobjects.sensitive import HIDDEN
 from vobjects.versions import Version
 
-Converter = Callable[[Any], Any]
 AnyField = ovo_fields.Field[Any]
 
 #: Whether a conversion raises an error for a value that the target cannot
@@ -142,6 +142,14 @@ class Drop:
     needs: Version
     ignore: bool
     steps: tuple[Step, ...] = ()
+    default: Any = dataclasses.field(init=False, default=OMITTED)
+    default_type: Any = dataclasses.field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.harmless and not self.steps:
+            default = self.harmless[-1]
+            object.__setattr__(self, 'default', default)
+            object.__setattr__(self, 'default_type', type(default))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -169,6 +177,43 @@ class Fill:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Part:
+    """A field that older versions have at the end of another field.
+
+    Without a value, the older text ends with the separator if the other field
+    contains it; so each text stands for one pair of values.
+    """
+
+    whole: str
+    name: str
+    separator: str
+
+    def join(self, data: dict[str, Any]) -> None:
+        """Append the value to the other field.
+
+        A value that cannot be appended stays in the data.
+        """
+        whole, part = data.get(self.whole), data.get(self.name)
+        if not isinstance(whole, str):
+            return
+        if part and self.separator not in part:
+            data[self.whole] = f'{whole}{self.separator}{data.pop(self.name)}'
+        elif self.separator in whole:
+            data[self.whole] = whole + self.separator
+
+    def split(self, data: dict[str, Any]) -> None:
+        """Remove the value from the end of the other field."""
+        whole = data.get(self.whole)
+        if not isinstance(whole, str) or self.separator not in whole:
+            return
+        head, _, tail = whole.rpartition(self.separator)
+        if tail:
+            data |= {self.whole: head, self.name: tail}
+        elif self.separator in head:
+            data[self.whole] = head
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class ConversionPlan:
     """How to convert the data of one type between two of its versions."""
 
@@ -178,9 +223,16 @@ class ConversionPlan:
     drops: tuple[Drop, ...]
     carries: tuple[Carry, ...]
     fills: tuple[Fill, ...]
+    joins: tuple[Part, ...] = ()
+    splits: tuple[Part, ...] = ()
     secrets: frozenset[str] = frozenset()  # source names; not in errors
     # Source name -> type of the fields whose converters read objects.
     old_objects: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def only_drops(self) -> bool:
+        """Whether the other fields stay as they are."""
+        return not (self.carries or self.fills or self.joins or self.splits)
 
     @property
     def converted(self) -> frozenset[str]:
@@ -206,11 +258,25 @@ class ConversionPlan:
         :param data: the ``data`` part of a primitive, without unset fields
         :raises vobjects.exceptions.LossyDowngrade: see ``refuse_loss``
         """
+        for part in self.joins:
+            part.join(data)
         for drop in self.drops:
-            if drop.name in data:
-                if refuse_loss:
-                    self.check_drop(drop, data[drop.name], refuse_loss)
-                del data[drop.name]
+            value = data.pop(drop.name, OMITTED)
+            # Usually, it is null or the default.
+            if (
+                value is OMITTED
+                or not refuse_loss
+                or (value is None and refuse_loss is True and not drop.steps)
+                or (value == drop.default and type(value) is drop.default_type)
+            ):
+                continue
+            self.check_drop(drop, value, refuse_loss)
+        if self.carries or self.fills:
+            self._carry(data, refuse_loss)
+        for part in self.splits:
+            part.split(data)
+
+    def _carry(self, data: dict[str, Any], refuse_loss: RefuseLoss) -> None:
         # Remove all sources before adding targets: names may be swapped.
         carried = [
             (carry, data.pop(carry.source))

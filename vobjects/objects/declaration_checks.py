@@ -10,10 +10,16 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, field_schemas, field_values, fields
+from vobjects import (
+    exceptions,
+    field_schemas,
+    field_values,
+    fields,
+    unregistered,
+)
+from vobjects.objects.codec.override_detection import newest_class
 from vobjects.objects.field_changes import changes_of
 from vobjects.objects.kinds import Request
 from vobjects.objects.object import AnyField, Object
@@ -23,20 +29,25 @@ from vobjects.objects.object import AnyField, Object
 _in_requests: dict[str, str] = {}
 
 
-def check_fields(cls: type[Object], declared: Mapping[str, AnyField]) -> None:
+def check_fields(
+    cls: type[Object], declared: Mapping[str, AnyField], *, in_api: bool
+) -> None:
     """Check the fields of all versions of a type, before it is registered.
 
     :param declared: the fields of all versions, by their newest names
+    :param in_api: whether microversions show the type
     :raises vobjects.exceptions.DeclarationError: the message names the type,
         the field and the fix
     """
     name = cls.obj_name()
     for key, field in _all_forms(declared):
-        for field_type in _types_in(field._type):
+        for field_type in field_values.types_in(field._type):
             _check_type(f'{name}.{key}', field_type)
+            if in_api and isinstance(field_type, ovo_fields.Object):
+                _check_object(f'{name}.{key}', field_type)
         _check_default(f'{name}.{key}', key, field)
     outer = _in_requests.get(name)
-    if issubclass(cls, Request) or (outer and _newest(outer)):
+    if issubclass(cls, Request) or (outer and newest_class(outer)):
         _check_schemas(name, declared)
 
 
@@ -49,14 +60,6 @@ def _all_forms(
         for change in changes_of(field):
             if change.old_field is not None:
                 yield key, change.old_field
-
-
-def _types_in(field_type: Any) -> Iterator[Any]:
-    """Yield a field type and the types of its items, at any depth."""
-    while field_type is not None:
-        yield field_type
-        element = getattr(field_type, '_element_type', None)
-        field_type = getattr(element, '_type', None)
 
 
 def _check_type(where: str, field_type: Any) -> None:
@@ -82,6 +85,16 @@ def _check_type(where: str, field_type: Any) -> None:
                 f'{where}: a set cannot contain values of'
                 f' {type(item).__name__}, which are not hashable; use a List'
             )
+
+
+def _check_object(where: str, field_type: Any) -> None:
+    """Check that the API can show objects, if their type is registered."""
+    name = field_type._obj_name
+    cls = newest_class(name)
+    if cls is not None and not issubclass(cls, Object):
+        raise exceptions.DeclarationError(
+            f'{where}: {unregistered.problem(name)}'
+        )
 
 
 def _check_default(where: str, name: str, field: AnyField) -> None:
@@ -111,19 +124,14 @@ def _check_schemas(name: str, declared: Mapping[str, AnyField]) -> None:
         if not field_values.holds_objects(field._type):
             _check_schema(f'{name}.{key}', field)
             continue
-        *_, innermost = _types_in(field._type)
+        *_, innermost = field_values.types_in(field._type)
         inner_name = innermost._obj_name
         outer = _in_requests.get(inner_name)
-        if outer is None or _newest(outer) is None:
+        if outer is None or newest_class(outer) is None:
             _in_requests[inner_name] = name
-            inner = _newest(inner_name)
+            inner = newest_class(inner_name)
             if inner is not None and issubclass(inner, Object):
                 _check_schemas(inner_name, {**inner._removed, **inner.fields})
-
-
-def _newest(name: str) -> Any:
-    classes = ovo_base.VersionedObjectRegistry.obj_classes().get(name)
-    return classes[0] if classes else None
 
 
 def _check_schema(where: str, field: AnyField) -> None:
@@ -137,7 +145,7 @@ def _check_schema(where: str, field: AnyField) -> None:
 
 def _has_own_schema(field: AnyField) -> bool:
     """Tell whether a service implements the schema of a field."""
-    for owner in (type(field), *map(type, _types_in(field._type))):
+    for owner in (type(field), *map(type, field_values.types_in(field._type))):
         implementer = next(
             cls for cls in owner.__mro__ if 'get_schema' in vars(cls)
         )

@@ -14,7 +14,7 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects.field_values import default_primitive
+from vobjects.field_values import default_primitive, types_in
 from vobjects.fields import is_required
 from vobjects.objects.conversion_plan import (
     OMITTED,
@@ -37,6 +37,7 @@ class FieldSpan:
     :ivar on_removal: ``on_drop`` of ``removed``, if the type drops the field
     :ivar change: the change of type that started the span
     :ivar instead: of ``removed``, if the type drops the field
+    :ivar split_from: of ``added``
     """
 
     name: str
@@ -48,6 +49,7 @@ class FieldSpan:
     on_removal: OnDrop = 'refuse'
     change: FieldChange | None = None
     instead: Any = OMITTED
+    split_from: tuple[str, str] | None = None
 
     def covers(self, version: Version) -> bool:
         """Tell whether this span includes ``version``."""
@@ -81,6 +83,8 @@ def drop_of(
     harmless = [] if is_down else [None]
     for span in spans:
         value = substitute_of(span)
+        if value is OMITTED and is_down:
+            continue
         with contextlib.suppress(ValueError):
             for step in steps_between(spans, span, last):
                 value = step.apply(value)
@@ -118,9 +122,10 @@ def step_up(before: FieldSpan, span: FieldSpan) -> Step:
     """Return the conversion to a span from the one before it."""
     change, default = span.change, default_of(span)
     assert change is not None
-    assert change.up is not None
+    if change.missing is not OMITTED:
+        default = change.missing
     step = Step(
-        change.up,
+        change.by.up,
         span.field,
         f'up= of {span.name}, changed in {change.version}',
         unset=default,
@@ -143,15 +148,14 @@ def step_up(before: FieldSpan, span: FieldSpan) -> Step:
 def _step_down(before: FieldSpan, span: FieldSpan) -> Step:
     change, default = span.change, default_of(before)
     assert change is not None
-    assert change.down is not None
     placeholder = change.instead
     if placeholder is OMITTED:
         placeholder = None if before.field.nullable else default
     return Step(
-        change.down,
+        change.by.down,
         before.field,
         f'down= of {span.name}, changed in {change.version}',
-        unset=OMITTED,
+        unset=change.instead if is_required(before.field) else OMITTED,
         null=OMITTED,
         unset_value=OMITTED if is_required(before.field) else default_of(span),
         ignore='ignore' in (change.on_drop, before.on_drop),
@@ -169,3 +173,17 @@ def default_of(span: FieldSpan) -> Any:
     """Return the default of a span as a primitive; without one, OMITTED."""
     value = default_primitive(span.name, span.field)
     return OMITTED if value is ovo_fields.UnspecifiedDefault else value
+
+
+def same_kind(before: Any, after: Any) -> bool:
+    """Return whether field types differ at most in their limits."""
+    return _without_limits(before) == _without_limits(after)
+
+
+def _without_limits(field_type: Any) -> list[str]:
+    """Return the names of a type, of its items, and of their objects."""
+    return [
+        name
+        for kind in types_in(field_type)
+        for name in (type(kind).__name__, getattr(kind, '_obj_name', ''))
+    ]

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
 from vobjects.field_values import holds_objects
@@ -26,10 +28,12 @@ from vobjects.objects.conversion_plan import (
     ConversionPlan,
     Drop,
     Fill,
+    Part,
     checked,
     equal_primitives,
 )
-from vobjects.objects.field_changes import FieldChange, OnDrop
+from vobjects.objects.conversions import SAME
+from vobjects.objects.field_changes import FieldChange, OnDrop, order_problem
 from vobjects.objects.field_changes import added as added
 from vobjects.objects.field_changes import changed as changed
 from vobjects.objects.field_changes import changes_of as changes_of
@@ -39,6 +43,7 @@ from vobjects.objects.field_spans import (
     FieldSpan,
     default_of,
     drop_of,
+    same_kind,
     span_at,
     step_up,
     steps_between,
@@ -58,6 +63,7 @@ class History:
     :param declared: newest (or last) name -> field, with its changes
     :param in_api: whether microversions show the type: if so, it keeps the
         fields that it removes from the API
+    :param oldest: the oldest version that the type still has
     :param is_read_only: whether the type is for readers, as a Resource: an
         older reader gets some value for each field. In a request, null and
         unset differ
@@ -71,11 +77,13 @@ class History:
         version: Version,
         declared: Mapping[str, AnyField],
         *,
+        oldest: Version = FIRST,
         in_api: bool = False,
         is_read_only: bool = True,
     ) -> None:
         self.type_name = type_name
         self.version = version
+        self.oldest = oldest
         self._in_api = in_api
         self._is_read_only = is_read_only
         self._field_spans = [
@@ -84,6 +92,9 @@ class History:
         self._plans: dict[tuple[Version, Version], ConversionPlan] = {}
         for step in self.versions():
             self.wire_fields_at(step)
+        for spans in self._field_spans:
+            if spans[0].split_from:
+                self._check_part(spans, spans[0].split_from[0])
 
     @property
     def field_spans(self) -> tuple[tuple[FieldSpan, ...], ...]:
@@ -91,13 +102,13 @@ class History:
         return tuple(map(tuple, self._field_spans))
 
     def versions(self) -> list[Version]:
-        """Return 1.0, the newest version and those that changed a field."""
-        return sorted({FIRST, self.version, *self.changed_versions()})
+        """Return the oldest, the newest, and those that changed a field."""
+        return sorted({self.oldest, self.version, *self.changed_versions()})
 
     def changed_versions(self) -> set[Version]:
         """Return the versions with a change of a field."""
         spans = [span for life in self._field_spans for span in life]
-        versions = {span.start for span in spans} - {FIRST}
+        versions = {span.start for span in spans} - {self.oldest}
         versions |= {span.end for span in spans if span.end}
         return versions | {span.hidden for span in spans if span.hidden}
 
@@ -165,10 +176,18 @@ class History:
         raise KeyError(name)
 
     def plan(self, source: Version, target: Version) -> ConversionPlan:
-        """Return the plan that converts data between two versions."""
+        """Return the plan that converts data between two versions.
+
+        :raises vobjects.exceptions.ConversionError: a version was dropped
+        """
         key = (source, target)
         plan = self._plans.get(key)
         if plan is None:
+            if min(key) < self.oldest:
+                raise exceptions.ConversionError(
+                    f'{self.type_name} {min(key)} is no longer supported; the'
+                    f' oldest version is {self.oldest}'
+                )
             # Two threads may both build the plan; the results are equal.
             plan = self._plans[key] = self._build(source, target)
         return plan
@@ -197,9 +216,11 @@ class History:
                 )
                 value = OMITTED
                 for step in steps:
-                    value = step.apply(value) if target > source else value
+                    value = step.apply(value)
             if value is not OMITTED:
                 fills.append(Fill(target_span.name, value))
+        parts = tuple(self._parts(source, target))
+        joins, splits = (parts, ()) if target < source else ((), parts)
         converted = {drop.name for drop in drops if drop.steps}
         converted |= {carry.source for carry in carries if carry.steps}
         return ConversionPlan(
@@ -209,6 +230,8 @@ class History:
             tuple(drops),
             tuple(carries),
             tuple(fills),
+            joins,
+            splits,
             frozenset(
                 span.name
                 for span in self._spans_at(source)
@@ -220,6 +243,21 @@ class History:
                 if span.name in converted and holds_objects(span.field._type)
             },
         )
+
+    def _parts(self, source: Version, target: Version) -> Iterator[Part]:
+        """Yield the fields that one version has inside another field."""
+        older, newer = sorted((source, target))
+        for spans in self._field_spans:
+            if (pair := spans[0].split_from) and (
+                older < spans[0].start <= newer
+            ):
+                name, whole = (
+                    self.name_at(last, self.version, newer)
+                    for last in (spans[-1].name, pair[0])
+                )
+                assert name is not None
+                assert whole is not None
+                yield Part(whole, name, pair[1])
 
     def _fill(
         self, spans: list[FieldSpan], target_span: FieldSpan, *, up: bool
@@ -244,7 +282,8 @@ class History:
     def _spans_of(self, name: str, field: AnyField) -> list[FieldSpan]:
         """Return a field's spans, derived from its newest form backwards."""
         changes = changes_of(field)
-        self._check_order(name, changes)
+        if problem := order_problem(changes, self.oldest, self.version):
+            raise self._error(name, problem)
         end: Version | None = None
         hidden: Version | None = None
         spans: list[FieldSpan] = []
@@ -252,6 +291,7 @@ class History:
         on_drop: OnDrop = 'refuse'
         on_removal: OnDrop = 'refuse'
         instead: Any = OMITTED
+        split_from: tuple[str, str] | None = None
         for position, change in reversed(list(enumerate(changes))):
             version = Version.parse(change.version)
             if change.kind == 'removed':
@@ -267,7 +307,7 @@ class History:
                     raise self._error(
                         name, 'added() must be the innermost declaration'
                     )
-                on_drop = change.on_drop
+                on_drop, split_from = change.on_drop, change.split_from
                 spans.append(FieldSpan(name, field, version, end))
                 is_added = True
             elif change.kind == 'renamed':
@@ -280,7 +320,7 @@ class History:
                 )
                 field, end = change.old_field, version
         if not is_added:
-            spans.append(FieldSpan(name, field, FIRST, end))
+            spans.append(FieldSpan(name, field, self.oldest, end))
         spans = [
             dataclasses.replace(
                 span, hidden=hidden, on_drop=on_drop, on_removal=on_removal
@@ -288,6 +328,7 @@ class History:
             for span in reversed(spans)
         ]
         spans[-1] = dataclasses.replace(spans[-1], instead=instead)
+        spans[0] = dataclasses.replace(spans[0], split_from=split_from)
         self._check_types(spans)
         return spans
 
@@ -310,7 +351,7 @@ class History:
     def _check_types(self, spans: list[FieldSpan]) -> None:
         """Check that every version can do without what older ones lack."""
         first = spans[0]
-        if first.start > FIRST and is_required(first.field):
+        if first.start > self.oldest and is_required(first.field):
             raise self._error(
                 first.name,
                 f'a field added at {first.start} needs nullable=True or a'
@@ -338,14 +379,25 @@ class History:
             if change is None:
                 continue
             where = f'changed({change.version!r})'
-            if is_required(span.field) and not is_required(before.field):
+            if change.by is SAME and not same_kind(
+                before.field._type, span.field._type
+            ):
+                raise self._error(
+                    span.name,
+                    f'{where} has another type of values; write by=, or up='
+                    ' and down=',
+                )
+            if change.missing is not OMITTED:
+                self._check_value(span, 'missing', change.missing, where)
+            elif is_required(span.field) and not is_required(before.field):
                 raise self._error(
                     span.name,
                     f'{where} makes the field required, but older clients may'
-                    ' omit it; give the new field a default or nullable=True',
+                    ' omit it; give the new field a default or nullable=True,'
+                    ' or name the value of their requests: missing=...',
                 )
             if change.instead is not OMITTED:
-                self._check_instead(before, change.instead, where)
+                self._check_value(before, 'instead', change.instead, where)
             elif change.on_drop == 'ignore' and is_required(before.field):
                 raise self._error(
                     span.name,
@@ -354,6 +406,23 @@ class History:
                 )
         for number in range(len(spans)):
             self._check_default(spans[number:])
+
+    def _check_part(self, spans: list[FieldSpan], whole: str) -> None:
+        """Check that a field can be a part of another one."""
+        others = (s for s in self._field_spans if s is not spans)
+        lives = [spans, *(s for s in others if s[-1].name == whole)]
+        if len(lives) != 2 or any(
+            span.change
+            or span.hidden
+            or not isinstance(span.field._type, ovo_fields.String)
+            for life in lives
+            for span in life
+        ):
+            raise self._error(
+                spans[0].name,
+                f'split_from needs another field {whole!r}; both must be texts'
+                ' that no version changes or removes',
+            )
 
     def _check_removal(self, last: FieldSpan) -> None:
         """Check that ``instead`` of ``removed`` replaces a required field."""
@@ -371,7 +440,7 @@ class History:
                 f' version before dropped={str(last.end)!r} requires it; write'
                 f' dropped={str(last.hidden)!r}',
             )
-        self._check_instead(last, last.instead, where)
+        self._check_value(last, 'instead', last.instead, where)
 
     def _check_default(self, spans: list[FieldSpan]) -> None:
         """Check that all later types can hold the default of the first one."""
@@ -397,42 +466,19 @@ class History:
                     ' clients that omit the field mean this value',
                 )
 
-    def _check_instead(
-        self, before: FieldSpan, instead: Any, where: str
+    def _check_value(
+        self, span: FieldSpan, keyword: str, value: Any, where: str
     ) -> None:
         try:
-            if instead is None and before.field.nullable:
+            if value is None and span.field.nullable:
                 return
-            checked(before.field, instead)
+            checked(span.field, value)
         except ValueError as error:
             raise self._error(
-                before.name,
-                f'{where}: the old field rejects'
-                f' instead={exceptions.cut(instead)}: {error}',
+                span.name,
+                f'{where}: the field rejects'
+                f' {keyword}={exceptions.cut(value)}: {error}',
             ) from None
-
-    def _check_order(
-        self, name: str, changes: tuple[FieldChange, ...]
-    ) -> None:
-        previous = FIRST
-        for change in changes:
-            try:
-                version = Version.parse(change.version)
-            except exceptions.InvalidVersion as error:
-                raise self._error(name, str(error)) from None
-            if not previous < version:
-                raise self._error(
-                    name,
-                    f'{change.kind}({change.version!r}) must come after'
-                    f' {previous}; write the oldest change innermost',
-                )
-            if version > self.version:
-                raise self._error(
-                    name,
-                    f'{change.kind}({change.version!r}) is newer than'
-                    f" VERSION = '{self.version}'; raise VERSION",
-                )
-            previous = version
 
     def _error(self, field: str, problem: str) -> exceptions.DeclarationError:
         return exceptions.DeclarationError(

@@ -61,6 +61,8 @@ class Resource(Object):
         """
         if 'VERSION' not in self.__dict__:
             super().check_complete()
+        else:
+            self._check_parts()
 
 
 class ObjectListBase(ovo_base.ObjectListBase[Item]):

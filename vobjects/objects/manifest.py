@@ -13,12 +13,12 @@ import hashlib
 import json
 import pathlib
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from vobjects import exceptions, objects
 from vobjects.field_values import object_type
-from vobjects.objects import history
+from vobjects.objects import adoption, history
 from vobjects.versions import Version
 
 #: Maximum number of types in a manifest: more than any service has, and a
@@ -163,12 +163,12 @@ def emulated() -> Manifest | None:
 def local() -> Manifest:
     """Return the manifest of this process.
 
-    It lists the newest version of every registered type, unless the process
-    emulates an older build.
+    It lists the newest version of every registered or adopted type, unless the
+    process emulates an older build.
     """
     if _emulated is not None:
         return _emulated
-    return Manifest({cls.obj_name(): cls.VERSION for cls in _types()})
+    return Manifest({cls.obj_name(): cls.VERSION for cls in local_types()})
 
 
 def minimum(manifests: Iterable[Mapping[str, str]]) -> Manifest:
@@ -206,7 +206,7 @@ def at_microversion(microversion: Version, *, early: bool = False) -> Manifest:
     return Manifest(
         {
             cls.obj_name(): version
-            for cls in _types()
+            for cls in objects.registered_types()
             if (version := cls.version_at(microversion, early=early))
             is not None
         }
@@ -234,5 +234,7 @@ def within(cls: type[objects.Object], versions: Manifest) -> Manifest:
     return Manifest({name: versions[name] for name in names & versions.keys()})
 
 
-def _types() -> list[type[objects.Object]]:
-    return list(objects.registered_types())
+def local_types() -> Iterator[Any]:
+    """Yield the newest class of every registered or adopted type."""
+    yield from adoption.adopted_types()
+    yield from objects.registered_types()

@@ -73,11 +73,28 @@ def downgrade_written(
 
     def convert(_type: Any, primitive: dict[str, Any], _path: Any) -> Any:
         child = parent.obj_from_primitive(primitive)
-        return parent._downgrade_uncompiled(child, manifest, refuse_loss)
+        return downgrade_uncompiled(child, manifest, refuse_loss)
 
     for name, field_type in types.items():
         if name in data:
             data[name] = map_objects(field_type, data[name], convert)
+
+
+def downgrade_uncompiled(
+    child: ovo_base.VersionedObject | None,
+    manifest: Manifest,
+    refuse_loss: RefuseLoss,
+) -> dict[str, Any] | None:
+    """Return the primitive of a nested object, without compiled code."""
+    if child is None:
+        return None
+    primitive = child.obj_to_primitive()
+    token = current_downgrade.set(DowngradeSettings(manifest, refuse_loss))
+    try:
+        downgrade_object(child, primitive, manifest)
+    finally:
+        current_downgrade.reset(token)
+    return primitive
 
 
 def downgrade_object(

@@ -10,9 +10,11 @@ from typing import (
     TYPE_CHECKING,
     Any,
     ClassVar,
+    Literal,
     NoReturn,
     Self,
     SupportsIndex,
+    dataclass_transform,
 )
 
 from oslo_versionedobjects import base as ovo_base
@@ -21,6 +23,7 @@ from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions, field_values, unregistered
 from vobjects.objects import (
+    annotated_fields,
     field_changes,
     history,
     nested_downgrade,
@@ -42,12 +45,27 @@ from vobjects.versions import Version
 
 AnyField = ovo_fields.Field[Any]
 
+#: See :attr:`Object.ROUTE`.
+Route = Literal['any', 'capable', 'capable-wait']
+
 _set = object.__setattr__
 
 #: The fields that oslo.versionedobjects converts by ``obj_relationships``.
 _RELATED_FIELDS = (ovo_fields.ObjectField, ovo_fields.ListOfObjectsField)
 
 
+# In type checkers, `added` is no specifier, so that an added field may be left
+# out: it always has a default or can be unset.
+@dataclass_transform(
+    eq_default=False,
+    kw_only_default=True,
+    field_specifiers=(
+        field_changes.changed,
+        field_changes.removed,
+        field_changes.renamed,
+        field_changes.words,
+    ),
+)
 class Object(ovo_base.VersionedObject):
     """A versioned type; see :mod:`vobjects.objects` for the subclasses."""
 
@@ -70,6 +88,15 @@ class Object(ovo_base.VersionedObject):
     #: Registration refuses other versions without a change.
     NO_FIELD_CHANGES: ClassVar[Mapping[str, str]] = {}
 
+    #: The oldest version that the type still has, see ``vobjects lock drop``.
+    OLDEST_VERSION: ClassVar[str] = '1.0'
+
+    #: Which servers handle a call that needs a version of this type: 'any',
+    #: once all servers support it; 'capable', those that support it, or none
+    #: with an error; 'capable-wait', the same, but a call waits for such a
+    #: server until its timeout. See ``vobjects.rpc.routing``.
+    ROUTE: ClassVar[Route] = 'any'
+
     #: Whether a downgrade that would lose a value raises an error; the
     #: outermost object decides. 'null': also if the value is null.
     REFUSE_LOSS: ClassVar[RefuseLoss] = True
@@ -78,10 +105,16 @@ class Object(ovo_base.VersionedObject):
     #: 'refuse' it, or 'keep' it in ``obj_unknown_fields``.
     UNKNOWN_FIELDS: ClassVar[unknown_fields.UnknownFieldPolicy] = 'refuse'
 
-    if TYPE_CHECKING:
-        # Registration creates the properties of the fields.
-        def __getattr__(self, name: str) -> Any: ...
-    else:
+    #: Keyword of JSON Schema -> default bound of the texts, lists or objects
+    #: in a request, in place of ``vobjects.microversions.schema_bounds``.
+    #: Neither the fingerprint nor the lock has them.
+    BOUNDS: ClassVar[Mapping[str, int]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        annotated_fields.declare(cls)
+
+    if not TYPE_CHECKING:
         # Hidden from mypy, which would otherwise allow every attribute.
         def __setattr__(self, name: str, value: Any) -> None:
             """Set a field, or another attribute that the class has.
@@ -89,16 +122,7 @@ class Object(ovo_base.VersionedObject):
             :raises vobjects.exceptions.NoSuchField: the class lacks this
                 public name; oslo.versionedobjects would never send its value
             """
-            cls = self.__class__
-            try:
-                setter = cls.fields.codecs[cls].setters.get(name)
-            except (AttributeError, KeyError):
-                setter = None  # the class is not compiled
-            if setter is not None:
-                # As the property of the field does, but faster.
-                setter(self, value)
-                return
-            if name[:1] != '_' and not hasattr(cls, name):
+            if name[:1] != '_' and not hasattr(self.__class__, name):
                 raise exceptions.NoSuchField(
                     self.obj_name(), name, self.fields
                 )
@@ -154,17 +178,11 @@ class Object(ovo_base.VersionedObject):
             ]
             if missing:
                 raise exceptions.FieldsMissing(self.obj_name(), missing)
-        parts = class_codec(self.__class__).parts
-        if parts:
-            self.check_parts(parts)
+        self._check_parts()
 
-    def check_parts(self, parts: Mapping[str, Any]) -> None:
-        """Check the objects inside as :meth:`check_complete` does.
-
-        :param parts: attribute -> field type, of the fields to check
-        :raises vobjects.exceptions.FieldsMissing: names the unset fields
-        """
-        for attribute, field_type in parts.items():
+    def _check_parts(self) -> None:
+        """Check the objects inside as :meth:`check_complete` does."""
+        for attribute, field_type in class_codec(type(self)).nested.items():
             value = self.__dict__.get(attribute)
             if value is None or value.__class__ is lazy_list.LazyObjectList:
                 continue
@@ -250,7 +268,7 @@ class Object(ovo_base.VersionedObject):
         position = bisect.bisect_right(cls._microversions, microversion)
         if position:
             return cls._mapped_versions[position - 1]
-        return None if cls.introduced() else str(history.FIRST)
+        return None if cls.introduced() else cls.OLDEST_VERSION
 
     @classmethod
     def ignored_at(cls, microversion: Version) -> frozenset[str]:
@@ -282,7 +300,9 @@ class Object(ovo_base.VersionedObject):
         ):
             if Version.parse(mapped) >= since:
                 return (
-                    microversion if since > history.FIRST else cls.introduced()
+                    microversion
+                    if since > cls._history.oldest
+                    else cls.introduced()
                 )
         return cls.introduced()
 
@@ -429,25 +449,6 @@ class Object(ovo_base.VersionedObject):
             if len(children) == len(primitives):
                 for child, nested in zip(children, primitives, strict=True):
                     nested_downgrade.rename_changes(child, nested)
-
-    def _downgrade_uncompiled(
-        self,
-        child: ovo_base.VersionedObject | None,
-        manifest: Manifest,
-        refuse_loss: RefuseLoss,
-    ) -> dict[str, Any] | None:
-        """Return the primitive of a nested object, without compiled code."""
-        if child is None:
-            return None
-        primitive = child.obj_to_primitive()
-        token = nested_downgrade.current_downgrade.set(
-            nested_downgrade.DowngradeSettings(manifest, refuse_loss)
-        )
-        try:
-            nested_downgrade.downgrade_object(child, primitive, manifest)
-        finally:
-            nested_downgrade.current_downgrade.reset(token)
-        return primitive
 
     @classmethod
     def _plan_to(cls, target_version: str) -> ConversionPlan:

@@ -68,12 +68,12 @@ def to_json_text(objects: Iterable[Object], manifest: Manifest) -> Any:
     written = None
     if plan is None:
         written = lazy_list.data_text_of(objects, hidden)
-    elif not (plan.carries or plan.fills):
+    elif plan.only_drops:
         names = {drop.name for drop in plan.drops} | hidden
         written = lazy_list.data_text_of(objects, names)
     if written is None:
         return to_json_list(objects, manifest)
-    return json_text.fragment(written)
+    return json_text.RawJson(written)
 
 
 def _lazy_plan(

@@ -7,17 +7,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, fields, phrases
+from vobjects import exceptions, fields, phrases, unregistered
 from vobjects.objects import declaration_checks, field_changes, history
-from vobjects.objects.codec import generate
+from vobjects.objects.codec import field_properties
+from vobjects.objects.codec.override_detection import newest_class
 from vobjects.objects.kinds import Request, Resource
-from vobjects.objects.object import Object
+from vobjects.objects.object import Object, Route
 from vobjects.versions import NULL, Version
 
 AnyField = ovo_fields.Field[Any]
@@ -41,11 +42,12 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
             f' {name}{version.major}'
         )
     declared = _declared(cls)
-    declaration_checks.check_fields(cls, declared)
+    declaration_checks.check_fields(cls, declared, in_api=_in_api(cls))
     timeline = history.History(
         name,
         version,
         declared,
+        oldest=_parse(name, 'OLDEST_VERSION', cls.OLDEST_VERSION),
         in_api=_in_api(cls),
         is_read_only=not cls.REFUSE_LOSS,
     )
@@ -66,7 +68,7 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
     _read_version_map(cls, version)
     _check_reasons(cls, version)
     ovo_base.VersionedObjectRegistry.register(cls)
-    generate.install_getters(cls, null_while_unset=True)
+    field_properties.install(cls, null_while_unset=True)
     return cls
 
 
@@ -76,11 +78,15 @@ def registered_type(name: str) -> type[Object]:
     :raises oslo_versionedobjects.exception.UnsupportedObjectError: there is
         no such type, or it is not an :class:`Object`
     """
-    classes = ovo_base.VersionedObjectRegistry.obj_classes().get(name)
-    cls = classes[0] if classes else None
-    if cls is None or not issubclass(cls, Object):
+    cls = newest_class(name)
+    if cls is None:
         raise ovo_exception.UnsupportedObjectError(objtype=name)
-    return cls
+    if not issubclass(cls, Object):
+        raise ovo_exception.UnsupportedObjectError(
+            unregistered.problem(name), objtype=name
+        )
+    registered: type[Object] = cls
+    return registered
 
 
 def registered_types() -> Iterator[type[Object]]:
@@ -149,8 +155,12 @@ def _declared(cls: type[Object]) -> dict[str, AnyField]:
 
 def _read_version_map(cls: type[Object], version: Version) -> None:
     name = cls.obj_name()
+    if cls.ROUTE not in get_args(Route):
+        raise exceptions.DeclarationError(
+            f'{name}.ROUTE: {phrases.not_one_of(cls.ROUTE, get_args(Route))}'
+        )
     pairs = _pairs(name, 'VERSION_MAP', cls.VERSION_MAP)
-    mapped_to = pairs[-1][1] if pairs else history.FIRST
+    mapped_to = pairs[-1][1] if pairs else cls._history.oldest
     if _in_api(cls) and mapped_to != version:
         raise exceptions.DeclarationError(
             f"{name}.VERSION_MAP ends at '{mapped_to}' but VERSION is"
@@ -207,7 +217,11 @@ def _check_reasons(cls: type[Object], version: Version) -> None:
             )
     if cls.obj_make_compatible is not Object.obj_make_compatible:
         return
-    explained = {*cls.NO_FIELD_CHANGES, *getattr(cls, 'child_versions', ())}
+    explained = {
+        cls.OLDEST_VERSION,
+        *cls.NO_FIELD_CHANGES,
+        *getattr(cls, 'child_versions', ()),
+    }
     for pairs in cls.obj_relationships.values():
         explained |= {parent for parent, _child in pairs}
     mapped = {*cls._mapped_versions, *(v for _, v in cls._early_versions)}
@@ -237,7 +251,7 @@ def _merge_early(
             )
         older = [version for at, version in pairs if at <= since]
         previous = cls._history.fields_at(
-            older[-1] if older else history.FIRST
+            older[-1] if older else cls._history.oldest
         )
         after = cls._history.fields_at(mapped)
         for key, field in previous.items():

@@ -38,7 +38,7 @@ class Upgrade:
         timeline: history.History = cls._history
         self._known_fields = frozenset(timeline.wire_fields_at(self._source))
         plan = timeline.plan(self._source, timeline.version)
-        self._is_noop = not (plan.drops or plan.carries or plan.fills)
+        self._is_noop = plan.only_drops and not plan.drops
         self._plan = plan
         self.keeps_all = self._is_noop and self._known_fields == {*cls.fields}
         self._dropped = frozenset(drop.name for drop in plan.drops)

@@ -12,12 +12,12 @@ the same primitives, errors and changes.
     coercion            coerce values, by field type
     field_codecs        FieldCodec: coerce, convert and copy the values of one
                         field
+    field_properties    the properties by which attributes read and set fields
     generate            source of the functions that run for each object
     class_codec         ClassCodec: the compiled functions of one class
     ovo_methods         VersionedObject's methods, using ClassCodec
     downgrade           convert objects to a peer's version
     json_text           convert primitives to and from JSON
-    nan_check           detect NaN, which JSON cannot represent
     lazy_list           LazyObjectList creates objects on first access
     prevalidation       StructSchema validates JSON with msgspec
     list_decoding       read JSON as a LazyObjectList

@@ -18,26 +18,25 @@ from oslo_versionedobjects import base as ovo_base
 from vobjects import exceptions
 from vobjects.objects import unknown_fields
 from vobjects.objects.codec import (
+    coercion,
     field_codecs,
+    field_properties,
     generate,
     lazy_list,
     override_detection,
 )
-from vobjects.objects.codec.generate import attribute_of
+from vobjects.objects.codec.field_properties import attribute_of
 from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import (
     VersionedObject,
     are_replaceable,
-    find_class,
     get_function,
     is_unpatched,
-    version_tuple,
 )
 
 #: The ``__dict__`` of an object.
 Attributes = dict[str, Any]
 Condition = Callable[[], bool]
-Envelope = Callable[..., dict[str, Any]]
 
 _new = object.__new__
 _lock = threading.RLock()
@@ -46,23 +45,31 @@ _lock = threading.RLock()
 _ENCODING = (
     'obj_attr_is_set',
     'obj_name',
+    'obj_to_primitive',
+    'obj_what_changed',
     '_obj_primitive_key',
     'OBJ_SERIAL_NAMESPACE',
     'OBJ_PROJECT_NAMESPACE',
-    'obj_what_changed',
 )
+_CLASS_SEARCH = (
+    '_obj_from_primitive',
+    'obj_from_primitive',
+    'obj_class_from_name',
+)
+_CREATION = ('__init__', '__new__', 'obj_attr_is_set')
 _DECODING = (
     '_obj_primitive_field',
     '_obj_primitive_key',
     'OBJ_SERIAL_NAMESPACE',
+    *_CREATION,
+    *_CLASS_SEARCH,
 )
-_CLASS_SEARCH = ('obj_from_primitive', 'obj_class_from_name')
-_CREATION = ('__init__', '__new__', 'obj_attr_is_set')
-_CONVERSION = ('obj_to_primitive', *override_detection.CONVERSIONS)
+
+#: Expressions that are faster than calls.
+_DISPLAYS: dict[Any, str] = {list: '[*{v}]', dict: '{{**{v}}}'}
 
 
-def never() -> bool:
-    """Return False, as a condition that never holds."""
+def _never() -> bool:
     return False
 
 
@@ -74,16 +81,16 @@ class ClassCodec:
 
     :ivar keeps_in_dict: whether instances keep every field in ``__dict__``
     :ivar skips_init: whether instances can be created without ``__init__``
-    :ivar has_context: whether the class itself has ``_context``
     :ivar must_be_complete: whether each primitive of an object must have the
         required fields, because a reader relies on them
     :ivar changes: ``obj_what_changed`` of the class; :func:`what_changed` if
         it does not override the method
     :ivar tracked: names and attributes of the fields whose values may be
         objects with their own changes
-    :ivar nested: attributes of the fields whose values may contain objects
-    :ivar parts: attribute -> field type, of these fields, unless their objects
-        must be complete themselves
+    :ivar nested: attribute -> field type, of the fields whose values may
+        contain objects
+    :ivar encode: ``(obj, source, manifest, refuse_loss)``: returns the data of
+        an object's primitive from its ``__dict__``
     """
 
     def __init__(self, cls: type[VersionedObject]) -> None:
@@ -95,156 +102,163 @@ class ClassCodec:
         self.cls = cls
         self.watched = override_detection.watch_fields(cls)
         self.fields = {
-            name: field_codecs.field_codec(
-                field, encode_objects, decode_objects
-            )
+            name: field_codecs.field_codec(field, encode_objects)
             for name, field in self.watched.items()
         }
         self.names = frozenset(self.fields)
+        self.title = f'{cls.__module__}.{cls.__qualname__}'
+        self.type_name: str = cls.obj_name()
+        key = cls._obj_primitive_key
+        self.data_key, self.changes_key = key('data'), key('changes')
+        self.version_key, self.name_key = key('version'), key('name')
+        self.namespace_key = key('namespace')
         self.is_list = _has_list_init(cls)
-        self.holds_objects = any(
-            field.holds_objects for field in self.fields.values()
-        )
-        self.keeps_in_dict = _keeps_in_dict(cls)
+        self.keeps_in_dict = field_properties.keep_all_in_dict(cls)
         self.skips_init = (
             self.keeps_in_dict
             and (self.is_list or are_replaceable(cls, '__init__'))
             and cls.__new__ is object.__new__
         )
-        key = cls._obj_primitive_key
-        self.data_key, self.changes_key = key('data'), key('changes')
-        self.version_key, self.name_key = key('version'), key('name')
-        self.namespace_key = key('namespace')
-        self.type_name: str = cls.obj_name()
-        self.float_attributes = [
-            attribute_of(name)
-            for name, field in self.fields.items()
-            if field.may_hold_float
-        ]
-        self.title = f'{cls.__module__}.{cls.__qualname__}'
-        self.must_be_complete = not getattr(cls, 'REFUSE_LOSS', True)
-        self.parts = {
-            attribute_of(name): field.field._type
-            for name, field in self.fields.items()
-            if field.holds_objects and not _is_for_readers(field.field._type)
-        }
-        self.data = generate.data_function(
-            self.title,
-            self.fields,
-            {},
-            {},
-            check=self.must_be_complete,
-            parts=self.parts,
-        )
-        # The order of errors is that of the keywords, if that is all.
-        self.coerces_any_order = self.keeps_in_dict and all(
-            field.coerces_by_value and not field.field.read_only
-            for field in self.fields.values()
-        )
-        # A service may define it as a property. Otherwise, __dict__ is faster.
-        self.has_context = hasattr(cls, '_context')
         self.tracks_changes = self.keeps_in_dict and are_replaceable(
             cls, 'obj_attr_is_set'
         )
+        self.must_be_complete = not getattr(cls, 'REFUSE_LOSS', True)
         self.tracked = [
             (name, attribute_of(name))
             for name, field in self.fields.items()
             if field.tracks_changes
         ]
-        self.nested = [
-            attribute_of(name)
+        self.nested = {
+            attribute_of(name): field.field._type
             for name, field in self.fields.items()
             if field.holds_objects
-        ]
+        }
         self.changes = _changes_of(cls)
-        self.envelope = _envelope(self)
+        self._has_plain_changes = (
+            self.changes is what_changed
+            and self.tracks_changes
+            and not self.tracked
+        )
+        self.encode = self.encoder(self.title, {})
         self._set_conditions()
+        # A service may define it as a property. Otherwise, __dict__ is faster.
+        self._has_context = hasattr(cls, '_context')
+        self._upgrades_data = hasattr(cls, '_upgrade_from')
         # Caches of other modules of this package: version -> conversion.
         self.downgrades: dict[str, Any] = {}
         self.upgrades: dict[str, Any] = {}
-        self._upgrades_data = hasattr(cls, '_upgrade_from')
-        # Set by vobjects.objects.codec.list_decoding.
-        self.list_reader: Any = None
-        self.objects_reader: Any = None
-
-    @functools.cached_property
-    def coerce_from(self) -> generate.Transfer:
-        """Functions that coerce and set the fields from keywords."""
-        return generate.transfer(self.title, self.fields, 'coerce')
-
-    @functools.cached_property
-    def _decode_from(self) -> generate.Transfer:
-        return generate.transfer(self.title, self.fields, 'decode')
-
-    @functools.cached_property
-    def _copy_from(self) -> generate.Transfer:
-        return generate.transfer(
-            self.title, self.fields, 'copy', attribute_of, 'memo'
-        )
-
-    @functools.cached_property
-    def setters(self) -> dict[str, Callable[[Any, Any], None]]:
-        """Functions ``(obj, value)`` that set a field, by its name."""
-        settable = {
-            name: field
-            for name, field in self.fields.items()
-            if self.keeps_in_dict and not field.field.read_only
-        }
-        return generate.setters(self.title, settable)
+        self.readers: dict[Any, Any] = {}  # of lists, see list_decoding
 
     def _set_conditions(self) -> None:
-        cls = self.cls
-
         def condition(
             is_possible: bool, names: Iterable[str], *field_methods: str
         ) -> Condition:
             if not is_possible:
-                return never
-            methods = [(cls, name) for name in names]
+                return _never
+            methods = [(self.cls, name) for name in names]
             for method in field_methods:
                 for field in self.fields.values():
                     methods += field.methods(method)
             return generate.condition(methods)
 
+        replaces = functools.partial(are_replaceable, self.cls)
+        encodes = self.tracks_changes
+        nests = replaces('obj_to_primitive')
+        converts = replaces(*override_detection.CONVERSIONS) and all(
+            f.encode for f in self.fields.values() if f.holds_objects
+        )
         self.may_init = condition(self.keeps_in_dict, (), 'coerce')
+        self.may_copy = condition(encodes, _CREATION, 'coerce')
         self.may_decode = condition(
-            self.keeps_in_dict
-            and are_replaceable(cls, '_obj_primitive_field'),
-            (*_DECODING, *_CREATION),
+            self.keeps_in_dict and replaces('_obj_primitive_field'),
+            _DECODING,
             'coerce',
             'from_primitive',
         )
-        self.may_decode_nested = condition(
-            self.keeps_in_dict
-            and are_replaceable(
-                cls, '_obj_primitive_field', '_obj_from_primitive'
-            ),
-            (*_DECODING, *_CREATION, '_obj_from_primitive'),
-            'coerce',
-            'from_primitive',
+        self.may_decode_nested = (
+            self.may_decode if replaces(*_CLASS_SEARCH) else _never
         )
-        self.may_find_class = condition(
-            are_replaceable(cls, '_obj_primitive_field', *_CLASS_SEARCH),
-            (*_DECODING, *_CLASS_SEARCH),
-        )
-        self.may_copy = condition(self.tracks_changes, _CREATION, 'coerce')
-        self.may_encode = condition(
-            self.tracks_changes, _ENCODING, 'to_primitive'
-        )
-        self.may_nest = condition(
-            self.tracks_changes and are_replaceable(cls, 'obj_to_primitive'),
-            (*_ENCODING, 'obj_to_primitive'),
-            'to_primitive',
-        )
+        self.may_encode = condition(encodes, _ENCODING, 'to_primitive')
+        self.may_nest = self.may_encode if nests else _never
         self.may_convert = condition(
-            self.tracks_changes
-            and are_replaceable(cls, *_CONVERSION)
-            and all(
-                f.encodes for f in self.fields.values() if f.holds_objects
-            ),
-            (*_ENCODING, *_CONVERSION),
+            encodes and nests and converts,
+            (*_ENCODING, *override_detection.CONVERSIONS),
             'to_primitive',
         )
+
+    def encoder(
+        self, title: str, converters: Mapping[str, Any]
+    ) -> generate.Mapper:
+        """Return a function like :attr:`encode`.
+
+        :param title: for tracebacks
+        :param converters: field name -> function ``(manifest, refuse_loss,
+            value)``, which encodes values if there is a manifest
+        """
+        items: list[generate.Item] = []
+        for name, field in self.fields.items():
+            values: dict[str, Any] = {'encode': field.encode}
+            call = _DISPLAYS.get(field.encode, 'encode{n}({v})')
+            template = f'None if {{v}} is None else {call}'
+            if field.encode is None:
+                values['encode'] = field.field.to_primitive
+                template = 'encode{n}(obj, {name}, {v})'
+            elif field.encode is field_codecs.identity:
+                template = '{v}'
+            elif name in converters:
+                values['convert'] = converters[name]
+                template += (
+                    ' if manifest is None'
+                    ' else convert{n}(manifest, refuse_loss, {v})'
+                )
+            items.append((attribute_of(name), name, name, template, values))
+        return generate.mapper(
+            title, items, 'obj, source, manifest, refuse_loss'
+        )
+
+    def _setter(
+        self,
+        method: str,
+        key_of: Callable[[str], str] = str,
+        memo: str = '',
+    ) -> generate.Mapper:
+        """Return a function that returns the attributes of an object.
+
+        :param method: function of a FieldCodec, for values that change
+        :param key_of: returns the key of a field in the source
+        :param memo: another parameter of the function, if it has one
+        """
+        items: list[generate.Item] = []
+        for name, field in self.fields.items():
+            values = {
+                'convert': getattr(field, method),
+                'valid': coercion.valid_texts(field.field),
+            }
+            template = f'convert{{n}}(obj, {{name}}, {{v}}{memo})'
+            test = (
+                field.decode_unchanged
+                if method == 'decode'
+                else field.unchanged
+            )
+            if test:
+                template = f'{{v}} if {test} else {template}'
+            keys = key_of(name), attribute_of(name)
+            items.append((*keys, name, template, values))
+        title = f'{self.title}, {method}'
+        return generate.mapper(title, items, f'obj, source{memo}')
+
+    @functools.cached_property
+    def coerce(self) -> generate.Mapper:
+        """``(obj, source)``: returns the attributes for keywords."""
+        return self._setter('coerce')
+
+    @functools.cached_property
+    def _decode(self) -> generate.Mapper:
+        return self._setter('decode')
+
+    @functools.cached_property
+    def _copy(self) -> generate.Mapper:
+        return self._setter('copy', attribute_of, ', memo')
 
     def decode(
         self, context: Any, version: str, primitive: Mapping[str, Any]
@@ -256,25 +270,25 @@ class ClassCodec:
         cls: Any = self.cls
         data = primitive[self.data_key]
         changes = primitive.get(self.changes_key, ())
-        if data.__class__ is not dict and not self._upgrades_data:
-            return override_detection.ORIGINALS['_obj_from_primitive'](
-                cls, context, version, primitive
-            )
-        upgrade = unknown = None
+        unknown = None
         if self._upgrades_data:
             upgrade = self.upgrades.get(version) or cls._upgrade_from(version)
             version = cls.VERSION
-        obj = self.new(context, version)
-        d = obj.__dict__
-        # Usually, the data has exactly the fields of the newest version.
-        may_have_all = data.__class__ is dict and (
-            upgrade is None
-            or (upgrade.keeps_all and len(data) == len(self.names))
-        )
-        if not (may_have_all and self._decode_from.all(obj, d, data)):
-            if upgrade is not None:
+            # Usually, the data has exactly the fields of the newest version.
+            if (
+                data.__class__ is not dict
+                or not upgrade.keeps_all
+                or self.names != data.keys()
+            ):
                 data, changes, unknown = upgrade.apply(data, changes)
-            self._decode_from.some(obj, d, data)
+        elif data.__class__ is not dict:
+            return override_detection.ORIGINALS['_obj_from_primitive'](
+                cls, context, version, primitive
+            )
+        obj = self.new(context)
+        d = obj.__dict__
+        d['VERSION'] = version
+        d.update(self._decode(obj, data))
         if self.is_list and '_obj_objects' not in d:
             obj.objects = []
         d['_changed_fields'] = (
@@ -284,95 +298,64 @@ class ClassCodec:
             d[unknown_fields.ATTRIBUTE] = unknown
         return obj
 
-    def primitive(self, obj: Any, d: Attributes) -> dict[str, Any]:
+    def primitive(self, obj: Any) -> dict[str, Any]:
         """Return ``obj_to_primitive()``, at the object's own version."""
-        return self.envelope(obj, obj.VERSION, self.data(obj, d))
-
-    def new(self, context: Any, version: str) -> Any:
-        """Return an object without fields."""
-        if self.skips_init:
-            obj = _new(self.cls)
-            obj.__dict__['_changed_fields'] = set()
-        else:
-            obj = self.cls()
-        if self.has_context:
-            obj._context = context
-        else:
-            obj.__dict__['_context'] = context
-        obj.__dict__['VERSION'] = version
-        return obj
-
-    def copy(self, obj: Any, memo: dict[int, Any]) -> Any:
-        """Return ``__deepcopy__``."""
-        if self.skips_init:
-            copied = _new(obj.__class__)
-            copied.__dict__['_changed_fields'] = set()
-        else:
-            copied = obj.__class__()
-        memo[id(obj)] = copied
-        d, to = obj.__dict__, copied.__dict__
-        if self.has_context:
-            copied._context = obj._context
-        else:
-            to['_context'] = obj._context
-        if not self._copy_from.all(copied, to, d, memo):
-            self._copy_from.some(copied, to, d, memo)
-        if self.is_list and '_obj_objects' not in to:
-            copied.objects = []
-        to['_changed_fields'] = set(obj._changed_fields)
-        return copied
-
-
-def _is_for_readers(field_type: Any) -> bool:
-    """Tell whether the objects of a field are resources."""
-    while not hasattr(field_type, '_obj_name'):
-        field_type = field_type._element_type._type
-    classes = ovo_base.VersionedObjectRegistry.obj_classes()
-    newest = next(iter(classes.get(field_type._obj_name, ())), None)
-    return not getattr(newest, 'REFUSE_LOSS', True)
-
-
-def _envelope(codec: ClassCodec) -> Envelope:
-    """Return a function from an object's data to its primitive.
-
-    Names of changed fields that are not in the data are omitted.
-    """
-    name_key, type_name = codec.name_key, codec.type_name
-    namespace_key = codec.namespace_key
-    namespace = codec.cls.OBJ_PROJECT_NAMESPACE
-    version_key, data_key = codec.version_key, codec.data_key
-    changes_key, changes_of = codec.changes_key, codec.changes
-    # Most objects are sent without changes.
-    looks_first = (
-        changes_of is what_changed
-        and codec.tracks_changes
-        and not codec.tracked
-    )
+        if self.must_be_complete:
+            obj.check_complete()
+        data = self.encode(obj, obj.__dict__, None, False)
+        return self.envelope(obj, obj.VERSION, data)
 
     def envelope(
+        self,
         obj: Any,
         version: str,
         data: dict[str, Any],
         new_names: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
+        """Return the primitive of an object with the given data.
+
+        Names of changed fields that are not in the data are omitted.
+
+        :param new_names: name of a field -> its name in the data
+        """
         primitive = {
-            name_key: type_name,
-            namespace_key: namespace,
-            version_key: version,
-            data_key: data,
+            self.name_key: self.type_name,
+            self.namespace_key: self.cls.OBJ_PROJECT_NAMESPACE,
+            self.version_key: version,
+            self.data_key: data,
         }
-        if looks_first and not obj._changed_fields:
+        # Most objects are sent without changes.
+        if self._has_plain_changes and not obj._changed_fields:
             return primitive
-        changes: Iterable[str] = changes_of(obj)
+        changes: Iterable[str] = self.changes(obj)
         if changes:
             if new_names:
                 changes = [new_names.get(name, name) for name in changes]
             names = [name for name in changes if name in data]
             if names:
-                primitive[changes_key] = names
+                primitive[self.changes_key] = names
         return primitive
 
-    return envelope
+    def new(self, context: Any) -> Any:
+        """Return an object without fields."""
+        obj = _new(self.cls) if self.skips_init else self.cls()
+        d = obj.__dict__
+        d['_changed_fields'] = set()
+        if self._has_context:
+            obj._context = context
+        else:
+            d['_context'] = context
+        return obj
+
+    def copy(self, obj: Any, memo: dict[int, Any]) -> Any:
+        """Return ``__deepcopy__``."""
+        copied = memo[id(obj)] = self.new(obj._context)
+        d = copied.__dict__
+        d.update(self._copy(copied, obj.__dict__, memo))
+        if self.is_list and '_obj_objects' not in d:
+            copied.objects = []
+        d['_changed_fields'] = set(obj._changed_fields)
+        return copied
 
 
 def what_changed(obj: Any) -> set[str]:
@@ -381,11 +364,11 @@ def what_changed(obj: Any) -> set[str]:
     # single look-up.
     try:
         codec: ClassCodec = obj.fields.codecs[obj.__class__]
+        is_current = True
     except (AttributeError, KeyError):
         codec = class_codec(obj.__class__)
-        if obj.fields is not codec.watched:
-            return override_detection.ORIGINALS['obj_what_changed'](obj)  # type: ignore[no-any-return]
-    if not codec.tracks_changes:
+        is_current = obj.fields is codec.watched
+    if not (is_current and codec.tracks_changes):
         return override_detection.ORIGINALS['obj_what_changed'](obj)  # type: ignore[no-any-return]
     changed = obj._changed_fields
     changed = set(codec.names.intersection(changed)) if changed else set()
@@ -416,23 +399,6 @@ def _has_list_init(cls: type) -> bool:
     return after.__init__ in override_detection.REPLACEABLE['__init__']
 
 
-def _keeps_in_dict(cls: type[VersionedObject]) -> bool:
-    """Tell whether all fields are kept in ``__dict__``, and only there."""
-    return (
-        cls.__setattr__ in override_detection.REPLACEABLE_SETATTR
-        and cls.__getattribute__ is object.__getattribute__
-        and not hasattr(cls, '__getattr__')
-        and cls.obj_fields is override_detection.ORIGINAL_FIELDS
-        and not any(
-            hasattr(cls, attribute_of(name))
-            or not generate.is_field_property(
-                getattr(cls, name, None), name, field
-            )
-            for name, field in cls.fields.items()
-        )
-    )
-
-
 def class_codec(cls: type[VersionedObject]) -> ClassCodec:
     """Return the compiled codec of a class; create it if necessary."""
     try:
@@ -449,64 +415,47 @@ def class_codec(cls: type[VersionedObject]) -> ClassCodec:
         return codec
 
 
-def encode_objects(objects: Any) -> list[Any]:
-    """Return the primitives of objects; look up each run of a class once."""
-    if objects.__class__ is LazyObjectList:
-        return lazy_list.primitives(objects, encode_objects)
-    primitives: list[Any] = []
-    last_cls: Any = None
-    to_primitive = None
+def write_each(
+    objects: Iterable[Any],
+    writer_of: Callable[[type], Callable[..., Any] | None],
+    otherwise: Callable[..., Any],
+    *arguments: Any,
+) -> list[Any]:
+    """Return the primitives of objects; look up each run of a class once.
+
+    :param writer_of: returns how to write the objects of a class that have
+        its methods and version; None: they are not compiled
+    :param otherwise: writes all other items
+    :param arguments: passed to both functions, after the object
+    """
+    primitives = []
+    last_cls, compiled = None, None
     for obj in objects:
         cls = obj.__class__
         if cls is not last_cls:
-            last_cls, to_primitive = cls, None
-            if issubclass(cls, VersionedObject):
-                codec = class_codec(cls)
-                if codec.may_nest():
-                    version_tuple(cls.VERSION)
-                    to_primitive = codec.primitive
-        if to_primitive is not None:
-            d = obj.__dict__
-            if is_unpatched(d) and 'VERSION' not in d:
-                primitives.append(to_primitive(obj, d))
-                continue
-        primitives.append(None if obj is None else obj.obj_to_primitive())
+            last_cls, compiled = cls, writer_of(cls)
+        write = compiled
+        if (
+            write is None
+            or not is_unpatched(obj.__dict__)
+            or obj.__dict__.get('VERSION', cls.VERSION) != cls.VERSION
+        ):
+            write = otherwise
+        primitives.append(write(obj, *arguments))
     return primitives
 
 
-def _reader_of(cls: Any) -> Callable[[Any, str, Any], Any]:
-    """Return ``_obj_from_primitive`` of a class, to call it many times."""
-    codec = class_codec(cls)
-    if codec.may_decode_nested():
-        return codec.decode
-    return cls._obj_from_primitive  # type: ignore[no-any-return]
+def _writer_of(cls: type) -> Callable[..., Any] | None:
+    codec = class_codec(cls) if issubclass(cls, VersionedObject) else None
+    return codec.primitive if codec is not None and codec.may_nest() else None
 
 
-def decode_objects(parent: Any, primitives: list[dict[str, Any]]) -> list[Any]:
-    """Return the objects of primitives; look up each run of a type once.
+def _write(obj: Any) -> Any:
+    return None if obj is None else obj.obj_to_primitive()
 
-    :param parent: the object that will contain them
-    """
-    codec, context = class_codec(parent.__class__), parent._context
-    if not codec.may_find_class():
-        return [parent.obj_from_primitive(p, context) for p in primitives]
-    name_key, version_key = codec.name_key, codec.version_key
-    namespace_key = codec.namespace_key
-    objects = []
-    namespace: Any = None
-    name: Any = None
-    version: Any = None
-    read: Any = None
-    for primitive in primitives:
-        if (
-            primitive[namespace_key] != namespace
-            or primitive[name_key] != name
-            or primitive[version_key] != version
-        ):
-            namespace, name = primitive[namespace_key], primitive[name_key]
-            version = primitive[version_key]
-            if namespace != codec.cls.OBJ_PROJECT_NAMESPACE:
-                parent.obj_from_primitive(primitive)  # raises the error
-            read = _reader_of(find_class(name, version))
-        objects.append(read(context, version, primitive))
-    return objects
+
+def encode_objects(objects: Any) -> list[Any]:
+    """Return the primitives of objects."""
+    if objects.__class__ is LazyObjectList:
+        return lazy_list.primitives(objects, encode_objects)
+    return write_each(objects, _writer_of, _write)

@@ -84,6 +84,9 @@ _UNCHANGED: dict[Any, type] = {
     ovo.FlexibleBoolean.coerce: bool,
 }
 
+#: ``coerce`` of times.
+_TIMES = (ovo.DateTime.coerce, field_types.DateTime.coerce)
+
 #: ``coerce`` -> an expression that is true if it returns ``{v}`` unchanged.
 _TESTS: dict[Any, str] = {
     **{
@@ -93,16 +96,13 @@ _TESTS: dict[Any, str] = {
     ovo.UUID.coerce: 'type({v}) is str and is_uuid({v})',
     **dict.fromkeys(
         (ovo.Enum.coerce, field_types.Enum.coerce),
-        'type({v}) is str and {v} in {valid}',
+        'type({v}) is str and {v} in valid{n}',
     ),
     ovo.NonNegativeInteger.coerce: 'type({v}) is int and {v} >= 0',
     ovo.NonNegativeFloat.coerce: 'type({v}) is float and {v} >= 0',
-    **dict.fromkeys(
-        (ovo.DateTime.coerce, field_types.DateTime.coerce),
-        'type({v}) is datetime and {v}.tzinfo is UTC',
-    ),
+    **dict.fromkeys(_TIMES, 'type({v}) is datetime and {v}.tzinfo is UTC'),
 }
-#: The names in these expressions, except for ``{v}`` and ``{valid}``.
+#: The names in these expressions, except for :func:`valid_texts`.
 TEST_NAMES = {'is_uuid': _is_uuid, 'datetime': datetime.datetime, 'UTC': UTC}
 
 
@@ -110,13 +110,20 @@ def unchanged_test(field: AnyField) -> str:
     """Return an expression that is true if coercion keeps a value.
 
     :returns: a template, in which ``{v}`` stands for the value and
-        ``{valid}`` for :func:`valid_texts`; empty: use ``coerce``
+        ``valid{n}`` for :func:`valid_texts`; empty: use ``coerce``
     """
     method = _coerce_method(field)
     tests = ['{v} is None'] if method is not None and field.nullable else []
     if method in _TESTS and getattr(field._type, 'tzinfo_aware', True):
         tests.append(_TESTS[method])
     return ' or '.join(tests)
+
+
+def is_time(field: AnyField) -> bool:
+    """Tell whether values of a field are times in UTC."""
+    return default_method(field, 'coerce') in _TIMES and bool(
+        field._type.tzinfo_aware  # type: ignore[attr-defined]
+    )
 
 
 def valid_texts(field: AnyField) -> frozenset[str]:
@@ -229,7 +236,7 @@ _COERCERS: dict[Any, Maker] = {
     ),
 }
 
-#: Coercion by these methods depends on nothing but the value.
-KNOWN = frozenset({*_TESTS, *_COERCERS})
 #: Coercion by these methods never results in an object.
-NEVER_OBJECTS = KNOWN - {ovo.Object.coerce}
+NEVER_OBJECTS = frozenset({*_TESTS, *_COERCERS} - {ovo.Object.coerce})
+#: ``coerce`` of lists, dicts and sets.
+CONTAINERS = frozenset(_COERCERS.keys() - {ovo.Object.coerce})

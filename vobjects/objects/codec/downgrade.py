@@ -4,8 +4,8 @@
 An object is encoded at its own version, with the nested objects converted,
 and the plan of :mod:`vobjects.objects.history` is applied to the result.
 Objects that cannot be compiled (with a conversion written by hand, or of a
-class without declared history) are passed to ``obj._downgrade_uncompiled`` of
-:class:`vobjects.objects.Object`.
+class without declared history) are passed to ``downgrade_uncompiled`` of
+:mod:`vobjects.objects.nested_downgrade`.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from oslo_versionedobjects import fields as ovo
 
 from vobjects import exceptions, field_types
 from vobjects.objects import nested_downgrade
-from vobjects.objects.codec import generate, lazy_list
-from vobjects.objects.codec.class_codec import ClassCodec, class_codec
+from vobjects.objects.codec import lazy_list
+from vobjects.objects.codec.class_codec import (
+    ClassCodec,
+    class_codec,
+    write_each,
+)
 from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import (
     VersionedObject,
-    is_unpatched,
+    is_convertible,
     version_tuple,
 )
-from vobjects.objects.conversion_plan import (
-    OMITTED,
-    ConversionPlan,
-    RefuseLoss,
-)
+from vobjects.objects.conversion_plan import ConversionPlan, RefuseLoss
 
 #: Maximum number of conversions kept per class. Versions come from the
 #: manifests of peers, so there must be a limit; a fleet has far fewer.
@@ -39,9 +39,8 @@ MAX_VERSIONS = 64
 
 Manifest = Mapping[str, str]
 
-#: Converts a value; the first argument is the object that contains it.
-Converter = Callable[[Any, Manifest, RefuseLoss, Any], Any]
-
+#: Converts the objects in a value.
+Converter = Callable[[Manifest, RefuseLoss, Any], Any]
 
 #: Returns the primitive of an object: ``(obj, manifest, refuse_loss)``.
 Downgrade = Callable[[Any, Manifest | None, RefuseLoss], dict[str, Any]]
@@ -54,47 +53,29 @@ def _downgrade(codec: ClassCodec, version: str) -> Downgrade:
     """
     cls: Any = codec.cls
     plan: ConversionPlan = cls._plan_to(version)
-    fields = codec.fields
-    drops = {
-        drop.name: drop.harmless[-1] if drop.harmless else OMITTED
-        for drop in plan.drops
-    }
-    nulls = {drop.name for drop in plan.drops if None not in drop.harmless}
-    only_drops = not (
-        plan.carries
-        or plan.fills
-        or any(drop.steps for drop in plan.drops)
-        or any(not fields[name].encodes for name in drops)
-    )
-    data_of = generate.data_function(
+    encode = codec.encoder(
         f'{codec.title} at {version}',
-        fields,
         {
             name: _converter(field.field._type)
-            for name, field in fields.items()
+            for name, field in codec.fields.items()
             if field.holds_objects and name not in plan.converted
         },
-        # Fields to drop are usually null or their default. That is faster to
-        # test than to apply the plan.
-        drops if only_drops else None,
-        plan.apply,
-        nulls,
-        check=codec.must_be_complete,
-        parts=codec.parts,
     )
-    envelope = codec.envelope
     new_names = {carry.source: carry.target for carry in plan.carries}
     new_objects = plan.new_objects
 
     def downgrade(
         obj: Any, manifest: Manifest | None, refuse_loss: RefuseLoss
     ) -> dict[str, Any]:
-        data = data_of(obj, obj.__dict__, manifest, refuse_loss)
+        if codec.must_be_complete:
+            obj.check_complete()
+        data = encode(obj, obj.__dict__, manifest, refuse_loss)
+        plan.apply(data, refuse_loss=refuse_loss)
         if new_objects and manifest is not None:
             nested_downgrade.downgrade_written(
                 obj, new_objects, data, manifest, refuse_loss
             )
-        return envelope(obj, version, data, new_names)
+        return codec.envelope(obj, version, data, new_names)
 
     return downgrade
 
@@ -120,22 +101,20 @@ def _converter(field_type: Any) -> Converter:
     convert_item = _converter(element_type)
 
     def convert_items(
-        obj: Any, manifest: Manifest, refuse_loss: RefuseLoss, values: Any
+        manifest: Manifest, refuse_loss: RefuseLoss, values: Any
     ) -> Any:
         if isinstance(field_type, ovo.Dict):
-            items = convert_items_of(
-                obj, manifest, refuse_loss, values.values()
-            )
+            items = convert_items_of(manifest, refuse_loss, values.values())
             return dict(zip(values, items, strict=True))
-        items = convert_items_of(obj, manifest, refuse_loss, values)
+        items = convert_items_of(manifest, refuse_loss, values)
         is_set = isinstance(field_type, ovo.Set)
         return field_types.in_order(items) if is_set else items
 
     def convert_each(
-        obj: Any, manifest: Manifest, refuse_loss: RefuseLoss, values: Any
+        manifest: Manifest, refuse_loss: RefuseLoss, values: Any
     ) -> list[Any]:
         return [
-            None if v is None else convert_item(obj, manifest, refuse_loss, v)
+            None if v is None else convert_item(manifest, refuse_loss, v)
             for v in values
         ]
 
@@ -166,16 +145,16 @@ def _downgrade_for(
 
 
 def _downgrade_object(
-    parent: Any, manifest: Manifest, refuse_loss: RefuseLoss, child: Any
+    manifest: Manifest, refuse_loss: RefuseLoss, child: Any
 ) -> Any:
     downgrade = _downgrade_for(child.__class__, manifest)
     if downgrade is not None and is_convertible(child):
         return downgrade(child, manifest, refuse_loss)
-    return parent._downgrade_uncompiled(child, manifest, refuse_loss)
+    return nested_downgrade.downgrade_uncompiled(child, manifest, refuse_loss)
 
 
 def _downgrade_objects(
-    parent: Any, manifest: Manifest, refuse_loss: RefuseLoss, objects: Any
+    manifest: Manifest, refuse_loss: RefuseLoss, objects: Any
 ) -> list[Any]:
     """Return the primitives of objects in a container."""
     if objects.__class__ is LazyObjectList:
@@ -187,34 +166,14 @@ def _downgrade_objects(
         ):
             return lazy_list.primitives(
                 objects,
-                functools.partial(
-                    _downgrade_objects, parent, manifest, refuse_loss
-                ),
+                functools.partial(_downgrade_objects, manifest, refuse_loss),
             )
-    primitives: list[Any] = []
-    last_cls: Any = None
-    downgrade: Downgrade | None = None
-    for child in objects:
-        if child is None:
-            primitives.append(None)
-            continue
-        cls = child.__class__
-        if cls is not last_cls:
-            last_cls, downgrade = cls, _downgrade_for(cls, manifest)
-        if downgrade is not None and is_convertible(child):
-            primitives.append(downgrade(child, manifest, refuse_loss))
-        else:
-            primitives.append(
-                parent._downgrade_uncompiled(child, manifest, refuse_loss)
-            )
-    return primitives
-
-
-def is_convertible(obj: Any) -> bool:
-    """Tell whether an object has the methods and version of its class."""
-    d = obj.__dict__
-    return is_unpatched(d) and (
-        'VERSION' not in d or d['VERSION'] == obj.__class__.VERSION
+    return write_each(
+        objects,
+        functools.partial(_downgrade_for, manifest=manifest),
+        nested_downgrade.downgrade_uncompiled,
+        manifest,
+        refuse_loss,
     )
 
 
@@ -239,9 +198,9 @@ def convert(
         # oslo.versionedobjects ignores an empty manifest, unless the version
         # differs.
         if not manifest:
-            return codec.primitive(obj, obj.__dict__)
+            return codec.primitive(obj)
         version = newest
-    elif manifest is None and codec.holds_objects:
+    elif manifest is None and codec.nested:
         # Nested versions come from obj_relationships, if at all.
         return None
     elif version_tuple(version) > version_tuple(newest):

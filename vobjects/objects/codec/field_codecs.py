@@ -10,20 +10,20 @@ from __future__ import annotations
 import copy
 import dataclasses
 import datetime
+import re
 from collections.abc import Callable
 from typing import Any
 
 from oslo_versionedobjects import fields as ovo
 
 from vobjects import field_types
+from vobjects.field_values import types_in
 from vobjects.objects.codec import coercion, lazy_list
 from vobjects.objects.codec.coercion import NONE, UTC, AnyField, Coercer
 from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import Method, VersionedObject
 
 Encoder = Callable[[Any], Any]
-#: The first argument is the object that will contain the objects.
-ObjectsDecoder = Callable[[Any, list[dict[str, Any]]], list[Any]]
 Copier = Callable[[Any, str, Any, dict[int, Any]], Any]
 
 #: Values of exactly these classes need no copy.
@@ -33,12 +33,11 @@ ATOMS: frozenset[Any] = frozenset({str, int, float, bool, bytes, NONE})
 _NEVER_FLOAT = coercion.NEVER_OBJECTS - {
     ovo.Float.coerce,
     ovo.NonNegativeFloat.coerce,
-    ovo.List.coerce,
-    ovo.Dict.coerce,
-    ovo.Set.coerce,
-    field_types.Dict.coerce,
-    field_types.Set.coerce,
+    *coercion.CONTAINERS,
 }
+
+#: The text of :func:`field_types.format_time`.
+_is_time = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ', re.ASCII).fullmatch
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -51,18 +50,13 @@ class FieldCodec:
     :ivar coerce: like ``field.coerce``
     :ivar unchanged: an expression that is true if ``coerce`` and ``copy``
         return a value unchanged; see :func:`coercion.unchanged_test`
-    :ivar valid: the texts that ``unchanged`` accepts
     :ivar decode: converts a primitive to a coerced value
     :ivar decode_unchanged: as ``unchanged``, for ``decode``
     :ivar encode: ``(value)``: converts a value (not None) to its primitive;
-        None: the primitive is the value itself
-    :ivar encodes: whether ``encode`` knows the field type; otherwise, use the
-        field
+        None: the codec does not know the field type, so use the field
     :ivar copy: ``(obj, name, value, memo)``: returns a deep copy, coerced
     :ivar tracks_changes: whether the value may be an object with its own
         changes
-    :ivar coerces_by_value: whether ``coerce`` has no side effects, and does
-        not depend on the object
     :ivar holds_objects: whether the field type can contain objects
     :ivar may_hold_float: whether a value may contain a float
     """
@@ -70,65 +64,50 @@ class FieldCodec:
     field: AnyField
     coerce: Coercer
     unchanged: str
-    valid: frozenset[str]
     decode: Coercer
     decode_unchanged: str
     encode: Encoder | None
-    encodes: bool
     copy: Copier
     tracks_changes: bool
-    coerces_by_value: bool
     holds_objects: bool
     may_hold_float: bool
 
     def methods(self, name: str) -> list[Method]:
         """Return a method of the field, its type and all nested types."""
-        field_type: Any = self.field._type
-        owners: list[Any] = [type(self.field), type(field_type)]
-        while isinstance(field_type, ovo.CompoundFieldType):
-            field_type = field_type._element_type._type
-            owners.append(type(field_type))
-        return [(owner, name) for owner in owners]
+        types = types_in(self.field._type)
+        return [(type(self.field), name), *((type(t), name) for t in types)]
 
 
-def field_codec(
-    field: AnyField, encode_objects: Encoder, decode_objects: ObjectsDecoder
-) -> FieldCodec:
+def identity(value: Any) -> Any:
+    """Return a value, as its primitive."""
+    return value
+
+
+def field_codec(field: AnyField, encode_objects: Encoder) -> FieldCodec:
     """Return the codec of a field.
 
     :param encode_objects: converts a list of objects to primitives
-    :param decode_objects: converts a list of primitives to objects
     """
     coerce = coercion.coercer_for(field)
     has_own_coerce = type(field).coerce is not ovo.Field.coerce
-    innermost: Any = field._type
-    nested_types = [type(innermost)]
-    while isinstance(innermost, ovo.CompoundFieldType):
-        innermost = innermost._element_type._type
-        nested_types.append(type(innermost))
+    *_, innermost = types_in(field._type)
     encode = _encoder_for(field, encode_objects)
-    decode = _decoder_for(field, coerce, decode_objects)
+    decode = _decoder_for(field, coerce)
     unchanged = '' if field.read_only else coercion.unchanged_test(field)
-    if decode == coerce:
-        decode_unchanged = unchanged
-    elif unchanged and coercion.default_method(field, 'from_primitive'):
-        decode_unchanged = '{v} is None' if field.nullable else ''
-    else:
-        decode_unchanged = ''
+    keeps_null = field.nullable and coercion.default_method(
+        field, 'from_primitive'
+    )
+    is_null = '{v} is None' if unchanged and keeps_null else ''
     return FieldCodec(
         field=field,
         coerce=coerce,
         unchanged=unchanged,
-        valid=coercion.valid_texts(field),
         decode=decode,
-        decode_unchanged=decode_unchanged,
-        encode=None if encode is _identity else encode,
-        encodes=encode is not None,
+        decode_unchanged=unchanged if decode == coerce else is_null,
+        encode=encode,
         copy=_copier_for(field, coerce),
         tracks_changes=has_own_coerce
         or type(field._type).coerce not in coercion.NEVER_OBJECTS,
-        coerces_by_value=not has_own_coerce
-        and all(t.coerce in coercion.KNOWN for t in nested_types),
         holds_objects=isinstance(innermost, ovo.Object),
         may_hold_float=has_own_coerce
         or type(innermost).coerce not in _NEVER_FLOAT
@@ -136,12 +115,7 @@ def field_codec(
     )
 
 
-# Primitives to values
-
-
-def _decoder_for(
-    field: AnyField, coerce: Coercer, decode_objects: ObjectsDecoder
-) -> Coercer:
+def _decoder_for(field: AnyField, coerce: Coercer) -> Coercer:
     """Return a function from primitive to coerced value."""
 
     def decode_by_field(obj: Any, name: str, value: Any) -> Any:
@@ -152,29 +126,11 @@ def _decoder_for(
         return getattr(obj, name)
 
     def decode_time(obj: Any, name: str, value: Any) -> Any:
-        # The exact format of format_time; the field parses all others.
-        if (
-            value.__class__ is str
-            and len(value) == 20
-            and value[10] == 'T'
-            and value[13] == ':'
-            and value[19] == 'Z'
-            and value[5] != 'W'  # an ISO week date
-        ):
+        if value.__class__ is str and _is_time(value):
             try:
                 return datetime.datetime.fromisoformat(value)
             except ValueError:
                 pass
-        return decode_by_field(obj, name, value)
-
-    def decode_object(obj: Any, name: str, value: Any) -> Any:
-        if value.__class__ is dict:
-            return coerce(obj, name, decode_objects(obj, [value])[0])
-        return decode_by_field(obj, name, value)
-
-    def decode_list(obj: Any, name: str, value: Any) -> Any:
-        if value.__class__ is list and {*map(type, value)} == {dict}:
-            return coerce(obj, name, decode_objects(obj, value))
         return decode_by_field(obj, name, value)
 
     if field.read_only:
@@ -182,14 +138,7 @@ def _decoder_for(
     method = coercion.default_method(field, 'from_primitive')
     if method is ovo.FieldType.from_primitive:
         return coerce
-    if method is ovo.Object.from_primitive:
-        return decode_object
-    if (
-        method is ovo.DateTime.from_primitive
-        and coercion.default_method(field, 'coerce')
-        in (ovo.DateTime.coerce, field_types.DateTime.coerce)
-        and field._type.tzinfo_aware  # type: ignore[attr-defined]
-    ):
+    if method is ovo.DateTime.from_primitive and coercion.is_time(field):
         return decode_time
     if coerce == field.coerce:
         return decode_by_field
@@ -198,81 +147,54 @@ def _decoder_for(
         item_method = coercion.default_method(element, 'from_primitive')
         if item_method is ovo.FieldType.from_primitive:
             return coercion.coercer_for(field, decode_by_field)
-        if (item_method, method) == (
-            ovo.Object.from_primitive,
-            ovo.List.from_primitive,
-        ):
-            return decode_list
     return decode_by_field
-
-
-# Values to primitives
-
-
-def _identity(value: Any) -> Any:
-    return value
 
 
 def _encode_object(value: Any) -> Any:
     return value.obj_to_primitive()
 
 
-def _encoder_for(field: AnyField, encode_objects: Encoder) -> Encoder | None:
-    """Return a function from value to primitive; None: unknown type."""
-    method = coercion.default_method(field, 'to_primitive')
-    if method in _ENCODERS:
-        return _ENCODERS[method]
-    make_encoder = _CONTAINER_ENCODERS.get(method)
-    if make_encoder is None:
-        return None
-    element: AnyField = field._type._element_type  # type: ignore[attr-defined]
-    encode_item = _encoder_for(element, encode_objects)
-    if make_encoder is _list_encoder and encode_item is _encode_object:
-        return encode_objects
-    return None if encode_item is None else make_encoder(encode_item)
-
-
-def _list_encoder(encode_item: Encoder) -> Encoder:
-    if encode_item is _identity:
-        return list
-    return lambda values: [
-        None if v is None else encode_item(v) for v in values
-    ]
-
-
-def _dict_encoder(encode_item: Encoder) -> Encoder:
-    if encode_item is _identity:
-        return dict
-    return lambda values: {
-        key: None if v is None else encode_item(v) for key, v in values.items()
-    }
-
-
-def _set_encoder(encode_item: Encoder) -> Encoder:
-    if encode_item is _identity:
-        return field_types.in_order
-    return lambda values: field_types.in_order(
-        None if v is None else encode_item(v) for v in values
-    )
-
-
 _ENCODERS: dict[Any, Encoder] = {
-    ovo.FieldType.to_primitive: _identity,
+    ovo.FieldType.to_primitive: identity,
     ovo.DateTime.to_primitive: field_types.format_time,
     field_types.DateTime.to_primitive: field_types.format_time,
     ovo.IPAddress.to_primitive: str,
     ovo.IPNetwork.to_primitive: str,
     ovo.Object.to_primitive: _encode_object,
 }
-_CONTAINER_ENCODERS: dict[Any, Callable[[Encoder], Encoder]] = {
-    ovo.List.to_primitive: _list_encoder,
-    ovo.Dict.to_primitive: _dict_encoder,
-    ovo.Set.to_primitive: _set_encoder,
-    field_types.Set.to_primitive: _set_encoder,
+
+#: ``to_primitive`` of containers -> the primitive from primitive items.
+_CONTAINERS: dict[Any, Encoder] = {
+    ovo.List.to_primitive: list,
+    ovo.Dict.to_primitive: dict,
+    ovo.Set.to_primitive: field_types.in_order,
+    field_types.Set.to_primitive: field_types.in_order,
 }
 
 
-# Copies
+def _encoder_for(field: AnyField, encode_objects: Encoder) -> Encoder | None:
+    """Return a function from value to primitive; None: unknown type."""
+    method = coercion.default_method(field, 'to_primitive')
+    make = _CONTAINERS.get(method)
+    if make is None:
+        return _ENCODERS.get(method)
+    element: AnyField = field._type._element_type  # type: ignore[attr-defined]
+    item = _encoder_for(element, encode_objects)
+    if item is None:
+        return None
+    if item is identity:
+        return make
+    if make is list and item is _encode_object:
+        return encode_objects
+
+    def encode_items(values: Any) -> list[Any]:
+        return [None if v is None else item(v) for v in values]
+
+    if make is dict:
+        return lambda values: dict(
+            zip(values, encode_items(values.values()), strict=True)
+        )
+    return lambda values: make(encode_items(values))
 
 
 def _copier_for(field: AnyField, coerce: Coercer) -> Copier:
@@ -287,9 +209,7 @@ def _copier_for(field: AnyField, coerce: Coercer) -> Copier:
     def copy_value(
         obj: Any, name: str, value: Any, memo: dict[int, Any]
     ) -> Any:
-        if value.__class__ not in ATOMS:
-            value = deep_copy(value, memo)
-        return coerce(obj, name, value)
+        return coerce(obj, name, deep_copy(value, memo))
 
     def copy_items(
         obj: Any, name: str, value: Any, memo: dict[int, Any]
@@ -303,12 +223,10 @@ def _copier_for(field: AnyField, coerce: Coercer) -> Copier:
                 return copied
         # Coercion creates the new container.
         items = value.values() if cls in coercion.DICTS else value
-        if not value or ATOMS.issuperset(map(type, items)):
-            pass
-        elif cls in coercion.LISTS:
+        if value and not ATOMS.issuperset(map(type, items)):
+            if cls not in coercion.LISTS:
+                return copy_value(obj, name, value, memo)
             value = [deep_copy(item, memo) for item in value]
-        else:
-            value = copy.deepcopy(value, memo)
         return coerce(obj, name, value)
 
     if field.read_only or type(field).coerce is not ovo.Field.coerce:

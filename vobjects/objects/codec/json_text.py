@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convert primitives to and from JSON: orjson writes, msgspec reads.
 
+Without orjson, which is optional, ``json`` writes.
+
 ``json`` handles the cases in which either would differ from it. RawJson text
 means the same as the text of ``json.dumps``, but its bytes differ: there are
 no spaces, characters are UTF-8 instead of ``\\u`` escapes, and ``1e16``
@@ -25,17 +27,26 @@ dataclasses.
 
 from __future__ import annotations
 
+import enum
 import json
 import math
+import uuid
 from typing import Any
 
 import msgspec
-import orjson
 
 from vobjects import json_depth
 
-#: As json.dumps, reject times and dataclasses, which are not JSON.
-_OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+try:
+    import orjson
+except ImportError:  # json writes the same, but slower
+    orjson = None  # type: ignore[assignment]
+else:
+    #: As json.dumps, reject times and dataclasses, which are not JSON.
+    _OPTIONS = (
+        orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+    )
+
 _decode = msgspec.json.Decoder().decode
 
 #: Maximum number of values in a text of more than :data:`UNCOUNTED_BYTES`.
@@ -44,9 +55,8 @@ _decode = msgspec.json.Decoder().decode
 MAX_VALUES = 1 << 20
 UNCOUNTED_BYTES = 4 << 20
 
-#: JSON text in place of its value, in pending items that are written later;
-#: see
-#: :mod:`vobjects.objects.codec.list_decoding`.
+#: JSON text in place of its value, which :func:`dumps` writes; it is not
+#: validated.
 RawJson = msgspec.Raw
 
 
@@ -57,14 +67,32 @@ def dumps(primitive: Any, *, finite: bool = False) -> bytes:
     :raises TypeError: it holds a value that JSON cannot represent
     :raises ValueError: it contains itself
     """
-    try:
-        text = orjson.dumps(primitive, option=_OPTIONS)
-    except TypeError:
-        return json.dumps(primitive).encode()
-    # orjson writes NaN as null.
-    if finite or b'null' not in text or is_finite(primitive):
-        return text
-    return json.dumps(primitive).encode()
+    if orjson is not None:
+        try:
+            text = orjson.dumps(primitive, _write_raw, _OPTIONS)
+        except TypeError:
+            pass
+        else:
+            # orjson writes NaN as null.
+            if finite or b'null' not in text or is_finite(primitive):
+                return text
+    return json.dumps(primitive, default=_to_json).encode()
+
+
+def _write_raw(value: Any) -> Any:
+    if isinstance(value, RawJson):
+        return orjson.Fragment(bytes(value))
+    raise TypeError
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, RawJson):
+        return decode_raw(value)
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if isinstance(value, enum.Enum):
+        return value.value
+    raise TypeError(f'{type(value).__name__} is not JSON')
 
 
 def loads(text: bytes) -> Any:
@@ -100,14 +128,6 @@ def decode_raw(written: Any) -> Any:
     :raises ValueError: its text is not JSON
     """
     return loads(bytes(written))
-
-
-def fragment(written: bytes) -> Any:
-    """Return a value that :func:`dumps` writes as the given JSON text.
-
-    :param written: JSON in UTF-8; it is not validated
-    """
-    return orjson.Fragment(written)
 
 
 #: Instances of exactly these classes are finite.

@@ -14,7 +14,7 @@ creating any object, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -32,6 +32,7 @@ from vobjects.objects.codec.lazy_list import LazySource
 from vobjects.objects.codec.override_detection import (
     VersionedObject,
     are_replaceable,
+    newest_class,
 )
 
 _DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -50,18 +51,8 @@ def read_list(text: bytes, context: Any) -> Any:
     :param text: JSON in UTF-8
     :returns: None if the text is not such a list, or cannot be read lazily
     """
-    codec = _codec_in(_name_in(text))
-    if codec is None:
-        return None
-    # False: the type has been checked, and is not a list.
-    reader: ObjectsReader | bool | None = codec.list_reader
-    if reader is None or (
-        isinstance(reader, ObjectsReader) and not reader.is_current()
-    ):
-        reader = codec.list_reader = _list_reader(codec) or False
-    if not isinstance(reader, ObjectsReader) or not reader.is_allowed():
-        return None
-    return reader.read(text, context)
+    reader = _reader(_codec_in(_name_in(text)), _list_reader)
+    return None if reader is None else reader.read(text, context)
 
 
 def read_items(text: bytes, context: Any) -> Any:
@@ -70,8 +61,7 @@ def read_items(text: bytes, context: Any) -> Any:
     :param text: JSON in UTF-8
     :returns: None if the text is not such a list, or cannot be read lazily
     """
-    codec = _codec_in(_name_of_first_item_in(text))
-    reader = None if codec is None else _objects_reader_of(codec)
+    reader = _reader(_codec_in(_name_of_first_item_in(text)), _objects_reader)
     return None if reader is None else reader.read(text, context)
 
 
@@ -88,7 +78,7 @@ def from_columns(
     :raises ValueError: a field rejects a value
     """
     codec = class_codec(cls)
-    reader = _objects_reader_of(codec)
+    reader = _reader(codec, _objects_reader)
     if codec.must_be_complete and not columns.keys() >= {*cls._required}:  # type: ignore[attr-defined]
         incomplete = [from_row(cls, data) for data in _rows(columns)]
         for obj in incomplete:
@@ -119,23 +109,25 @@ def _rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
         yield dict(zip(columns, values, strict=True))
 
 
-def _objects_reader_of(codec: ClassCodec) -> ObjectsReader | None:
-    """Return a reader of lists of a type; None: read objects one by one."""
-    reader: ObjectsReader | bool | None = codec.objects_reader
-    if reader is None:
-        reader = codec.objects_reader = _objects_reader(codec) or False
-    if not isinstance(reader, ObjectsReader) or not reader.is_allowed():
+def _reader(
+    codec: ClassCodec | None,
+    make: Callable[[ClassCodec], ObjectsReader | None],
+) -> ObjectsReader | None:
+    """Return a reader of a type; None: read objects one by one.
+
+    :param make: creates the reader, if the type has none yet
+    """
+    if codec is None:
         return None
-    return reader
+    reader: ObjectsReader | None = codec.readers.get(make)
+    if make not in codec.readers or (reader and not reader.is_current()):
+        reader = codec.readers[make] = make(codec)
+    return reader if reader is not None and reader.is_allowed() else None
 
 
 def _codec_in(match: re.Match[bytes] | None) -> ClassCodec | None:
     """Return the compiled codec of the type that a text names, if any."""
-    cls = (
-        prevalidation.newest_class(match[1].decode())
-        if match is not None
-        else None
-    )
+    cls = newest_class(match[1].decode()) if match is not None else None
     return class_codec(cls) if cls is not None else None
 
 
@@ -172,17 +164,9 @@ class ObjectsReader:
 
     def is_allowed(self) -> bool:
         """Tell whether reading the items one by one would do the same."""
-        codec = self._schema.codec
-        if self._owner is None:
-            return (
-                self.is_current()
-                and codec.may_find_class()
-                and codec.may_decode_nested()
-            )
-        return (
-            self._owner.may_find_class()
-            and self._owner.may_decode_nested()
-            and codec.may_decode_nested()
+        owner = self._owner
+        return self._schema.codec.may_decode_nested() and (
+            self.is_current() if owner is None else owner.may_decode_nested()
         )
 
     def read(self, text: bytes, context: Any) -> Any:
@@ -197,8 +181,9 @@ class ObjectsReader:
             return None
         if codec is None:
             return self._lazy_list(items, context)
-        obj = codec.new(context, codec.cls.VERSION)
+        obj = codec.new(context)
         d = obj.__dict__
+        d['VERSION'] = codec.cls.VERSION
         d['_obj_objects'] = self._lazy_list(items, context, obj, 'objects')
         if decoded.changes:
             d['_changed_fields'] = set(decoded.changes)
@@ -237,7 +222,7 @@ def _list_reader(codec: ClassCodec) -> ObjectsReader | None:
     ):
         return None
     item_type = field._type._element_type._type
-    cls = prevalidation.newest_class(item_type._obj_name)
+    cls = newest_class(item_type._obj_name)
     if cls is None or not coercion.has_type_name(
         cls, item_type._obj_name, item_type._subclasses
     ):

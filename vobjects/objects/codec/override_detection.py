@@ -95,6 +95,14 @@ def is_unpatched(attributes: Mapping[str, Any]) -> bool:
     )
 
 
+def is_convertible(obj: Any) -> bool:
+    """Tell whether an object has the methods and version of its class."""
+    d = obj.__dict__
+    return is_unpatched(d) and (
+        'VERSION' not in d or bool(d['VERSION'] == type(obj).VERSION)
+    )
+
+
 def _clearing(name: str) -> Any:
     """Return a method of dict that also forgets what was compiled."""
     function = getattr(dict, name)
@@ -151,6 +159,14 @@ def version_tuple(text: str) -> tuple[int, ...]:
 @functools.lru_cache(maxsize=4096)
 def _is_compatible(requested: str, supported: str) -> bool:
     return bool(versionutils.is_compatible(requested, supported))
+
+
+def newest_class(name: str) -> Any:
+    """Return the newest class of a type name; None: no such type."""
+    registry = ovo_base.VersionedObjectRegistry._registry
+    # A look-up elsewhere may have left an empty list.
+    classes = registry._obj_classes.get(name) if registry else None
+    return classes[0] if classes else None
 
 
 def find_class(name: str, version: str) -> type[VersionedObject]:

@@ -13,7 +13,7 @@ from typing import Any
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects.objects.codec import generate, lazy_list, override_detection
+from vobjects.objects.codec import lazy_list, override_detection
 from vobjects.objects.codec.class_codec import class_codec, what_changed
 from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import (
@@ -29,33 +29,19 @@ _ORIGINALS = override_detection.ORIGINALS
 def _init(self: Any, context: Any = None, **kwargs: Any) -> None:
     """``VersionedObject.__init__``: coerce and set the given fields."""
     codec = class_codec(self.__class__)
-    if not codec.may_init():
+    values = None
+    if codec.may_init():
+        try:
+            values = codec.coerce(self, kwargs)
+        except Exception:  # noqa: BLE001
+            values = None  # the first wrong keyword raises the error below
+    if values is None or len(values) != len(kwargs):
         _ORIGINALS['__init__'](self, context, **kwargs)
         return
+    object.__setattr__(self, '_context', context)
     d = self.__dict__
-    changed: set[str] = set()
-    d['_changed_fields'] = changed
-    if codec.has_context:
-        self._context = context
-    else:
-        d['_context'] = context
-    if not kwargs:
-        return
-    if codec.coerces_any_order and len(kwargs) == len(codec.names):
-        try:
-            if codec.coerce_from.all(self, d, kwargs):
-                changed.update(kwargs)
-                return
-        except Exception:  # noqa: BLE001
-            # The first of the keywords to be rejected raises the error below.
-            for name in codec.names:
-                d.pop(generate.attribute_of(name), None)
-    setters = codec.setters
-    for name, value in kwargs.items():
-        if name in setters:
-            setters[name](self, value)
-        else:
-            setattr(self, name, value)
+    d.update(values)
+    d['_changed_fields'] = set(kwargs)
 
 
 override_detection.REPLACEABLE_LIST_CHANGES.add(lazy_list.list_what_changed)
@@ -77,8 +63,7 @@ def obj_to_primitive(
 ) -> dict[str, Any]:
     """``VersionedObject.obj_to_primitive``."""
     codec = class_codec(self.__class__)
-    d = self.__dict__
-    if not (codec.may_encode() and is_unpatched(d)):
+    if not (codec.may_encode() and is_unpatched(self.__dict__)):
         return _ORIGINALS['obj_to_primitive'](  # type: ignore[no-any-return]
             self, target_version, version_manifest
         )
@@ -88,8 +73,9 @@ def obj_to_primitive(
     if version_tuple(target_version) > version_tuple(version):
         raise ovo_exception.InvalidTargetVersion(version=target_version)
     if target_version == version and not version_manifest:
-        return codec.primitive(self, d)
-    data = codec.data(self, d)
+        return codec.primitive(self)
+    primitive = codec.primitive(self)
+    data = primitive[codec.data_key]
     self.obj_make_compatible_from_manifest(
         data, target_version, version_manifest
     )
@@ -172,7 +158,7 @@ def reset_changes(entity: Any) -> None:
         if not codec.tracks_changes or not are_replaceable(
             codec.cls, 'obj_reset_changes'
         ):
-            entity.obj_reset_changes(recursive=codec.holds_objects)
+            entity.obj_reset_changes(recursive=bool(codec.nested))
             return
         attributes = entity.__dict__
         attributes['_changed_fields'].clear()

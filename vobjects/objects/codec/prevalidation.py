@@ -19,7 +19,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
-from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo
 
 from vobjects import field_types
@@ -31,9 +30,11 @@ from vobjects.objects.codec.class_codec import (
 )
 from vobjects.objects.codec.coercion import AnyField, Coercer, default_method
 from vobjects.objects.codec.field_codecs import FieldCodec
-from vobjects.objects.codec.generate import attribute_of
+from vobjects.objects.codec.field_properties import attribute_of
 from vobjects.objects.codec.json_text import RawJson, decode_raw, is_finite
-from vobjects.objects.codec.override_detection import VersionedObject
+from vobjects.objects.codec.override_detection import (
+    newest_class,
+)
 
 _UNSET = msgspec.UNSET
 
@@ -66,55 +67,21 @@ _MSGSPEC_TYPES: dict[Any, Any] = {
 
 _ENUMS = {ovo.Enum.coerce, our_fields.Enum.coerce}
 
+#: Methods of containers -> returns the msgspec type from that of the items.
+_CONTAINERS: dict[Any, Callable[[Any], Any]] = {
+    (ovo.List.coerce, ovo.List.from_primitive): list.__class_getitem__,
+    **dict.fromkeys(
+        ((method, ovo.Dict.from_primitive) for method in _DICTS),
+        lambda inner: dict[str, inner],  # type: ignore[valid-type]
+    ),
+}
+
 #: ``coerce`` of the types whose valid JSON values are values of the field.
 _SCALARS = {
     ovo.UUID.coerce,
     *_ENUMS,
     *_MSGSPEC_TYPES,
 } - {our_fields.Json.coerce, ovo.FieldType.coerce}
-
-
-def _msgspec_type(
-    field: AnyField, lookup: Callable[[Any], tuple[Any, TextCheck | None]]
-) -> tuple[Any, TextCheck | None]:
-    """Return a msgspec type for a field, and an additional check.
-
-    :param lookup: returns both for a field type
-    :returns: None for the type if the field cannot be validated
-    """
-    kind: Any = field._type
-    if (
-        default_method(field, 'coerce') is None
-        or type(field)._null is not ovo.Field._null
-        or default_method(field, 'from_primitive') is None
-    ):
-        return None, None
-    msgspec_type, check = lookup(kind)
-    if msgspec_type is not None and field.nullable:
-        msgspec_type = msgspec_type | None
-    return msgspec_type, check
-
-
-def _plain_type(kind: Any) -> tuple[Any, None]:
-    method, load = type(kind).coerce, type(kind).from_primitive
-    msgspec_type: Any = None
-    if load is ovo.FieldType.from_primitive:
-        msgspec_type = _MSGSPEC_TYPES.get(method)
-        if method in _ENUMS:
-            valid = tuple(kind._valid_values)
-            if valid and all(type(value) is str for value in valid):
-                msgspec_type = typing.Literal[valid]
-    elif method is ovo.List.coerce and load is ovo.List.from_primitive:
-        inner, _ = _msgspec_type(kind._element_type, _plain_type)
-        msgspec_type = (
-            inner if inner is None else list.__class_getitem__(inner)
-        )
-    elif method in _DICTS and load is ovo.Dict.from_primitive:
-        inner, _ = _msgspec_type(kind._element_type, _plain_type)
-        msgspec_type = (
-            inner if inner is None else dict.__class_getitem__((str, inner))
-        )
-    return msgspec_type, None
 
 
 TextCheck = Callable[[list[str]], bool]
@@ -161,11 +128,35 @@ _TEXT_TYPES: dict[Any, tuple[Any, TextCheck]] = {
 }
 
 
-def _text_type(kind: Any) -> tuple[Any, TextCheck | None]:
+def _msgspec_type(field: AnyField) -> tuple[Any, TextCheck | None]:
+    """Return a msgspec type for a field, and an additional check.
+
+    :returns: None for the type if the field cannot be validated
+    """
+    kind: Any = field._type
     method, load = type(kind).coerce, type(kind).from_primitive
-    if not getattr(kind, 'tzinfo_aware', True):
+    if (
+        default_method(field, 'coerce') is None
+        or type(field)._null is not ovo.Field._null
+        or default_method(field, 'from_primitive') is None
+        or not getattr(kind, 'tzinfo_aware', True)
+    ):
         return None, None
-    return _TEXT_TYPES.get((method, load), (None, None))
+    msgspec_type, check = _TEXT_TYPES.get((method, load), (None, None))
+    if method in _ENUMS and load is ovo.FieldType.from_primitive:
+        valid = tuple(kind._valid_values)
+        if valid and all(type(value) is str for value in valid):
+            msgspec_type = typing.Literal[valid]
+    elif load is ovo.FieldType.from_primitive and check is None:
+        msgspec_type = _MSGSPEC_TYPES.get(method)
+    elif (method, load) in _CONTAINERS:
+        # The texts in a container cannot be checked.
+        inner, inner_check = _msgspec_type(kind._element_type)
+        if inner is not None and inner_check is None:
+            msgspec_type = _CONTAINERS[method, load](inner)
+    if msgspec_type is not None and field.nullable:
+        msgspec_type = msgspec_type | None
+    return msgspec_type, check
 
 
 class StructSchema:
@@ -220,12 +211,16 @@ class StructSchema:
             )
             for check in dict.fromkeys(checks.values())
         ]
-        self._read = generate.struct_reader(
+        self._read = generate.reader(
             codec.title,
-            {
-                name: _decoder(codec.fields[name], checks.get(name))
+            (
+                (
+                    attribute_of(name),
+                    name,
+                    _decoder(codec.fields[name], checks.get(name)),
+                )
                 for name in types
-            },
+            ),
         )
 
     def is_current(self) -> bool:
@@ -296,8 +291,9 @@ class StructSchema:
             ]
         objects = []
         for item in items:
-            obj = codec.new(context, cls.VERSION)
+            obj = codec.new(context)
             d = obj.__dict__
+            d['VERSION'] = cls.VERSION
             self._read(obj, d, item.data)
             # Also without any: a read-only field has added itself.
             d['_changed_fields'] = set(item.changes or ())
@@ -397,13 +393,6 @@ class ColumnSchema:
         )
 
 
-def newest_class(name: str) -> type[VersionedObject] | None:
-    """Return the newest registered class of a type name, if any."""
-    registry = ovo_base.VersionedObjectRegistry._registry
-    classes = registry._obj_classes.get(name) if registry else None
-    return classes[0] if classes else None
-
-
 def to_primitives(items: Any) -> Any:
     """Return pending items as primitives."""
     return msgspec.to_builtins(items, enc_hook=decode_raw)
@@ -416,9 +405,7 @@ def struct_schema(codec: ClassCodec) -> StructSchema | None:
     for name, field_codec in codec.fields.items():
         if not attribute_of(name).isidentifier():
             return None
-        type_, check = _msgspec_type(field_codec.field, _text_type)
-        if type_ is None:
-            type_, _ = _msgspec_type(field_codec.field, _plain_type)
+        type_, check = _msgspec_type(field_codec.field)
         if type_ is None:
             return None
         types[name] = type_

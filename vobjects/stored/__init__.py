@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Versioned objects in the columns of an SQL database.
+
+A row lives longer than a release. :class:`StoredObject` is a column type that
+writes an object in the version that every live server can read, and reads
+every older version as the newest one::
+
+    cap = CurrentCap('keys-engine')    # ServerProcess(..., on_view=cap.update)
+
+    class Backup(Base):
+        __tablename__ = 'backups'
+        id = mapped_column(String(36), primary_key=True)
+        request = mapped_column(StoredObject(BackupRequest, cap))
+        request_versions = versions_column('request')
+
+``vobjects stored scan`` counts rows by version, and ``vobjects fleet
+can-roll-back`` tells which rows an older release cannot read. Both find the
+columns in the :class:`StoredColumn` objects that the service declares.
+
+The extra ``vobjects[ledger]`` installs what this package imports.
+
+::
+
+    text        the stored text, and the versions in it
+    column      StoredObject, CurrentCap
+    scan        count rows by version
+    verdict     which rows an older release cannot read
+"""
+
+from vobjects.stored.column import CurrentCap, StoredObject, StoredTooNew
+from vobjects.stored.scan import StoredColumn
+from vobjects.stored.text import versions_column
+
+__all__ = [
+    'CurrentCap',
+    'StoredColumn',
+    'StoredObject',
+    'StoredTooNew',
+    'versions_column',
+]
