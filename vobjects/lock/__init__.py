@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lock: a reviewed text file with every released version of every type.
 
+The commands ``vobjects lock`` write it, and compare the code with it by
+its rules: a change that breaks a live peer or a stored object is reported
+with the code that fixes it. ``load`` reads a file, and ``Lock`` has
+its types and releases.
+
 ::
 
     model.py            a lock as values: types, fields, releases, acceptances
     text.py             write a lock as text, one block per type and version
     parse.py            parse the text, strictly
+    losses.py           conversions of fields, and their loss
     field_schemas.py    schemas of oslo.versionedobjects fields
     fingerprint.py      the fingerprint of oslo.versionedobjects' own check
     registries.py       registered classes, including services' own registries
@@ -16,13 +22,18 @@
     by_hand.py          conversions by hand, and versions of nested types
     fixes.py            the code that fixes a finding
     fixes_by_hand.py    the same for classes that convert by hand
-    field_code.py       declarations of fields as Python code
+    change_calls.py     calls that declare changes, in source code
+    schema_code.py      the schema of a field as Python code
+    field_code.py       the history of fields as Python code
+    annotation_code.py  the same as annotations
     source_location.py  the location of a type or a field in the source
     samples.py          filled instances of any type
     service_quirks.py   how services convert objects by hand, and send them
-    report/             findings as text, JSON, SARIF, JUnit, annotations
+    report/             findings as text, JSON, SARIF, annotations
     edit.py             update, release
+    source_edit.py      change classes in the source code
     collapse.py         merge unreleased versions in the source
+    drop.py             drop versions that older microversions need
     lock_names.py       find a lock: file, release, git, import
     golden.py           primitives as each release wrote them
     installed_locks.py  the locks of installed services
@@ -34,4 +45,6 @@ keep.
 A running service loads this package only to look up a release.
 """
 
-from vobjects import _threading  # noqa: F401 - before oslo.messaging
+from vobjects import _lazy
+
+__getattr__, __dir__ = _lazy.attributes(__name__, __file__)

@@ -14,7 +14,7 @@ import itertools
 import pathlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from vobjects.lock import by_hand, field_code, fixes, parse, rules
+from vobjects.lock import by_hand, field_code, fixes, losses, parse, rules
 from vobjects.lock.changes import SchemaChange, between
 from vobjects.lock.model import (
     BY_HAND,
@@ -77,12 +77,14 @@ class Result:
 
     :ivar path: the lock file that the code was compared with; None: another
         lock
+    :ivar opaque: the changes whose loss is unknown
     """
 
     findings: tuple[Finding, ...]
     types: int
     versions: int
     path: pathlib.Path | None = None
+    opaque: tuple[str, ...] = ()
 
     @property
     def failing(self) -> tuple[Finding, ...]:
@@ -129,6 +131,7 @@ def check(
         len(code.types),
         len(code.schemas),
         path,
+        tuple(losses.opaque(code)),
     )
 
 

@@ -11,18 +11,12 @@ from __future__ import annotations
 import ast
 import collections
 import dataclasses
-import difflib
-import inspect
-import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-from vobjects.lock.model import Lock, LockError, TypeSchema, version_key
-
-#: Path -> the text before and after the merge.
-Files = dict[pathlib.Path, tuple[str, str]]
-
-_DECLARING = ('added', 'removed', 'renamed', 'changed')
+from vobjects.lock import change_calls, source_edit
+from vobjects.lock.model import Lock, TypeSchema, version_key
+from vobjects.lock.source_edit import Files
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -82,47 +76,17 @@ def rewrite(cls: type, merge: Merge, files: Files) -> None:
 
     :param files: gets the new text. Earlier changes of other classes in the
         same file are kept, since no line moves
-    :raises LockError: the source of the class cannot be found
+    :raises vobjects.lock.model.LockError: the source of the class cannot be
+        found
     """
-    try:
-        path = pathlib.Path(inspect.getsourcefile(cls) or '')
-        before, current = files.get(path) or (path.read_text(),) * 2
-        start = inspect.getsourcelines(cls)[1]
-    except (OSError, TypeError) as error:
-        raise LockError(
-            f'cannot read the source of {merge.type_name}: {error}'
-        ) from None
-    for node in ast.walk(ast.parse(current)):
-        if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
-            lines = {node.lineno, *(d.lineno for d in node.decorator_list)}
-            if start in lines:
-                files[path] = (before, _replaced(current, node, merge))
-                return
-    raise LockError(f'{path} does not define the class {merge.type_name}')
-
-
-def _replaced(text: str, node: ast.ClassDef, merge: Merge) -> str:
-    # Column offsets of ast count bytes of UTF-8.
-    lines = [line.encode() for line in text.splitlines(keepends=True)]
-    positions = sorted(
-        {
-            (
-                version.lineno - 1,
-                version.col_offset,
-                version.end_col_offset or 0,
-            )
-            for version in _versions_in(node)
-            if version.value in merge.versions
-        },
-        reverse=True,
-    )
-    for number, start, end in positions:
-        line = lines[number]
-        quote = line[start : start + 1]
-        lines[number] = (
-            line[:start] + quote + merge.into.encode() + quote + line[end:]
-        )
-    return b''.join(lines).decode()
+    source = source_edit.find(cls, files)
+    spans = [
+        source.span(version)
+        for version in _versions_in(source.node)
+        if version.value in merge.versions
+    ]
+    edits = [(start + 1, end - 1, merge.into) for start, end in spans]
+    source.replace(edits, files)
 
 
 def _versions_in(node: ast.ClassDef) -> Iterator[ast.Constant]:
@@ -136,24 +100,7 @@ def _versions_in(node: ast.ClassDef) -> Iterator[ast.Constant]:
             if 'VERSION_MAP' in names and isinstance(part.value, ast.Dict):
                 values += part.value.values
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Call) and inner.args:
-            name = getattr(inner.func, 'attr', getattr(inner.func, 'id', ''))
-            if name in _DECLARING:
-                values.append(inner.args[0])
+        values += change_calls.versions(inner)
     for value in values:
         if isinstance(value, ast.Constant):
             yield value
-
-
-def difference(files: Files) -> str:
-    """Return a unified diff of the files before and after the merge."""
-    return ''.join(
-        line
-        for path, (before, after) in files.items()
-        for line in difflib.unified_diff(
-            before.splitlines(keepends=True),
-            after.splitlines(keepends=True),
-            str(path),
-            str(path),
-        )
-    )

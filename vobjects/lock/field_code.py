@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write fields as Python code: a schema of the lock, or its history.
+"""Write the history of fields as Python code.
 
 :class:`Source` reads the declarations of a class, and :func:`recorded` writes
 the declaration that a lock describes.
@@ -10,65 +10,61 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import json
 import re
 import sys
 import textwrap
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
-from vobjects import fields
-from vobjects.lock import field_schemas
+from vobjects.lock import annotation_code, field_schemas
+from vobjects.lock.change_calls import FIELDS, function_of
 from vobjects.lock.model import (
     Conversion,
     FieldSchema,
-    FieldType,
     TypeSchema,
     version_key,
 )
+from vobjects.lock.schema_code import field_source, sample
 from vobjects.versions import Version
-
-#: Function that declares a change -> positions of the older and newer field.
-_FIELDS = {
-    'added': (1, 1),
-    'removed': (1, 1),
-    'renamed': (2, 2),
-    'changed': (1, 2),
-}
-
-#: Field type -> a value of it, as Python code.
-_VALUES = {
-    'String': "''",
-    'Integer': '0',
-    'Float': '0.0',
-    'Boolean': 'False',
-    'List': '[]',
-    'Set': '[]',
-    'Dict': '{}',
-    'UUID': "'00000000-0000-0000-0000-000000000000'",
-    'DateTime': "'1970-01-01T00:00:00Z'",
-}
-
-#: Old and new type -> builtins that convert without loss, or raise ValueError.
-_CONVERTERS = {
-    ('String', 'Integer'): (int, str),
-    ('Integer', 'String'): (str, int),
-}
 
 
 class Source:
     """The declarations of a class in its source, as far as it has any.
 
     :param cls: a registered class; None: it has no source
-    :ivar fields: name -> expression in the dictionary ``fields``
+    :ivar fields: name -> expression in the dictionary ``fields``, or what it
+        would be there
     """
 
     def __init__(self, cls: Any) -> None:
         self.cls = cls
         self.fields: dict[str, ast.expr] = {}
+        self._annotated: dict[str, tuple[str, str]] = {}
         for parent in getattr(cls, '__mro__', ()):
             for key, declared in _declared_fields(parent):
                 self.fields.setdefault(key, declared)
+            for key, field, statement in _annotated_fields(parent):
+                if key not in self.fields:
+                    self.fields[key] = annotation_code.as_field(
+                        statement, field
+                    )
+                    annotation = ast.unparse(statement.annotation)
+                    self._annotated[key] = field, annotation
+
+    def declaration(self, name: str, code: str) -> str:
+        """Return the line that declares a field, as the class does it.
+
+        :param code: of the field with its history
+        """
+        if name in self._annotated or (
+            name not in self.fields
+            and self._annotated
+            and self._annotated.keys() == self.fields.keys()
+        ):
+            module = sys.modules.get(self.cls.__module__)
+            written = self._annotated.get(name, ('', ''))
+            return annotation_code.as_annotation(name, code, module, written)
+        return f'{name!r}: {code},'
 
     def changes(self, name: str) -> dict[tuple[str, str], ast.Call]:
         """Return (function, version) -> its call, outermost first."""
@@ -79,7 +75,7 @@ class Source:
             version = node.args[0]
             if isinstance(version, ast.Constant):
                 calls[function, str(version.value)] = node
-            node = node.args[_FIELDS[function][0]]
+            node = node.args[FIELDS[function][0]]
         return calls
 
     def field(self, name: str, version: str, schema: FieldSchema) -> str:
@@ -93,7 +89,7 @@ class Source:
             assert isinstance(node, ast.Call)
             since = ast.literal_eval(node.args[0])
             newer = version_key(version) >= version_key(since)
-            node = node.args[_FIELDS[function][newer]]
+            node = node.args[FIELDS[function][newer]]
         if node is None or self._schema(version, schema.name) != schema:
             return field_source(schema, self.cls)
         return ast.unparse(node)
@@ -106,35 +102,36 @@ class Source:
         field = declared.get(name)
         return field and field_schemas.field_schema(name, field)
 
-    def imports(self, code: str) -> Iterator[str]:
-        """Yield the import of the names of vobjects that a module lacks.
+    def imports(self, *declarations: str) -> Iterator[str]:
+        """Yield the imports of the names that a module lacks.
 
-        :param code: an expression that the class shall contain
+        :param declarations: expressions, or lines of :meth:`declaration`
         """
         module = sys.modules.get(getattr(self.cls, '__module__', ''))
         if module is None:
             return
         known = {*vars(module), *_bound(module)}
-        lacking = {
+        used = {
             node.id
-            for node in ast.walk(ast.parse(code))
+            for code in declarations
+            for node in ast.walk(
+                ast.parse(f'{{{code}}}' if code[0] in '\'"' else code)
+            )
             if isinstance(node, ast.Name)
-            and node.id in {*_FIELDS, 'fields'} - known
         }
-        if lacking:
-            yield f'from vobjects import {", ".join(sorted(lacking))}'
+        for package, names in (
+            ('typing', {'Annotated', 'Any'}),
+            ('vobjects', {*FIELDS, 'UNSET', 'fields'}),
+        ):
+            if lacking := used & names - known:
+                yield f'from {package} import {", ".join(sorted(lacking))}'
 
 
 @functools.lru_cache(maxsize=1024)
 def _declared_fields(cls: Hashable) -> Sequence[tuple[str, ast.expr]]:
     """Return the items of the dictionary ``fields`` in a class's source."""
-    assert isinstance(cls, type)
-    try:
-        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
-    except (OSError, TypeError, SyntaxError, ValueError):
-        return ()
     items: list[tuple[str, ast.expr]] = []
-    for statement in tree.body if isinstance(tree, ast.ClassDef) else ():
+    for statement in _statements(cls):
         match statement:
             case (
                 ast.Assign(targets=[ast.Name(id='fields')], value=value)
@@ -144,6 +141,38 @@ def _declared_fields(cls: Hashable) -> Sequence[tuple[str, ast.expr]]:
             ):
                 items += _items(value)
     return items
+
+
+@functools.lru_cache(maxsize=1024)
+def _annotated_fields(
+    cls: Hashable,
+) -> Sequence[tuple[str, str, ast.AnnAssign]]:
+    """Return the annotated fields in a class's source.
+
+    :returns: the name, the code of the field, and the statement of each
+    """
+    declared = {
+        **getattr(cls, 'fields', {}),
+        **getattr(cls, '_removed', {}),
+    }
+    items: list[tuple[str, str, ast.AnnAssign]] = []
+    for statement in _statements(cls):
+        match statement:
+            case ast.AnnAssign(target=ast.Name(id=name)) if name in declared:
+                schema = field_schemas.field_schema(name, declared[name])
+                code = ast.parse(field_source(schema, cls), mode='eval')
+                items.append((name, ast.unparse(code), statement))
+    return items
+
+
+def _statements(cls: Hashable) -> Sequence[ast.stmt]:
+    """Return the statements in the body of a class; none without source."""
+    assert isinstance(cls, type)
+    try:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return ()
+    return tree.body if isinstance(tree, ast.ClassDef) else ()
 
 
 def _items(value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -158,12 +187,12 @@ def _items(value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _changing(node: ast.expr) -> str:
-    """Return the function of a call that declares a change, or ``''``."""
-    if not isinstance(node, ast.Call):
+    """Return the function of a call with the fields of a change, or ``''``."""
+    name = function_of(node)
+    if not name:
         return ''
-    name = ast.unparse(node.func).rpartition('.')[2]
-    positions = _FIELDS.get(name)
-    return name if positions and len(node.args) > positions[1] else ''
+    assert isinstance(node, ast.Call)
+    return name if len(node.args) > FIELDS[name][1] else ''
 
 
 def _bound(module: Any) -> Iterator[str]:
@@ -260,8 +289,8 @@ def _step(
         return f'added({version!r}, {code}{options})'
     after = schema.field(conversion.field) or before
     new = source.field(key, version, after)
-    if 'up=' not in options:
-        options = f', {converters(key, version, before, after)}{options}'
+    if 'up=' not in options and 'by=' not in options:
+        options = converters(key, version, before, after) + options
     return f'changed({version!r}, {code}, {new}{options})'
 
 
@@ -327,7 +356,7 @@ def wrapped(code: str, calls: Sequence[ast.Call]) -> str:
     """
     for call in calls:
         arguments = [*map(ast.unparse, call.args)]
-        arguments[_FIELDS[_changing(call)][0]] = code
+        arguments[FIELDS[_changing(call)][0]] = code
         arguments += map(ast.unparse, call.keywords)
         code = f'{ast.unparse(call.func)}({", ".join(arguments)})'
     return code
@@ -339,6 +368,7 @@ def converters(
     """Return the keywords ``up`` and ``down`` of a change.
 
     :param name: the newest name of the field
+    :returns: starts with a comma; empty: the values stay the same
     """
     rejects_default = before.default and (
         before.default not in (after.type.enum_values or (before.default,))
@@ -347,12 +377,9 @@ def converters(
         before.type.without_limits() == after.type.without_limits()
         and not rejects_default
     ):
-        return 'up=lambda value: value, down=lambda value: value'
-    pair = _CONVERTERS.get((before.type.name, after.type.name))
-    if pair and _converts(pair, before.default):
-        return f'up={pair[0].__name__}, down={pair[1].__name__}'
+        return ''
     suffix = version.replace('.', '_')
-    return f'up={name}_to_{suffix}, down={name}_from_{suffix}'
+    return f', up={name}_to_{suffix}, down={name}_from_{suffix}'
 
 
 def missing_converters(name: str, code: str) -> Iterator[str]:
@@ -370,106 +397,3 @@ def missing_converters(name: str, code: str) -> Iterator[str]:
             f' {down}(value), which does the reverse; both raise ValueError'
             ' for other values'
         )
-
-
-def _converts(pair: tuple[Any, Any], default: str) -> bool:
-    try:
-        value = json.loads(default) if default else None
-        return value is None or bool(pair[1](pair[0](value)) == value)
-    except ValueError:
-        return False
-
-
-def sample(field_type: FieldType) -> str:
-    """Return a value of a field type, as Python code."""
-    if field_type.enum_values:
-        return python(field_type.enum_values[0])
-    minimum = json.loads(dict(field_type.options).get('minimum', 'null'))
-    if field_type.name == 'Name':
-        return repr('x' * minimum)
-    if field_type.name == 'Capacity':
-        return repr(minimum)
-    return _VALUES.get(field_type.name, f'{field_type.name.upper()}_VALUE')
-
-
-def field_source(field: FieldSchema, cls: Any = None) -> str:
-    """Return a field as Python code.
-
-    :param cls: the class of the type, whose module may define field classes
-    """
-    name, arguments = _constructor(field.type)
-    if field.nullable:
-        arguments.append('nullable=True')
-    if field.default:
-        arguments.append(f'default={python(field.default)}')
-    module = sys.modules.get(getattr(cls, '__module__', ''))
-    own = not hasattr(fields, name) and hasattr(module, name)
-    return f'{"" if own else "fields."}{name}({", ".join(arguments)})'
-
-
-def nullable(code: str) -> str:
-    """Return the code of a field with ``nullable=True``."""
-    node = ast.parse(code, mode='eval').body
-    if isinstance(node, ast.Call):
-        node.keywords = [k for k in node.keywords if k.arg != 'nullable']
-        node.keywords.append(ast.keyword('nullable', ast.Constant(True)))
-    return ast.unparse(node)
-
-
-@functools.cache
-def _classes() -> Mapping[FieldType, str]:
-    """Return field type -> field class whose type has no parameters."""
-    return {
-        field_schemas.field_type_of(cls.AUTO_TYPE): name
-        for name, cls in sorted(vars(fields).items(), reverse=True)
-        if getattr(cls, 'AUTO_TYPE', None) is not None
-    }
-
-
-def _constructor(field_type: FieldType) -> tuple[str, list[str]]:
-    """Return the field class of a type, and its arguments."""
-    name, inner = field_type.name, field_type.inner_type
-    if known := _classes().get(field_type):
-        return known, []
-    if name == 'Object' and inner:
-        return 'ObjectField', [repr(inner.name), *_options_of(field_type)]
-    if name == 'List' and inner and inner.enum_values:
-        return 'ListOfEnumField', [*_values(inner)]
-    if name in ('List', 'Dict') and inner and inner.name == 'Object':
-        arguments = [*map(repr, _names(inner)), *_options_of(inner)]
-        return f'{name}OfObjectsField', arguments
-    if inner:
-        return 'Field', [_type_source(field_type)]
-    return f'{name}Field', [*_values(field_type), *_options_of(field_type)]
-
-
-def _names(field_type: FieldType) -> Iterator[str]:
-    if field_type.inner_type:
-        yield field_type.inner_type.name
-
-
-def _type_source(field_type: FieldType) -> str:
-    """Return a field type as Python code."""
-    name, inner = field_type.name, field_type.inner_type
-    arguments = [*_values(field_type), *_options_of(field_type)]
-    if inner:
-        of_class = repr(inner.name) if name == 'Object' else ''
-        arguments.insert(0, of_class or _type_source(inner))
-    return f'fields.{name}({", ".join(arguments)})'
-
-
-def _values(field_type: FieldType) -> Iterator[str]:
-    if field_type.enum_values:
-        values = ', '.join(map(python, field_type.enum_values))
-        yield f'valid_values=[{values}]'
-
-
-def _options_of(field_type: FieldType) -> Iterator[str]:
-    for name, value in field_type.options:
-        if (name, value) != ('tzinfo_aware', 'true'):
-            yield f'{name}={python(value)}'
-
-
-def python(text: str) -> str:
-    """Return a JSON value as Python code."""
-    return repr(json.loads(text))

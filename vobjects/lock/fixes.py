@@ -18,7 +18,6 @@ from vobjects.lock.field_code import (
     converters,
     current_name,
     missing_converters,
-    nullable,
     recorded,
     removed,
     versions_in,
@@ -26,6 +25,7 @@ from vobjects.lock.field_code import (
 )
 from vobjects.lock.model import BY_HAND, TypeSchema, version_key
 from vobjects.lock.rules import Rule
+from vobjects.lock.schema_code import nullable
 
 
 def fix_lines(
@@ -97,12 +97,13 @@ def _declared(
             after.optional or not before.optional,
         )
         keywords = converters(key, version, before, after)
-        code = f'changed({version!r}, {code}, {new}, {keywords})'
-    yield from source.imports(code)
+        code = f'changed({version!r}, {code}, {new}{keywords})'
+    declaration = source.declaration(key, code)
+    yield from source.imports(declaration)
     yield from raised
     yield from _reasons(cls, versions_in(code))
     yield from missing_converters(key, code)
-    yield f'{key!r}: {code},{remark}'
+    yield f'{declaration}{remark}'
 
 
 def _at(schemas: Sequence[TypeSchema], version: str) -> TypeSchema | None:
@@ -265,7 +266,10 @@ def _restored(change: SchemaChange) -> Iterator[str]:
     codes = {
         name: recorded(change.released, name, source, name) for name in names
     }
-    yield from source.imports(' or '.join(codes.values()) or 'None')
+    lines = {
+        name: source.declaration(name, code) for name, code in codes.items()
+    }
+    yield from source.imports(*lines.values())
     yield f'VERSION = {change.old.version!r}'
     if version_map := _version_map(change):
         yield f'VERSION_MAP = {version_map}'
@@ -281,4 +285,4 @@ def _restored(change: SchemaChange) -> Iterator[str]:
         yield f'NO_FIELD_CHANGES = {reasons}'
     for name, code in codes.items():
         yield from missing_converters(name, code)
-        yield f'{name!r}: {code},'
+        yield lines[name]

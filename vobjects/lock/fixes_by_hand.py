@@ -10,15 +10,10 @@ from typing import Any
 
 from vobjects.lock import registries, service_quirks
 from vobjects.lock.changes import SchemaChange, between_fields, enum_values
-from vobjects.lock.field_code import (
-    Source,
-    field_source,
-    nullable,
-    python,
-    sample,
-)
+from vobjects.lock.field_code import Source
 from vobjects.lock.model import version_key
 from vobjects.lock.rules import Rule
+from vobjects.lock.schema_code import field_source, nullable, python, sample
 
 #: Changes that break a new reader of old data. A conversion by hand runs at
 #: the sender, and only for older peers.

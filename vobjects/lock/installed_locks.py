@@ -8,11 +8,14 @@ that a running process can look up the versions of its older releases.
 from __future__ import annotations
 
 import importlib.resources
+from typing import TYPE_CHECKING
 
 from vobjects import exceptions, service
 from vobjects.lock import parse
 from vobjects.lock.model import Lock, LockError
-from vobjects.objects.manifest import Manifest
+
+if TYPE_CHECKING:
+    from vobjects.objects.manifest import Manifest
 
 FILE_NAME = 'vobjects.lock'
 
@@ -54,6 +57,9 @@ def at_release(name: str, release: str) -> Lock:
 
 def declared_manifest(lock: Lock) -> Manifest:
     """Return the manifest of a lock, without types of kind ``plain``."""
+    # Imported here: commands list releases without it.
+    from vobjects.objects.manifest import Manifest
+
     return Manifest(
         {
             name: schemas[-1].version

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Find a lock by name; :data:`SOURCES_HELP` lists the names."""
+"""Find a lock by name.
+
+A name is ``tree`` (the code), ``file:PATH``, ``release:NAME``,
+``git:REVISION`` or ``import:NAME``. Without a prefix, the first match in this
+order counts.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +18,6 @@ from vobjects import exceptions
 from vobjects.lock import parse, snapshot
 from vobjects.lock.model import Lock, LockError
 
-#: The names that users can write, as help text.
-SOURCES_HELP = """\
-  tree            the code that the lock file imports
-  file:PATH       a lock file
-  release:NAME    the lock file, as of one of its releases
-  git:REVISION    the lock file, as of a revision of its repository
-  import:NAME     an installed package: MODULE or MODULE:CALLABLE
-
-Without a prefix, the first match in this order is used.
-B defaults to the code."""
-
 #: Timeout of git, in seconds.
 GIT_TIMEOUT = 60
 
@@ -31,7 +25,7 @@ GIT_TIMEOUT = 60
 def resolve(name: str, path: pathlib.Path) -> Lock:
     """Return the lock with the given name.
 
-    :param name: see :data:`SOURCES_HELP`
+    :param name: see the module
     :param path: the lock file that releases, revisions and the code refer to
     :raises LockError: there is no such lock, or it cannot be read
     """

@@ -111,12 +111,15 @@ class Conversion:
     :ivar field: its name since this version; empty for ``by-hand``
     :ivar old_name: its previous name, if different
     :ivar ignore: losing the field is declared harmless
+    :ivar by: the conversion of values, and its loss, see
+        :mod:`vobjects.lock.losses`; empty: none, or unknown
     """
 
     operation: str
     field: str = ''
     old_name: str = ''
     ignore: bool = False
+    by: str = dataclasses.field(default='', compare=False)
 
     def __str__(self) -> str:
         words = [self.operation]
@@ -126,6 +129,8 @@ class Conversion:
             words.append(self.field)
         if self.ignore:
             words.append('ignoring loss')
+        if self.by:
+            words += ['by', self.by]
         return ' '.join(words)
 
     def involves(self, name: str) -> bool:

@@ -343,6 +343,7 @@ class _Parser:
                 )
 
     def _conversion(self, rest: str) -> Conversion:
+        rest, _, by = rest.partition(' by ')
         words = rest.split(' ')
         ignore = words[-2:] == ['ignoring', 'loss']
         if ignore:
@@ -357,10 +358,11 @@ class _Parser:
             or words[0] == 'renamed'
         ):
             self._fail(
-                'write "added FIELD", "removed FIELD", "changed FIELD",'
+                'write "added FIELD", "removed FIELD", "changed FIELD'
+                ' by CONVERSION",'
                 ' "renamed OLD to NEW" or "by-hand"'
             )
-        return Conversion(words[0], words[-1], ignore=ignore)
+        return Conversion(words[0], words[-1], ignore=ignore, by=by)
 
     def _field(self, block: _Block, rest: str) -> None:
         name, colon, definition = rest.partition(': ')

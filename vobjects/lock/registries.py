@@ -6,7 +6,7 @@ registry, a subclass with separate classes, because os-vif has types of the
 same names.
 
 This module imports nothing from this package, because
-:mod:`vobjects.testing.transfer_script` loads it where only a service and
+``vobjects_releases.transfer_script`` loads it where only a service and
 oslo.versionedobjects are installed.
 """
 
@@ -15,8 +15,12 @@ from __future__ import annotations
 import importlib
 import operator
 import pkgutil
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
+
+if 'vobjects' in sys.modules:
+    importlib.import_module('vobjects._threading')  # before oslo.messaging
 
 from oslo_versionedobjects import base as ovo_base
 

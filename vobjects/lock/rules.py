@@ -2,7 +2,7 @@
 """The rules for changes, as a table with one row per rule.
 
 A rule has an ID that never changes, the change that it applies to, a sentence
-for the documentation, and a function that returns the directions that break.
+for the documentation, and templates of what breaks.
 
 There are four *directions* in which a change may break code:
 
@@ -19,11 +19,11 @@ There are four *directions* in which a change may break code:
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 from vobjects.lock.changes import SchemaChange, Scope
-from vobjects.lock.model import BY_HAND, FieldSchema
+from vobjects.lock.model import BY_HAND
 from vobjects.lock.text import type_text
 
 Direction = Literal['forward', 'backward', 'stored', 'rollback']
@@ -48,7 +48,7 @@ class Rule:
         applies to
     :ivar template: describes the change
     :ivar purpose: one sentence for the documentation
-    :ivar find_breaks: returns the directions that break
+    :ivar breaks: key of the breaks; empty: ``change_kind``
     """
 
     id: str
@@ -56,147 +56,118 @@ class Rule:
     change_kind: str
     template: str
     purpose: str
-    find_breaks: Callable[[SchemaChange], Breaks] = lambda change: {}
+    breaks: str = ''
+
+    def find_breaks(self, change: SchemaChange) -> Breaks:
+        """Return the directions that break."""
+        return _breaks(self.breaks or self.change_kind, change)
 
 
-def _old_reads_new(breakage: str) -> Breaks:
-    return {'forward': breakage, 'rollback': breakage} if breakage else {}
+#: What a reader does: an old one that reads new data, and a new one that reads
+#: old data; see :func:`_words`. Empty: it works.
+_BREAKS: Mapping[str, tuple[str, str]] = {
+    'added': ('{unknown}', '{unset}'),
+    'added later': ('{leaked}', '{unset_if_required}'),
+    'removed': ('{unset}', '{unknown}'),
+    'retyped': (
+        'expects {old} and gets {new}',
+        'expects {new} and gets {old}',
+    ),
+    'narrowed': ('', 'rejects {detail}'),
+    'widened': ('rejects {detail}', ''),
+    'limits': (
+        'rejects values outside the limits of {old}',
+        'rejects values outside the limits of {new}',
+    ),
+    'nullable': ('rejects null', ''),
+    'not-nullable': ('', 'rejects null'),
+    'default': (
+        'reads an omitted value as {old_value}, but the sender means'
+        ' {new_value}',
+        'reads an omitted value as {new_value}, but the sender means'
+        ' {old_value}',
+    ),
+    'conversion': (
+        'gets the newer form, labelled with the older version',
+        '{older_form}',
+    ),
+    'namespace': ('does not know the namespace',) * 2,
+    'type removed': ('', 'does not know {type_name}'),
+    'version-lowered': ('', 'does not understand {old_type}'),
+    'major-removed': (
+        'does not understand {new_type}',
+        'does not understand {old_type}',
+    ),
+    'child': ('gets a nested object that it does not understand', ''),
+}
+
+#: The same for changes that do not concern stored data, for any reader.
+_BREAKS_OF_CALLS: Mapping[str, str] = {
+    'microversion': 'finds different content at the same microversion',
+    'kind': 'rejects other lossy conversions than before',
+    'methods': 'has remotable methods with different arguments',
+}
 
 
-def _new_reads_old(breakage: str) -> Breaks:
-    return {'backward': breakage, 'stored': breakage} if breakage else {}
-
-
-def _unknown(change: SchemaChange, name: str) -> str:
-    """Describe how a reader handles a field that its version lacks."""
-    if change.old.kind in ('request', 'object'):
-        return f'rejects {name!r}, which its version does not have'
-    return f'drops {name!r} without an error'
-
-
-def _unset(field: FieldSchema) -> str:
-    return f'finds {field.name!r} unset, and fails when it reads it'
-
-
-def _added(change: SchemaChange) -> Breaks:
-    return {
-        **_old_reads_new(_unknown(change, change.field)),
-        **_new_reads_old(_unset(change.after)),
-    }
-
-
-def _added_later(change: SchemaChange) -> Breaks:
-    """Return the breaks of a field that a newer version adds.
-
-    oslo.versionedobjects sets no default when it reads an older primitive.
-    Services therefore check whether such a field is set, or load it lazily.
-    A field that is neither nullable nor has a default cannot be left out.
-    """
-    leaked = (
-        f'gets {change.field!r}, which {change.old.version} does not have,'
-        ' and drops it without an error'
+def _breaks(kind: str, change: SchemaChange) -> Breaks:
+    """Return the directions that break."""
+    if kind in _BREAKS_OF_CALLS:
+        breakage = _BREAKS_OF_CALLS[kind]
+        return {'forward': breakage, 'backward': breakage}
+    if kind not in _BREAKS:
+        return {}
+    words = _words(change)
+    old_reader, new_reader = (
+        template.format_map(words) for template in _BREAKS[kind]
     )
-    if change.after.optional:
-        return _old_reads_new(leaked)
-    return {**_old_reads_new(leaked), **_new_reads_old(_unset(change.after))}
-
-
-def _removed(change: SchemaChange) -> Breaks:
-    return {
-        **_old_reads_new(_unset(change.before)),
-        **_new_reads_old(_unknown(change, change.field)),
+    breaks: dict[Direction, str] = {
+        'forward': old_reader,
+        'backward': new_reader,
+        'stored': new_reader,
+        'rollback': old_reader,
     }
+    return {name: breakage for name, breakage in breaks.items() if breakage}
 
 
-def _retyped(change: SchemaChange) -> Breaks:
-    old, new = type_text(change.before.type), type_text(change.after.type)
-    return {
-        **_old_reads_new(f'expects {old} and gets {new}'),
-        **_new_reads_old(f'expects {new} and gets {old}'),
+def _words(change: SchemaChange) -> dict[str, str]:
+    """Return the words in the templates of descriptions and of breaks."""
+    name = repr(change.field)
+    unknown = f'drops {name} without an error'
+    if change.old.kind in ('request', 'object'):
+        unknown = f'rejects {name}, which its version does not have'
+    words = {
+        'detail': change.detail,
+        'type_name': change.old.name,
+        'old_type': str(change.old),
+        'new_type': str(change.new),
+        'old_microversion': change.old.microversion or 'none',
+        'new_microversion': change.new.microversion or 'none',
+        'new_version': change.new.version,
+        'unknown': unknown,
+        'leaked': f'gets {name}, which {change.old.version} does not have, and'
+        ' drops it without an error',
+        # A conversion by hand converts only for older peers.
+        'older_form': ''
+        if change.detail == str(BY_HAND)
+        else 'reads the older form as the newer one',
     }
-
-
-def _narrowed(change: SchemaChange) -> Breaks:
-    return _new_reads_old(f'rejects {change.detail}')
-
-
-def _widened(change: SchemaChange) -> Breaks:
-    return _old_reads_new(f'rejects {change.detail}')
-
-
-def _limits(change: SchemaChange) -> Breaks:
-    old, new = type_text(change.before.type), type_text(change.after.type)
-    return {
-        **_old_reads_new(f'rejects values outside the limits of {old}'),
-        **_new_reads_old(f'rejects values outside the limits of {new}'),
-    }
-
-
-def _nullable(change: SchemaChange) -> Breaks:
-    return _old_reads_new('rejects null')
-
-
-def _not_nullable(change: SchemaChange) -> Breaks:
-    return _new_reads_old('rejects null')
-
-
-def _default(change: SchemaChange) -> Breaks:
-    old = change.before.default or 'unset'
-    new = change.after.default or 'unset'
-    breakage = 'reads an omitted value as {}, but the sender means {}'
-    return {
-        **_old_reads_new(breakage.format(old, new)),
-        **_new_reads_old(breakage.format(new, old)),
-    }
-
-
-def _microversion(change: SchemaChange) -> Breaks:
-    breakage = 'finds different content at the same microversion'
-    return {'forward': breakage, 'backward': breakage}
-
-
-def _conversion(change: SchemaChange) -> Breaks:
-    older = 'gets the newer form, labelled with the older version'
-    if change.detail == str(BY_HAND):
-        return _old_reads_new(older)
-    return {
-        **_old_reads_new(older),
-        **_new_reads_old('reads the older form as the newer one'),
-    }
-
-
-def _kind(change: SchemaChange) -> Breaks:
-    breakage = 'rejects other lossy conversions than before'
-    return {'forward': breakage, 'backward': breakage}
-
-
-def _methods(change: SchemaChange) -> Breaks:
-    breakage = 'has remotable methods with different arguments'
-    return {'forward': breakage, 'backward': breakage}
-
-
-def _namespace(change: SchemaChange) -> Breaks:
-    breakage = 'does not know the namespace'
-    return {**_old_reads_new(breakage), **_new_reads_old(breakage)}
-
-
-def _type_removed(change: SchemaChange) -> Breaks:
-    return _new_reads_old(f'does not know {change.old.name}')
-
-
-def _version_lowered(change: SchemaChange) -> Breaks:
-    return _new_reads_old(f'does not understand {change.old}')
-
-
-def _major_removed(change: SchemaChange) -> Breaks:
-    return {
-        **_old_reads_new(f'does not understand {change.new}'),
-        **_new_reads_old(f'does not understand {change.old}'),
-    }
-
-
-def _child(change: SchemaChange) -> Breaks:
-    return _old_reads_new('gets a nested object that it does not understand')
+    if change.field:
+        before, after = change.before, change.after
+        unset = f'finds {name} unset, and fails when it reads it'
+        words |= {
+            'old': type_text(before.type),
+            'new': type_text(after.type),
+            'old_default': before.default or 'none',
+            'new_default': after.default or 'none',
+            'old_value': before.default or 'unset',
+            'new_value': after.default or 'unset',
+            'unset': unset,
+            # oslo.versionedobjects sets no default when it reads an older
+            # primitive, so services check whether such a field is set, or
+            # load it. A required field cannot be left out.
+            'unset_if_required': '' if after.optional else unset,
+        }
+    return words
 
 
 RULES: tuple[Rule, ...] = (
@@ -207,7 +178,6 @@ RULES: tuple[Rule, ...] = (
         'added',
         'a field was added to a version that is released',
         'A released version gets no new field; add fields in a new version.',
-        _added,
     ),
     Rule(
         'FIELD_NO_REMOVE',
@@ -215,7 +185,6 @@ RULES: tuple[Rule, ...] = (
         'removed',
         'a field was removed from a version that is released',
         'A released version loses no field; remove fields in a new version.',
-        _removed,
     ),
     Rule(
         'FIELD_SAME_TYPE',
@@ -223,7 +192,6 @@ RULES: tuple[Rule, ...] = (
         'retyped',
         'the type was {old}, and is {new}',
         'A field keeps its type in a released version.',
-        _retyped,
     ),
     Rule(
         'FIELD_STAYS_NOT_NULL',
@@ -231,7 +199,6 @@ RULES: tuple[Rule, ...] = (
         'nullable',
         'the field may now be null',
         'A field that is not nullable stays so in a released version.',
-        _nullable,
     ),
     Rule(
         'FIELD_STAYS_NULLABLE',
@@ -239,7 +206,6 @@ RULES: tuple[Rule, ...] = (
         'not-nullable',
         'the field may no longer be null',
         'A nullable field stays nullable in a released version.',
-        _not_nullable,
     ),
     Rule(
         'FIELD_SAME_DEFAULT',
@@ -247,7 +213,6 @@ RULES: tuple[Rule, ...] = (
         'default',
         'the default was {old_default}, and is {new_default}',
         'A field keeps its default in a released version.',
-        _default,
     ),
     Rule(
         'ENUM_NO_NARROW',
@@ -255,7 +220,6 @@ RULES: tuple[Rule, ...] = (
         'narrowed',
         '{detail} is no longer a valid value',
         'An enum keeps its values in a released version.',
-        _narrowed,
     ),
     Rule(
         'ENUM_NO_WIDEN',
@@ -263,7 +227,6 @@ RULES: tuple[Rule, ...] = (
         'widened',
         '{detail} is a new valid value',
         'An enum gets no new value in a released version.',
-        _widened,
     ),
     Rule(
         'FIELD_SAME_LIMITS',
@@ -271,7 +234,6 @@ RULES: tuple[Rule, ...] = (
         'limits',
         'the limits were {old}, and are {new}',
         'The parameters of a field type stay in a released version.',
-        _limits,
     ),
     Rule(
         'CONVERSION_NO_REMOVE',
@@ -279,7 +241,6 @@ RULES: tuple[Rule, ...] = (
         'conversion',
         'the conversion "{detail}" is missing',
         'A conversion stays as long as a peer may need it.',
-        _conversion,
     ),
     Rule(
         'MICROVERSION_NO_MOVE',
@@ -288,7 +249,6 @@ RULES: tuple[Rule, ...] = (
         'the version appeared at microversion {old_microversion}, and now'
         ' appears at {new_microversion}',
         'VERSION_MAP keeps the microversion of a released version.',
-        _microversion,
     ),
     Rule(
         'KIND_NO_CHANGE',
@@ -296,7 +256,6 @@ RULES: tuple[Rule, ...] = (
         'kind',
         'the kind changed from {detail}',
         'A request stays a request, and a resource a resource.',
-        _kind,
     ),
     Rule(
         'NAMESPACE_NO_CHANGE',
@@ -304,7 +263,6 @@ RULES: tuple[Rule, ...] = (
         'namespace',
         'the namespace of its primitives changed',
         'Primitives keep their namespace.',
-        _namespace,
     ),
     Rule(
         'METHODS_SAME',
@@ -313,7 +271,6 @@ RULES: tuple[Rule, ...] = (
         'the fingerprint changed although no field did: a remotable method,'
         ' its annotations or child_versions',
         'Remotable methods keep their signature in a released version.',
-        _methods,
     ),
     # Differences of a newer version
     Rule(
@@ -322,7 +279,7 @@ RULES: tuple[Rule, ...] = (
         'added',
         'the field is new',
         'A new field is optional, and is not sent to peers of older versions.',
-        _added_later,
+        breaks='added later',
     ),
     Rule(
         'REMOVED_CONVERTED',
@@ -330,7 +287,6 @@ RULES: tuple[Rule, ...] = (
         'removed',
         'the field was removed',
         'A removed field is sent to older peers, and accepted from them.',
-        _removed,
     ),
     Rule(
         'RETYPED_CONVERTED',
@@ -338,7 +294,6 @@ RULES: tuple[Rule, ...] = (
         'retyped',
         'the type was {old}, and is {new}',
         'A field with a new type is converted in both directions.',
-        _retyped,
     ),
     Rule(
         'NULLABLE_CONVERTED',
@@ -346,7 +301,6 @@ RULES: tuple[Rule, ...] = (
         'nullable',
         'the field may now be null',
         'Null is not sent to a peer that rejects it.',
-        _nullable,
     ),
     Rule(
         'NOT_NULLABLE_CONVERTED',
@@ -354,7 +308,6 @@ RULES: tuple[Rule, ...] = (
         'not-nullable',
         'the field may no longer be null',
         'Null from an older peer is converted.',
-        _not_nullable,
     ),
     Rule(
         'DEFAULT_CONVERTED',
@@ -362,7 +315,6 @@ RULES: tuple[Rule, ...] = (
         'default',
         'the default was {old_default}, and is {new_default}',
         'A value omitted by an older peer keeps the default of its version.',
-        _default,
     ),
     Rule(
         'NARROWED_CONVERTED',
@@ -370,7 +322,6 @@ RULES: tuple[Rule, ...] = (
         'narrowed',
         '{detail} is no longer a valid value',
         'A removed enum value is converted when an older peer sends it.',
-        _narrowed,
     ),
     Rule(
         'WIDENED_CONVERTED',
@@ -378,7 +329,6 @@ RULES: tuple[Rule, ...] = (
         'widened',
         '{detail} is a new valid value',
         'A new enum value is not sent to a peer that rejects it.',
-        _widened,
     ),
     Rule(
         'LIMITS_CONVERTED',
@@ -386,7 +336,6 @@ RULES: tuple[Rule, ...] = (
         'limits',
         'the limits were {old}, and are {new}',
         'A value outside the limits of the peer is converted.',
-        _limits,
     ),
     # Changes of the type
     Rule(
@@ -395,7 +344,7 @@ RULES: tuple[Rule, ...] = (
         'removed',
         'the type was removed',
         'A released type stays as long as a peer may send it.',
-        _type_removed,
+        breaks='type removed',
     ),
     Rule(
         'VERSION_NO_FALL',
@@ -403,7 +352,6 @@ RULES: tuple[Rule, ...] = (
         'version-lowered',
         'the newest version is now {new_version}, which is older',
         'The newest version of a type is never older than a released one.',
-        _version_lowered,
     ),
     Rule(
         'MAJOR_STAYS',
@@ -411,7 +359,6 @@ RULES: tuple[Rule, ...] = (
         'major-removed',
         'no class of this major version remains; the newest is {new_version}',
         'A new major version does not replace the old one; keep both.',
-        _major_removed,
     ),
     Rule(
         'CHILD_MAPPED',
@@ -419,7 +366,6 @@ RULES: tuple[Rule, ...] = (
         'child',
         '{detail}',
         'A type that lists the versions of a nested type lists its newest.',
-        _child,
     ),
     # The lock itself
     Rule(
@@ -461,14 +407,4 @@ BY_ID: Mapping[str, Rule] = {rule.id: rule for rule in RULES}
 
 def describe(rule: Rule, change: SchemaChange) -> str:
     """Return a description of the change."""
-    field = bool(change.field)
-    return rule.template.format(
-        detail=change.detail,
-        old=type_text(change.before.type) if field else '',
-        new=type_text(change.after.type) if field else '',
-        old_default=(change.before.default if field else '') or 'none',
-        new_default=(change.after.default if field else '') or 'none',
-        old_microversion=change.old.microversion or 'none',
-        new_microversion=change.new.microversion or 'none',
-        new_version=change.new.version,
-    )
+    return rule.template.format_map(_words(change))

@@ -5,7 +5,7 @@ Values are tried until the field type accepts one, so field types that only
 a service knows get values, too.
 
 This module imports nothing from this package, because
-:mod:`vobjects.testing.transfer_script` loads it where only a service and
+``vobjects_releases.transfer_script`` loads it where only a service and
 oslo.versionedobjects are installed.
 """
 
@@ -13,11 +13,16 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import importlib
 import json
 import random
+import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
+
+if 'vobjects' in sys.modules:
+    importlib.import_module('vobjects._threading')  # before oslo.messaging
 
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields

@@ -7,7 +7,7 @@ serializer calls Ironic's own conversions instead, and Neutron passes only the
 version of the object itself.
 
 This module imports nothing from this package, because
-:mod:`vobjects.testing.transfer_script` loads it where only a service and
+``vobjects_releases.transfer_script`` loads it where only a service and
 oslo.versionedobjects are installed.
 """
 

@@ -16,7 +16,7 @@ from vobjects import objects  # isort: skip - chooses threads before oslo loads
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects import exceptions, unregistered
-from vobjects.lock import field_schemas, registries, service_quirks
+from vobjects.lock import field_schemas, losses, registries, service_quirks
 from vobjects.lock.fingerprint import fingerprint
 from vobjects.lock.model import (
     BY_HAND,
@@ -172,7 +172,7 @@ def _declared_schema(
     conversions: tuple[Conversion, ...] = tuple(
         sorted(_conversions(cls._history, version), key=str)
     )
-    if version > history.FIRST:
+    if version > cls._history.oldest:
         conversions += _conversion_by_hand(cls)
     microversions = [
         microversion
@@ -247,7 +247,7 @@ def _conversions(
 ) -> Iterator[Conversion]:
     for life in timeline.field_spans:
         for before, span in zip((None, *life), life, strict=False):
-            if span.start == version and version > history.FIRST:
+            if span.start == version and version > timeline.oldest:
                 yield _conversion(before, span)
         last = life[-1]
         # The API lacks the field first, and the type then or later.
@@ -261,9 +261,13 @@ def _conversion(
 ) -> Conversion:
     ignore = span.on_drop == 'ignore'
     if before is None:
-        return Conversion('added', span.name, ignore=ignore)
+        by = span.split_from and 'splitting {!r} at {!r}'.format(
+            *span.split_from
+        )
+        return Conversion('added', span.name, ignore=ignore, by=by or '')
     if before.name != span.name:
         return Conversion('renamed', span.name, before.name)
     change = span.change
     ignore = change is not None and change.on_drop == 'ignore'
-    return Conversion('changed', span.name, ignore=ignore)
+    by = losses.describe(before, span)
+    return Conversion('changed', span.name, ignore=ignore, by=by)

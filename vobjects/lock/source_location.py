@@ -62,7 +62,8 @@ def _find(cls: Hashable, field: str) -> SourceLocation:
     assert isinstance(cls, type)
     file = inspect.getsourcefile(cls) or ''
     lines, start = inspect.getsourcelines(cls)
-    field_line = re.compile(rf'\s*([\'"]{re.escape(field)}[\'"])\s*:')
+    # In a dictionary, or annotated.
+    field_line = re.compile(rf'\s*([\'"]?{re.escape(field)}[\'"]?)\s*:')
     class_line = re.compile(r'\s*(class)\s')
     for pattern in (field_line, class_line) if field else (class_line,):
         for offset, line in enumerate(lines):

@@ -5,7 +5,7 @@ Each format is a function ``(result, locate) -> str``.
 
 ::
 
-    machine_reports  report findings as JSON, SARIF 2.1.0, JUnit and GitHub
+    machine_reports  report findings as JSON, SARIF 2.1.0 and GitHub
                      annotations
     text_report      report findings as text, in the style of rustc
 """
@@ -23,5 +23,4 @@ FORMATS: Mapping[str, Callable[[Result, Locate], str]] = {
     'json': machine_reports.as_json,
     'sarif': machine_reports.sarif,
     'github': machine_reports.github,
-    'junit': machine_reports.junit,
 }

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Report findings as JSON, SARIF 2.1.0, JUnit and GitHub annotations."""
+"""Report findings as JSON, SARIF 2.1.0 and GitHub annotations."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
-from xml.sax import saxutils
 
 from vobjects.lock.check import Finding, Result
 from vobjects.lock.report.text_report import Locate, summary, title
@@ -21,6 +20,7 @@ def as_json(result: Result, locate: Locate) -> str:
         'types': result.types,
         'versions': result.versions,
         'failing': len(result.failing),
+        'opaque': list(result.opaque),
         'findings': [
             {
                 'rule': finding.rule.id,
@@ -147,33 +147,3 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(':', '%3A').replace(',', '%2C')
-
-
-def junit(result: Result, locate: Locate) -> str:
-    """Return a JUnit test suite with a test case for each rule."""
-    cases = []
-    for rule in RULES:
-        name = saxutils.quoteattr(rule.id)
-        failures = ''.join(
-            f'<failure message={saxutils.quoteattr(title(finding))}>'
-            f'{saxutils.escape(_message(finding))}</failure>'
-            for finding in result.failing
-            if finding.rule is rule
-        )
-        cases.append(
-            f'    <testcase classname="vobjects.lock" name={name}>'
-            f'{failures}</testcase>'
-        )
-    failed_rules = len({finding.rule.id for finding in result.failing})
-    return '\n'.join(
-        [
-            '<?xml version="1.0" encoding="utf-8"?>',
-            '<testsuites>',
-            f'  <testsuite name="vobjects lock check" tests="{len(RULES)}"'
-            f' failures="{failed_rules}">',
-            *cases,
-            '  </testsuite>',
-            '</testsuites>',
-            '',
-        ]
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from vobjects.lock import losses
 from vobjects.lock.check import Finding, Result
 from vobjects.lock.rules import DIRECTIONS
 from vobjects.lock.source_location import SourceLocation
@@ -20,6 +21,8 @@ def text(result: Result, locate: Locate) -> str:
         for finding in sorted(result.findings, key=_sort_key)
         if not finding.covered_by
     ]
+    if opaque := losses.opaque_text(result.opaque):
+        blocks.append(opaque)
     return '\n\n'.join([*blocks, summary(result)]) + '\n'
 
 
@@ -87,7 +90,8 @@ def _block(finding: Finding, location: SourceLocation | None) -> Iterator[str]:
         yield f'{location.line} | {location.text}'
         width = len(location.text.rstrip()) - location.column + 1
         if finding.field and finding.field in location.text:
-            width = len(finding.field) + 2
+            is_quoted = location.text[location.column - 1] in '\'"'
+            width = len(finding.field) + 2 * is_quoted
         yield f'{margin} | {" " * (location.column - 1)}{"^" * max(width, 1)}'
     if finding.rule.scope != 'lock':
         for direction, name in DIRECTIONS.items():
