@@ -119,14 +119,18 @@ def record_of(response: Any, versions: Manifest | None) -> str:
     """
     call = _current.get(Call())
     reads_text = versions is None or RecordedText.obj_name() in versions
-    if call.shown is not None and reads_text:
-        record = RecordedText(text=call.write(response))
-        return serializer.to_bytes(record, versions).decode()
-    primitive = serializer.to_wire(RecordedResponse(content=None), versions)
-    primitive[_DATA]['content'] = json_text.fragment(
-        call.serialize(response, versions)
+    writes_text = call.shown is not None and reads_text
+    record: Record = (
+        RecordedText(text=call.write(response))
+        if writes_text
+        else RecordedResponse(content=None)
     )
-    return json_text.dumps(primitive, finite=True).decode()
+    primitive = serializer.to_wire(record, versions)
+    if not writes_text:
+        primitive[_DATA]['content'] = json_text.RawJson(
+            call.serialize(response, versions)
+        )
+    return json_text.dumps(primitive).decode()
 
 
 def recorded_response(record: Record) -> Any:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Send requests at a version that every live server supports.
 
+Calls that need more may go to the servers that support it: see
+``vobjects.rpc.routing``.
+
 A server may join between the client's last view of the fleet and the arrival
 of a message. It rejects a message that is too new for it. The client then
 renews its view and sends the request once more, in an older version, or
@@ -32,7 +35,14 @@ from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, objects
 from vobjects.objects.manifest import Manifest, local
-from vobjects.rpc import call_limits, fleet, response_text, serializer
+from vobjects.rpc import (
+    call_limits,
+    fleet,
+    response_text,
+    routing,
+    serializer,
+    tracing,
+)
 from vobjects.rpc.call_limits import LONGEST
 from vobjects.versions import Version
 
@@ -54,10 +64,13 @@ REMOTE_SUFFIX = '_Remote'
 _MIN_TIMEOUT = 0.1
 
 #: Default limit of calls that wait at the same time.
-_MAX_CALLS = 64
+MAX_CALLS = 64
 
 #: Reads the message of a response, for a context.
 Read = Callable[[Any, Any], Any]
+
+#: See :class:`Client`.
+AwaitView = Callable[[Callable[[fleet.View], bool], float], fleet.View]
 
 
 @dataclasses.dataclass(slots=True)
@@ -67,12 +80,22 @@ class _Call:
     :ivar read: reads the response
     :ivar reader: see :meth:`vobjects.rpc.server.Endpoint.perform`
     :ivar deadline: when the caller stops waiting, by the monotonic clock
+    :ivar shown: versions of the types in the response; None: all that the
+        microversion shows
+    :ivar needs: versions above the cap that its server must support
     """
 
     context: Any
     read: Read
     reader: dict[str, Any]
     deadline: float
+    shown: Manifest | None = routing.NOTHING
+    needs: Manifest = routing.NOTHING
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until the caller stops waiting."""
+        return self.deadline - time.monotonic()
 
 
 class Client:
@@ -86,8 +109,8 @@ class Client:
     :param ledger_deadline: converts seconds from now to a time on the ledger's
         clock; returns None if that is unknown
     :param max_calls: maximum number of calls that wait at the same time
-    :param has_broker: whether no call can address one server, see
-        :func:`vobjects.rpc.transport.has_broker`
+    :param await_view: waits up to a number of seconds for a view that
+        satisfies a condition, and returns the current view
     :ivar on_downgrade: called with the name of a request's type whenever the
         client sends an older version of it because of a live server
     """
@@ -101,8 +124,8 @@ class Client:
         refresh_view: Callable[[], fleet.View],
         timeout: float,
         ledger_deadline: Callable[[float], float | None] = lambda _: None,
-        max_calls: int = _MAX_CALLS,
-        has_broker: bool = True,
+        max_calls: int = MAX_CALLS,
+        await_view: AwaitView = lambda is_ready, timeout: fleet.View(0, ()),
     ) -> None:
         self.topic = topic
         self.on_downgrade: Callable[[str], None] = lambda type_name: None
@@ -111,9 +134,8 @@ class Client:
         self._timeout = timeout = min(timeout, LONGEST)
         self._ledger_deadline = ledger_deadline
         self._limit = call_limits.CallLimit(max_calls)
+        self._await_view = await_view
         self._local = local()
-        # The servers on a broker share one name.
-        self._has_shared_name = has_broker
         self._rpc = oslo_messaging.get_rpc_client(
             transport,
             oslo_messaging.Target(topic=topic, version='1.0'),
@@ -138,6 +160,8 @@ class Client:
             for the data of the request
         :raises vobjects.exceptions.UnsupportedType: a live server does not
             know the type of the request
+        :raises vobjects.exceptions.NoCapablePeer: no live server supports what
+            the request needs, and its type has opted in to such servers
         :raises vobjects.exceptions.NoLivePeer: there is no valid view of the
             fleet, or no live server
         :raises oslo_messaging.MessagingException: the message or the response
@@ -180,6 +204,7 @@ class Client:
         text: response_text.ResponseText = self._start(
             *(context, request, versions, read),
             {'text': {'versions': dict(shown), 'part': part}},
+            None if shown is versions else shown,
         )
         return text
 
@@ -190,12 +215,14 @@ class Client:
         versions: Manifest | None,
         read: Read,
         reader: dict[str, Any],
+        shown: Manifest | None = routing.NOTHING,
     ) -> Any:
         deadline = time.monotonic() + self._timeout
         with self._limit.slot(self._timeout):
-            call = _Call(context, read, {'call': uuid.uuid4().hex}, deadline)
-            call.reader |= reader
-            return self._call(call, request, versions)
+            reader = {'call': uuid.uuid4().hex, **reader}
+            call = _Call(context, read, reader, deadline, shown)
+            with tracing.calling(request, call.reader):
+                return self._call(call, request, versions)
 
     def _call(
         self,
@@ -205,7 +232,8 @@ class Client:
     ) -> Any:
         reader = call.reader
         view = self._get_view()
-        is_renewed = is_repeated = False
+        is_renewed = False
+        lost: oslo_messaging.MessagingTimeout | None = None
         while True:
             try:
                 return self._send(call, request, view, versions)
@@ -215,6 +243,15 @@ class Client:
                 reader['manifest'] = dict(self._local)
                 # The lease may have expired while the message was under way.
                 view = self._get_view()
+            except exceptions.NoCapablePeer as error:
+                if lost is not None:
+                    raise lost from error  # the call may have been performed
+                if not routing.may_wait(call.needs) or call.remaining <= 0:
+                    raise
+                view = self._await_view(
+                    lambda view: bool(view.capable(self.topic, call.needs)),
+                    call.remaining,
+                )
             except UNREADABLE as error:
                 if is_renewed:
                     # Rejected twice: a server consumes that is not in the
@@ -226,28 +263,22 @@ class Client:
                     ) from error
                 view, is_renewed = self._refresh_view(), True
             except oslo_messaging.MessagingTimeout as error:
-                if is_repeated or not getattr(error, 'answer_lost', False):
+                if lost or not getattr(error, 'answer_lost', False):
                     raise
                 LOG.info('Sending the call again: %s', error)
-                view, is_repeated = self._get_view(), True
+                view, lost = self._get_view(), error
 
-    def call_ledger(
-        self, request: objects.Request, timeout: float, server: str = ''
-    ) -> Any:
-        """Send a fleet protocol request without a view of the fleet.
+    def call_ledger(self, request: objects.Request, timeout: float) -> Any:
+        """Send a fleet protocol request to the next server in turn.
 
         The request is one of :mod:`vobjects.rpc.fleet_types`. The reader's
-        versions are not known yet, so it is sent in version 1.0.
+        versions are not known yet, so it is sent in version 1.0, without a
+        view of the fleet.
 
         :param timeout: timeout of the call, in seconds
-        :param server: id of the server; empty: any. A broker delivers the
-            request to the next server in turn
         """
         lowest = Manifest(dict.fromkeys(self._local, '1.0'))
-        rpc = self._rpc.prepare(
-            timeout=timeout,
-            server=None if self._has_shared_name else server or None,
-        )
+        rpc = self._rpc.prepare(timeout=timeout)
         deadline = time.monotonic() + timeout
         message = serializer.to_bytes(request, lowest).decode()
         call = _Call({}, serializer.from_message, {}, deadline)
@@ -269,21 +300,15 @@ class Client:
             raise exceptions.NoLivePeer(
                 f'no server of {self.topic!r} is alive'
             )
-        manifest = _common_versions(self._local, cap, versions or self._local)
-        name = request.obj_name()
-        version = manifest.get(name)
-        if version is not None and version == cap[name] != self._local[name]:
-            self.on_downgrade(name)
+        if versions is not None:
+            cls: Any = type(request)
+            call.needs = routing.needs(cls, cap, versions, call.shown)
         try:
-            # Text, because the RabbitMQ driver would traverse a primitive once
-            # more to encode it, and again to decode it.
-            message = serializer.to_bytes(request, manifest).decode()
-            ledger_deadline = self._ledger_deadline(
-                call.deadline - time.monotonic()
-            )
+            message, rpc = self._write(request, view, call.needs, versions)
+            ledger_deadline = self._ledger_deadline(call.remaining)
             if ledger_deadline is not None:
                 call.reader['deadline'] = ledger_deadline
-            return self._exchange(call, message, self._rpc)
+            return self._exchange(call, message, rpc)
         except exceptions.LossyDowngrade as error:
             if error.is_upgrade:
                 raise  # by a server that is newer, not too old
@@ -294,9 +319,43 @@ class Client:
                 error.type_name, self._reason(view, error.type_name, '1.0')
             ) from None
 
+    def _write(
+        self,
+        request: objects.Request,
+        view: fleet.View,
+        needs: Manifest,
+        versions: Manifest | None,
+    ) -> tuple[str, Any]:
+        """Return the message of a request, and the RPC client to send it.
+
+        :param needs: versions above the cap that the server must support
+        :param versions: upper limit of the versions to send
+        """
+        limit, rpc = view.cap(self.topic), self._rpc
+        if needs:
+            limit = routing.choose(view, self.topic, needs)
+            rpc = rpc.prepare(server=limit.digest)
+        manifest = _common_versions(
+            self._local, limit, versions or self._local
+        )
+        name = request.obj_name()
+        version = manifest.get(name)
+        if version is not None and version == limit[name] != self._local[name]:
+            self.on_downgrade(name)
+        tracing.sent(request, version)
+        try:
+            # Text, because the RabbitMQ driver would traverse a primitive once
+            # more to encode it, and again to decode it.
+            return serializer.to_bytes(request, manifest).decode(), rpc
+        except exceptions.TOO_OLD as error:
+            more = routing.with_value(needs, error)
+            if more == needs or not view.capable(self.topic, more):
+                raise
+            return self._write(request, view, more, versions)
+
     def _exchange(self, call: _Call, message: str, rpc: Any) -> Any:
         call.reader['digest'] = self._local.digest
-        remaining = call.deadline - time.monotonic()
+        remaining = call.remaining
         if remaining < self._timeout - _MIN_TIMEOUT:
             rpc = rpc.prepare(timeout=max(remaining, _MIN_TIMEOUT))
 

@@ -7,11 +7,12 @@ topic, and knows the highest microversion that all servers support.
 
 from __future__ import annotations
 
+import collections
 import logging
 import socket
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 import oslo_messaging
@@ -19,12 +20,11 @@ from oslo_config import cfg
 
 from vobjects import exceptions, objects
 from vobjects.controllers.version_request import is_early, version_of
-from vobjects.microversions import application_errors
 from vobjects.objects import manifest
 from vobjects.objects.codec import json_text
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc import transport, wakeups
-from vobjects.rpc.client import Client
+from vobjects.rpc.client import MAX_CALLS, Client
 from vobjects.rpc.fleet import LEASE_PERIODS, Member, View, to_json
 from vobjects.rpc.ledger import RemoteLedger
 from vobjects.rpc.membership import Membership
@@ -65,7 +65,7 @@ class ClientProcess:
         host: str = '',
         release: str = '',
         on_view: Callable[[View], None] = lambda view: None,
-        max_calls: int = 64,
+        max_calls: int = MAX_CALLS,
     ) -> None:
         rpc_conf.register(conf)
         service.load_types()
@@ -86,9 +86,12 @@ class ClientProcess:
             timeout=conf.fleet.call_timeout,
             ledger_deadline=lambda seconds: self.membership.deadline(seconds),
             max_calls=max_calls,
-            has_broker=self._has_broker,
+            await_view=lambda is_ready, timeout: self.membership.await_view(
+                is_ready, timeout
+            ),
         )
-        self.ledger = RemoteLedger(self.client, period * LEASE_PERIODS)
+        quorum = conf.fleet.capable_servers
+        self.ledger = RemoteLedger(self.client, period * LEASE_PERIODS, quorum)
         self.membership = Membership(
             Member(
                 id=str(uuid.uuid4()),
@@ -103,6 +106,7 @@ class ClientProcess:
             self.ledger,
             period=period,
             pinned=rpc_conf.pinned_manifest(conf, service.name),
+            quorum=quorum,
             on_view=self._update_maximum,
         )
         self._max_concurrent_calls = conf.fleet.calls_at_once
@@ -120,7 +124,12 @@ class ClientProcess:
         self.stop()
 
     def forward(
-        self, request: Any, context: Any, message: objects.Request
+        self,
+        request: Any,
+        context: Any,
+        message: objects.Request,
+        *,
+        shows: Iterable[type[objects.Object]] | None = None,
     ) -> Any:
         """Send the message of an API request to a server.
 
@@ -131,23 +140,26 @@ class ClientProcess:
             :func:`vobjects.controllers.version_request.version_of`
         :param context: a dict, or an object with ``to_dict()``
         :param message: the request, as an object
+        :param shows: types of the response; None: not known. They decide
+            which servers can respond; see ``vobjects.rpc.routing``
         :returns: the response as JSON data: a resource as a dict, several as
             a list of dicts, and any other value as it is
-        :raises vobjects.microversions.application_errors.NoResponse: no server
-            has responded in time
         :raises Exception: see :meth:`vobjects.rpc.client.Client.call`. The
             ``Microversions`` middleware responds to all of them.
         """
         versions = manifest.at_microversion(
             version_of(request), early=is_early(request)
         )
-        try:
-            text = self.client.call_for_text(context, message, versions)
-        except oslo_messaging.RemoteError:
-            raise  # a defect of the server, which has responded
-        except oslo_messaging.MessagingException as error:
-            LOG.warning('%s: %s', message.obj_name(), error)
-            raise application_errors.NoResponse() from error
+        shown = None
+        if shows is not None:
+            shown = manifest.Manifest(
+                collections.ChainMap(
+                    *(manifest.within(cls, versions) for cls in shows)
+                )
+            )
+        text = self.client.call_for_text(
+            context, message, versions, shown=shown
+        )
         return json_text.loads(text.body)
 
     def maximum(self) -> Maximum:
@@ -174,6 +186,14 @@ class ClientProcess:
         :raises vobjects.exceptions.NoLivePeer: no server responds
         """
         return self.membership.current().count(self._server_topic)
+
+    def known_server_count(self) -> int:
+        """Return the number of live servers without waiting for one.
+
+        It is 0 if the view has no valid lease, because no server responds.
+        """
+        view = self.membership.known()
+        return 0 if view is None else view.count(self._server_topic)
 
     def fleet_data(self) -> dict[str, Any]:
         """Return the fleet as JSON data, from the ledger.
@@ -217,9 +237,7 @@ class ClientProcess:
         server = transport.build_server(
             self._transport,
             self._topic,
-            transport.SHARED_NAME
-            if self._has_broker
-            else self.membership.member.id,
+            transport.SHARED_NAME,
             [endpoint],
             self._max_concurrent_calls,
         )
@@ -268,7 +286,7 @@ def connect_to_ledger(
         get_view=no_view,
         refresh_view=no_view,
         timeout=conf.fleet.call_timeout,
-        has_broker=transport.has_broker(conf),
     )
     timeout = conf.fleet.heartbeat_interval * LEASE_PERIODS
-    return RemoteLedger(client, timeout), bus.cleanup
+    ledger = RemoteLedger(client, timeout, conf.fleet.capable_servers)
+    return ledger, bus.cleanup

@@ -14,6 +14,7 @@ from vobjects.lock import installed_locks
 from vobjects.lock.model import LockError
 from vobjects.objects.manifest import Manifest, emulated, minimum
 from vobjects.rpc.call_limits import LONGEST
+from vobjects.rpc.fleet import QUORUM
 
 
 class _Seconds(types.Float):
@@ -52,6 +53,16 @@ FLEET_OPTS = [
         ' larger number of RPCs competes; a smaller number may leave it idle'
         ' while RPCs wait for the database. If the database is milliseconds'
         ' away, use 8 or more.',
+    ),
+    cfg.IntOpt(
+        'capable_servers',
+        default=QUORUM,
+        min=1,
+        help='Number of live servers that must support the versions of a'
+        ' microversion which not all servers support, if the types concerned'
+        ' have opted in to such servers. With 2, the microversion remains'
+        ' available while one of them restarts. Set the same value for all'
+        ' processes.',
     ),
     cfg.IntOpt(
         'response_memory',
@@ -113,7 +124,7 @@ def _level_manifest(level: str, service: str) -> Manifest | None:
         return None
     path = pathlib.Path(level)
     try:
-        if path.exists():
+        if path.is_file() or path.is_dir():  # not a FIFO, which may block
             return Manifest.load(path)
         return installed_locks.declared_manifest(
             installed_locks.at_release(service, level)

@@ -7,23 +7,24 @@ a topic is the minimum, type by type, over the manifests of the groups that
 serve the topic: the versions that every one of their members can read. The cap
 determines the highest microversion that the API can advertise.
 
-The generation of the ledger increases when such a minimum may change. In a
-group with at least :data:`EXACT_COUNT` other members, a member that joins,
-leaves or changes its state has no effect on it, so the generation stays the
-same. A rolling restart of any number of processes therefore costs a constant
-number of generations.
+The generation of the ledger increases when such a minimum may change, or when
+the last servers of a manifest start or stop to consume. While at least
+:data:`EXACT_COUNT` other members with the topic and the manifest are ``up``, a
+member that joins, leaves or changes its state has no effect on either, so the
+generation stays the same. A rolling restart of any number of processes
+therefore costs a constant number of generations.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import functools
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from vobjects import objects
-from vobjects.objects.manifest import Manifest, minimum
+from vobjects.objects.manifest import Manifest, local_types, minimum
 from vobjects.versions import NULL, Maximum, Version
 
 #: Heartbeats that a process sends per period.
@@ -45,13 +46,21 @@ LEASE_PERIODS = DEAD_AFTER_PERIODS * (1 - 1.5 * CLOCK_DRIFT)
 #: Longest lease of any release that may be alive, in periods.
 LONGEST_LEASE_PERIODS = 2
 
-#: If fewer than this number of other members have the topic and the manifest
-#: of a member, each change of that member increases the generation. Counts
-#: below this number are therefore exact; larger ones may be outdated.
+#: If fewer than this number of other members have the topic, the manifest and
+#: the state of a member, or are ``up`` with that topic and manifest, each
+#: change of that member increases the generation. Counts below this number are
+#: therefore exact; larger ones may be outdated.
 EXACT_COUNT = 8
 
 #: Maximum number of members that a group names.
 EXAMPLES = 3
+
+#: A type in the manifest of each server whose name on its topic is the digest
+#: of its manifest. Earlier releases have other names, and lack the type.
+DIRECT = 'FleetDirect'
+
+#: Default of ``[fleet] capable_servers``.
+QUORUM = 2
 
 State = Literal['joining', 'up']
 
@@ -80,7 +89,8 @@ class Process:
 class Member(Process):
     """One live process, as recorded in the ledger.
 
-    :ivar state: ``joining`` until all senders know the process, then ``up``
+    :ivar state: ``joining`` until all senders know the process, then ``up``;
+        ``joining`` again when it stops
     :ivar seen: newest ledger generation that this process has acted on
     :ivar age: seconds since its last heartbeat, by the ledger's clock
     """
@@ -136,7 +146,19 @@ class MicroversionLimit:
 
     @property
     def reason(self) -> str:
-        """A clause that can follow "because"."""
+        """A clause that can follow "because", for callers of the API.
+
+        It names no host: the version is negotiated before authentication.
+        """
+        return self._clause('a server')
+
+    @property
+    def explanation(self) -> str:
+        """The same clause for operators: it names a process and its host."""
+        first = self.groups[0].examples[0] if self.groups else None
+        return self._clause(first.label if first else '')
+
+    def _clause(self, server: str) -> str:
         if not self.groups:
             limit = (
                 '[upgrade_levels] engine limits it to'
@@ -158,9 +180,36 @@ class MicroversionLimit:
             else f'no {self.type_name}'
         )
         return (
-            f'{self.type_name} {self.required} is needed, but {first.label}'
+            f'{self.type_name} {self.required} is needed, but {server}'
             f' (release {first.release}) {verb} {supported}'
         )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class HoldOrigin:
+    """The beginning of a hold.
+
+    :ivar owner: name of the operator; empty: not stated
+    :ivar reason: a clause that can follow "because"; empty: not stated
+    :ivar since: time on the ledger's clock, in seconds since 1970
+    """
+
+    owner: str
+    reason: str
+    since: float
+
+    @property
+    def time(self) -> str:
+        """The time of the beginning, in ISO 8601 and UTC."""
+        moment = datetime.datetime.fromtimestamp(self.since, datetime.UTC)
+        return f'{moment:%Y-%m-%dT%H:%M:%SZ}'
+
+    @property
+    def label(self) -> str:
+        """Owner, time and reason of the hold, for operators."""
+        by = f'by {self.owner} ' if self.owner else ''
+        because = f', because {self.reason}' if self.reason else ''
+        return f'{by}since {self.time}{because}'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -173,6 +222,10 @@ class View:
         None: no pin
     :ivar token: identifies the generation among those of the same number,
         which exist if a database has lost its last commits
+    :ivar quorum: number of servers that must support the versions of a
+        microversion which not all support
+    :ivar hold_origin: the beginning of the hold; None: no hold, or a release
+        that does not record its origin has begun it
     """
 
     generation: int
@@ -180,6 +233,8 @@ class View:
     held: Manifest | None = None
     pinned: Manifest | None = None
     token: str = ''
+    quorum: int = QUORUM
+    hold_origin: HoldOrigin | None = None
 
     @property
     def revision(self) -> tuple[int, str]:
@@ -215,6 +270,25 @@ class View:
             cap = self._caps[topic] = minimum(known)
         return cap
 
+    def capable(
+        self, topic: str, needs: Mapping[str, str]
+    ) -> tuple[Group, ...]:
+        """Return the groups of servers that calls with some needs may go to.
+
+        A hold or a pin limits them, too.
+
+        :param needs: type name -> version that the servers must support
+        """
+        if not all(supports(m, needs) for m in (self.held, self.pinned) if m):
+            return ()
+        return tuple(
+            group
+            for group in self.servers(topic)
+            if group.state == 'up'
+            and DIRECT in group.manifest
+            and supports(group.manifest, needs)
+        )
+
     def limiting_groups(self, topic: str, type_name: str) -> tuple[Group, ...]:
         """Return the groups that support no more of a type than the cap."""
         allowed = self.cap(topic).version(type_name)
@@ -227,28 +301,39 @@ class View:
     def limits(self, topic: str) -> list[MicroversionLimit]:
         """Return the limits on microversions, lowest first."""
         cap = self.cap(topic)
-        limits = []
-        for cls in objects.registered_types():
+        exceeding = [
+            (Version.parse(microversion), cls, required)
+            for cls in local_types()
+            for microversion, required in getattr(
+                cls, 'VERSION_MAP', {}
+            ).items()
+            if not supports(cap, {cls.obj_name(): required})
+        ]
+        exceeding.sort(key=lambda item: item[0])
+        limits: dict[str, MicroversionLimit] = {}
+        needs: dict[str, str] = {}
+        for microversion, cls, required in exceeding:
             name = cls.obj_name()
-            allowed = cap.version(name)
-            for microversion, required in cls.VERSION_MAP.items():
-                if allowed is None or allowed < Version.parse(required):
-                    limits.append(
-                        MicroversionLimit(
-                            Version.parse(microversion),
-                            name,
-                            required,
-                            cap.get(name),
-                            self.limiting_groups(topic, name),
-                            self.pinned is not None
-                            and self.pinned.get(name) == cap.get(name),
-                        )
-                    )
-                    break
-        return sorted(limits, key=lambda limit: limit.microversion)
+            if name in limits:
+                continue
+            if getattr(cls, 'ROUTE', 'any') != 'any':
+                groups = self.capable(topic, {**needs, name: required})
+                if sum(group.count for group in groups) >= self.quorum:
+                    needs[name] = required
+                    continue
+            limits[name] = MicroversionLimit(
+                microversion,
+                name,
+                required,
+                cap.get(name),
+                self.limiting_groups(topic, name),
+                self.pinned is not None
+                and self.pinned.get(name) == cap.get(name),
+            )
+        return list(limits.values())
 
     def maximum(self, topic: str, newest: Version) -> Maximum:
-        """Return the highest microversion that every server supports.
+        """Return the highest microversion that can be served.
 
         :param newest: highest microversion of this build
         """
@@ -292,6 +377,19 @@ class Unaware:
     examples: tuple[Process, ...] = ()
 
 
+def supports(manifest: Manifest, needs: Mapping[str, str]) -> bool:
+    """Return whether a manifest has at least some versions of types."""
+    for name, text in needs.items():
+        version, needed = manifest.version(name), Version.parse(text)
+        if (
+            version is None
+            or version.major != needed.major
+            or version < needed
+        ):
+            return False
+    return True
+
+
 def group_members(members: Iterable[Member]) -> tuple[Group, ...]:
     """Count members by topic, manifest and state."""
 
@@ -317,28 +415,36 @@ def group_members(members: Iterable[Member]) -> tuple[Group, ...]:
 def to_json(
     view: View, topic: str, newest: Version, members: Iterable[Member]
 ) -> dict[str, Any]:
-    """Return a view of the fleet as JSON data.
+    """Return a view of the fleet as JSON data, for operators.
 
     :param topic: topic whose cap and limits are included
     :param newest: highest microversion of this build
     :param members: the members to list, not necessarily all
     """
-    maximum = view.maximum(topic, newest)
+    limits = [
+        limit for limit in view.limits(topic) if limit.microversion <= newest
+    ]
+    origin = view.hold_origin
     return {
         'generation': view.generation,
-        'max_microversion': str(maximum.version),
-        'reason': maximum.reason,
+        'max_microversion': str(view.maximum(topic, newest).version),
+        'reason': limits[0].explanation if limits else '',
         'held': None if view.held is None else dict(view.held),
+        'hold_origin': origin
+        and {
+            'owner': origin.owner,
+            'reason': origin.reason,
+            'since': origin.time,
+        },
         'limits': [
             {
                 'microversion': str(limit.microversion),
                 'type': limit.type_name,
                 'needs': limit.required,
                 'speaks': limit.supported,
-                'reason': limit.reason,
+                'reason': limit.explanation,
             }
-            for limit in view.limits(topic)
-            if limit.microversion <= newest
+            for limit in limits
         ],
         'groups': [
             {

@@ -3,39 +3,45 @@
 
 A process sends its first requests before it knows the versions of its peers,
 so every release must support 1.0 of :data:`BASE_TYPES` forever (Apache
-Kafka's KIP-511 has the same rule).
+Kafka's KIP-511 has the same rule). Responses have the versions of their
+readers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
-from vobjects import fields, objects
+from vobjects import UNSET, added, fields, objects
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import (
     Group,
+    HoldOrigin,
     Member,
     Process,
     State,
     View,
 )
 
-#: The fields of :class:`vobjects.rpc.fleet.Process`.
-_PROCESS_FIELDS: dict[str, fields.Field[Any]] = {
-    'id': fields.StringField(),
-    'binary': fields.StringField(),
-    'host': fields.StringField(),
-    'topic': fields.StringField(),
-    'release': fields.StringField(),
-}
+#: The states of a member, as the ledger has them.
+_State = Annotated[str, fields.EnumField(('joining', 'up'))]
+
+
+class _Process(objects.Object):
+    """The fields of :class:`vobjects.rpc.fleet.Process`."""
+
+    id: str
+    binary: str
+    host: str
+    topic: str
+    release: str
 
 
 @objects.register
 class FleetLeave(objects.Request):
     """Leave the fleet."""
 
-    fields = {'id': fields.StringField()}
+    id: str
 
 
 @objects.register
@@ -45,7 +51,7 @@ class RecordedResponse(objects.Resource):
     Its registered name is ``Answered``.
     """
 
-    fields = {'content': fields.JsonField(nullable=True)}
+    content: dict[str, Any] | None = UNSET
 
     @classmethod
     def obj_name(cls) -> str:
@@ -60,7 +66,7 @@ class RecordedText(objects.Resource):
     Servers record it once every live server supports this type.
     """
 
-    fields = {'text': fields.StringField()}
+    text: str
 
 
 #: The record of a response; the caller's form selects the type.
@@ -68,71 +74,72 @@ Record = RecordedResponse | RecordedText
 
 
 @objects.register
-class FleetHeartbeat(objects.Request):
+class FleetHeartbeat(_Process, objects.Request):
     """Report a heartbeat, and request the view if it has changed.
 
     ``generation`` and ``token`` identify the view that the process has;
     ``manifest`` is absent if the ledger should know it by its digest.
     """
 
-    fields = {
-        **_PROCESS_FIELDS,
-        'state': fields.EnumField(valid_values=('joining', 'up')),
-        'seen': fields.IntegerField(),
-        'digest': fields.StringField(),
-        'manifest': fields.DictOfStringsField(nullable=True),
-        'generation': fields.IntegerField(nullable=True),
-        'token': fields.StringField(nullable=True),
-    }
+    state: _State
+    seen: int
+    digest: str
+    manifest: dict[str, str] | None = UNSET
+    generation: int | None = UNSET
+    token: str | None = UNSET
 
 
 @objects.register
-class FleetProcess(objects.Resource):
+class FleetProcess(_Process, objects.Resource):
     """A live process; ``age`` is in seconds.
 
     The examples of a group have only the first five fields.
     """
 
-    fields = {
-        **_PROCESS_FIELDS,
-        'digest': fields.StringField(nullable=True),
-        'state': fields.EnumField(
-            valid_values=('joining', 'up'), nullable=True
-        ),
-        'seen': fields.IntegerField(nullable=True),
-        'age': fields.FloatField(nullable=True),
-    }
+    digest: str | None = UNSET
+    state: _State | None = UNSET
+    seen: int | None = UNSET
+    age: float | None = UNSET
 
 
 @objects.register
 class FleetGroup(objects.Resource):
     """The live processes with the same topic, manifest and state."""
 
-    fields = {
-        'topic': fields.StringField(),
-        'digest': fields.StringField(),
-        'state': fields.EnumField(valid_values=('joining', 'up')),
-        'count': fields.IntegerField(),
-        'examples': fields.ListOfObjectsField('FleetProcess'),
-    }
+    topic: str
+    digest: str
+    state: _State
+    count: int
+    examples: list[FleetProcess]
 
 
 @objects.register
-class FleetState(objects.Resource):
+class FleetHoldOrigin(objects.Resource):
+    """The beginning of a hold; see :class:`vobjects.rpc.fleet.HoldOrigin`."""
+
+    owner: str
+    reason: str
+    since: float
+
+
+@objects.register
+class FleetState(objects.Object):
     """The generation of the ledger, and the view if it was requested.
 
     ``groups`` and ``held`` are null if the generation is the one that the
     request names. If ``needs_manifest`` is true, nothing was recorded.
     """
 
-    fields = {
-        'generation': fields.IntegerField(),
-        'token': fields.StringField(),
-        'now': fields.FloatField(nullable=True),
-        'needs_manifest': fields.BooleanField(),
-        'groups': fields.ListOfObjectsField('FleetGroup', nullable=True),
-        'held': fields.DictOfStringsField(nullable=True),
-    }
+    VERSION = '1.1'
+    REFUSE_LOSS = False
+
+    generation: int
+    token: str
+    now: float | None = UNSET
+    needs_manifest: Annotated[bool, fields.BooleanField()]
+    groups: list[FleetGroup] | None = UNSET
+    held: dict[str, str] | None = UNSET
+    hold_origin: FleetHoldOrigin | None = added('1.1')
 
 
 @objects.register
@@ -144,28 +151,48 @@ class FleetStateGet(objects.Request):
 class FleetHoldSet(objects.Request):
     """Begin a hold of the cap of a topic, or end it if the topic is null."""
 
-    fields = {'topic': fields.StringField(nullable=True)}
+    topic: str | None = UNSET
+
+
+@objects.register
+class FleetHoldBegin(objects.Request):
+    """Begin a hold of the cap of a topic, and record its origin.
+
+    Servers of releases that do not record it do not support this type.
+    """
+
+    topic: str
+    owner: str
+    reason: str
 
 
 @objects.register
 class FleetProcessList(objects.Request):
     """Request the processes with the oldest heartbeats."""
 
-    fields = {'limit': fields.IntegerField()}
+    limit: int
 
 
 @objects.register
 class FleetManifestGet(objects.Request):
     """Request a manifest by its digest."""
 
-    fields = {'digest': fields.StringField()}
+    digest: str
 
 
 @objects.register
 class FleetManifest(objects.Resource):
     """A manifest; null if no live process has it."""
 
-    fields = {'versions': fields.DictOfStringsField(nullable=True)}
+    versions: dict[str, str] | None = UNSET
+
+
+@objects.register
+class FleetDirect(objects.Resource):
+    """Never sent. The manifest of a server has it if calls can address it.
+
+    See :data:`vobjects.rpc.fleet.DIRECT`.
+    """
 
 
 #: Types that every release supports, whatever manifest it emulates.
@@ -183,7 +210,7 @@ BASE_TYPES = (
     FleetManifest,
 )
 
-_COMMON_FIELDS = (*_PROCESS_FIELDS, 'state', 'seen')
+_COMMON_FIELDS = (*_Process.fields, 'state', 'seen')
 
 
 def to_heartbeat(
@@ -235,6 +262,7 @@ def known_view(message: FleetHeartbeat) -> View | None:
 
 def to_state(view: View, now: float | None) -> FleetState:
     """Convert a view to a response."""
+    origin = view.hold_origin
     return FleetState(
         generation=view.generation,
         token=view.token,
@@ -244,11 +272,11 @@ def to_state(view: View, now: float | None) -> FleetState:
             FleetGroup(
                 topic=group.topic,
                 digest=group.manifest.digest,
-                state=group.state,
+                state=_readable(group.state),
                 count=group.count,
                 examples=[
                     FleetProcess(
-                        **{n: getattr(e, n) for n in _PROCESS_FIELDS},
+                        **{n: getattr(e, n) for n in _Process.fields},
                         digest=None,
                         state=None,
                         seen=None,
@@ -260,6 +288,11 @@ def to_state(view: View, now: float | None) -> FleetState:
             for group in view.groups
         ],
         held=None if view.held is None else dict(view.held),
+        hold_origin=None
+        if origin is None
+        else FleetHoldOrigin(
+            owner=origin.owner, reason=origin.reason, since=origin.since
+        ),
     )
 
 
@@ -277,6 +310,7 @@ def unchanged_state(
         needs_manifest=needs_manifest,
         groups=None,
         held=None,
+        hold_origin=None,
     )
 
 
@@ -296,7 +330,7 @@ def from_state(
         manifest = find_manifest(group.digest)
         if manifest is not None:
             examples = tuple(
-                Process(**{n: getattr(e, n) for n in _PROCESS_FIELDS})
+                Process(**{n: getattr(e, n) for n in _Process.fields})
                 for e in group.examples
             )
             groups.append(
@@ -308,6 +342,7 @@ def from_state(
                     examples,
                 )
             )
+    origin = resource.hold_origin
     return View(
         resource.generation,
         tuple(groups),
@@ -315,16 +350,29 @@ def from_state(
         if resource.held is None
         else Manifest.parse(dict(resource.held), 'the hold'),
         token=resource.token,
+        hold_origin=None
+        if origin is None
+        else HoldOrigin(origin.owner, origin.reason, origin.since),
     )
 
 
 def to_process(member: Member) -> FleetProcess:
     """Convert a member to an element of a response."""
+    values = {name: getattr(member, name) for name in _COMMON_FIELDS}
     return FleetProcess(
         digest=member.manifest.digest,
         age=member.age,
-        **{name: getattr(member, name) for name in _COMMON_FIELDS},
+        **values | {'state': _readable(member.state)},
     )
+
+
+def _readable(state: str) -> State:
+    """Return a state that every reader knows.
+
+    A later release may have stored another one. Its process counts for the
+    cap, but is not known to consume.
+    """
+    return 'up' if state == 'up' else 'joining'
 
 
 def from_process(resource: FleetProcess, manifest: Manifest) -> Member:

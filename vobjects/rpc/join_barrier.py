@@ -7,6 +7,10 @@ seen the generation that contains it, or when their leases have expired. While
 it consumes, nothing is therefore sent above the new cap. It rejects messages
 that were sent just before, and their senders send them again
 (:mod:`vobjects.rpc.client`).
+
+Senders address a call to the servers of one manifest while the ledger lists
+one that is ``up``: from the time at which it consumes, to the time at which it
+begins to stop. The last of them passes the same barrier before it stops.
 """
 
 from __future__ import annotations
@@ -42,12 +46,18 @@ class ServerMembership(Membership):
         super().__init__(member, ledger, **options)
         self._store = ledger
 
-    def join(self, wait: Callable[[float], Any] | None = None) -> None:
-        """Pass the join barrier and change the state to ``up``.
+    def join(
+        self,
+        wait: Callable[[float], Any] | None = None,
+        *,
+        consume: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Pass the join barrier, consume, and change the state to ``up``.
 
-        Call it after ``start()`` and before you consume messages.
+        Call it after ``start()``.
 
         :param wait: sleeps for a number of seconds; a true result aborts
+        :param consume: starts to consume messages
         :raises vobjects.exceptions.NoLivePeer: the ledger does not respond;
             during the barrier, it may fail for up to the longest lease
         """
@@ -55,20 +65,17 @@ class ServerMembership(Membership):
         absences = self._absences
         view = self.refresh()
         self._announce_changes()
-        must_wait = self._lowers_cap(view)
+        must_wait, is_consuming = self._lowers_cap(view), False
         generation: int | None = view.generation
         while True:
             if must_wait:
                 absences = self._wait_at_barrier(generation, wait)
             if self._stopping.is_set():
                 return
-            self._set_state('up')
-            try:
-                self.refresh()
-            except (exceptions.FleetError, exceptions.Unreachable) as error:
-                # The next heartbeat reports the state.
-                LOG.warning('The fleet is out of reach: %s', error.message)
-            self._announce_changes()
+            if not is_consuming:
+                consume()
+                is_consuming = True
+            self._report_state('up')
             if absences == self._absences:
                 return
             # The ledger may have removed this process before it received the
@@ -76,6 +83,41 @@ class ServerMembership(Membership):
             # the same cap may have left.
             self._set_state('joining')
             must_wait, generation = True, None
+
+    def withdraw(self, wait: Callable[[float], Any] | None = None) -> None:
+        """Let no sender address a call to this server's manifest any more.
+
+        Call it before you stop consuming. It waits, if no other server has the
+        manifest, until all senders know.
+
+        :param wait: see :meth:`join`
+        """
+        member = self.member
+        if member.state != 'up':
+            return
+        view = self._report_state('joining')
+        is_last = view is not None and not any(
+            group.manifest == member.manifest and group.state == 'up'
+            for group in view.servers(member.topic)
+        )
+        if view is not None and is_last:
+            try:
+                self._wait_at_barrier(
+                    view.generation, wait or self._stopping.wait
+                )
+            except (exceptions.FleetError, exceptions.Unreachable) as error:
+                LOG.warning('Stopping without a barrier: %s', error.message)
+
+    def _report_state(self, state: State) -> View | None:
+        """Report a new state; without the ledger, the next heartbeat does."""
+        self._set_state(state)
+        view = None
+        try:
+            view = self.refresh()
+        except (exceptions.FleetError, exceptions.Unreachable) as error:
+            LOG.warning('The fleet is out of reach: %s', error.message)
+        self._announce_changes()
+        return view
 
     def _set_state(self, state: State) -> None:
         with self._refreshing:
@@ -98,7 +140,7 @@ class ServerMembership(Membership):
     def _wait_at_barrier(
         self, generation: int | None, wait: Callable[[float], Any]
     ) -> int:
-        """Wait until no process can send above the new cap.
+        """Wait until all senders know what this process has reported.
 
         :param generation: the generation that contains this process; None:
             that of a new report
@@ -132,7 +174,7 @@ class ServerMembership(Membership):
                 generation = None
             else:
                 LOG.info(
-                    'Waiting for %d processes to learn that %s joins: %s%s',
+                    'Waiting for %d processes to learn about %s: %s%s',
                     unaware.count,
                     self.member.label,
                     ', '.join(process.label for process in unaware.examples),

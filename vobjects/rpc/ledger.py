@@ -12,26 +12,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
-import random
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import oslo_messaging
+from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet_types
-from vobjects.rpc.fleet import Member, Report, Unaware, View
+from vobjects.rpc.fleet import QUORUM, Member, Report, Unaware, View
 from vobjects.rpc.server import handles
 
 LOG = logging.getLogger(__name__)
 
-#: Number of engines to try by name after the first attempt fails.
-NAMED_ATTEMPTS = 3
-
-#: Separate from the generator of the application, as in membership.
-_RANDOM = random.Random()  # noqa: S311
+#: Maximum number of engines to try after the first attempt fails.
+MORE_ATTEMPTS = 3
 
 
 class Ledger(Protocol):
@@ -42,9 +40,9 @@ class Ledger(Protocol):
 
         If the member is new, or its manifest, topic or state differs from the
         record, and fewer than ``EXACT_COUNT`` other members have its topic
-        and manifest, the generation increases in the same transaction. A view
-        of that generation or a later one therefore contains the change. In a
-        larger group, no cap can depend on the change.
+        and manifest, and its state or ``up``, the generation increases in the
+        same transaction. A view of that generation or a later one therefore
+        contains the change. In a larger group, no cap can depend on it.
 
         :param known: the view that the process has
         """
@@ -61,8 +59,12 @@ class Ledger(Protocol):
         :returns: whether the generation increased; see :meth:`report`
         """
 
-    def hold(self, topic: str) -> View:
-        """Keep the cap of a topic from rising above its current value."""
+    def hold(self, topic: str, owner: str = '', reason: str = '') -> View:
+        """Keep the cap of a topic from rising above its current value.
+
+        :param owner: name of the operator, for the other operators
+        :param reason: why; a clause that can follow "because"
+        """
 
     def finalize(self) -> View:
         """End a hold: the cap follows the live members again."""
@@ -149,11 +151,21 @@ class LedgerEndpoint:
     @handles(fleet_types.FleetHoldSet)
     def set_hold(self, context: Any, request: Any) -> fleet_types.FleetState:
         """Begin or end a hold."""
-        view = (
+        return self._held(
             self._ledger.finalize()
             if request.topic is None
             else self._ledger.hold(request.topic)
         )
+
+    @handles(fleet_types.FleetHoldBegin)
+    def begin_hold(self, context: Any, request: Any) -> fleet_types.FleetState:
+        """Begin a hold, and record its origin."""
+        return self._held(
+            self._ledger.hold(request.topic, request.owner, request.reason)
+        )
+
+    def _held(self, view: View) -> fleet_types.FleetState:
+        """Return the view after a hold has begun or ended."""
         self._announce()
         return fleet_types.to_state(view, self._ledger.now())
 
@@ -189,13 +201,10 @@ class LedgerClient(Protocol):
 
     topic: str
 
-    def call_ledger(
-        self, request: Any, timeout: float, server: str = ''
-    ) -> Any:
-        """Send a request that needs no view, and return the response.
+    def call_ledger(self, request: Any, timeout: float) -> Any:
+        """Send a request that needs no view to the next server in turn.
 
         :param timeout: timeout in seconds
-        :param server: id of the server; empty: any
         """
 
 
@@ -203,17 +212,21 @@ class RemoteLedger:
     """The ledger of a process without a database, kept by an engine.
 
     An engine that hangs must not cost this process its lease while others
-    would respond. The timeout is therefore divided between several attempts:
-    the first goes to any engine, each later one to a known engine by name.
+    would respond. The timeout is therefore divided between several attempts,
+    each with the next engine in turn.
 
     :param client: sends the requests
     :param timeout: total time to wait for engines, in seconds; about a lease
+    :param quorum: see :class:`vobjects.rpc.fleet.View`
     """
 
-    def __init__(self, client: LedgerClient, timeout: float) -> None:
+    def __init__(
+        self, client: LedgerClient, timeout: float, quorum: int = QUORUM
+    ) -> None:
         self._client = client
         self._timeout = timeout
-        self._server_ids: tuple[str, ...] = ()
+        self._quorum = quorum
+        self._attempts = 1
         #: Digest -> manifest, for the groups of the last view.
         self._manifests: dict[str, Manifest] = {}
 
@@ -245,9 +258,18 @@ class RemoteLedger:
         self._call(fleet_types.FleetLeave(id=member_id))
         return False
 
-    def hold(self, topic: str) -> View:
-        """See :class:`vobjects.rpc.ledger.Ledger`."""
-        return self._view(fleet_types.FleetHoldSet(topic=topic))
+    def hold(self, topic: str, owner: str = '', reason: str = '') -> View:
+        """See :class:`vobjects.rpc.ledger.Ledger`.
+
+        An engine of a release that does not record the origin ignores it.
+        """
+        request = fleet_types.FleetHoldBegin(
+            topic=topic, owner=owner, reason=reason
+        )
+        try:
+            return self._view(request)
+        except ovo_exception.UnsupportedObjectError:
+            return self._view(fleet_types.FleetHoldSet(topic=topic))
 
     def finalize(self) -> View:
         """See :class:`vobjects.rpc.ledger.Ledger`."""
@@ -270,7 +292,7 @@ class RemoteLedger:
         view = fleet_types.from_state(self._call(request), self._find_manifest)
         assert view is not None
         self._keep(view)
-        return view
+        return dataclasses.replace(view, quorum=self._quorum)
 
     def _find_manifest(self, digest: str) -> Manifest | None:
         manifest = self._manifests.get(digest)
@@ -286,29 +308,25 @@ class RemoteLedger:
         return manifest
 
     def _keep(self, view: View) -> None:
-        """Remember the manifests of a view and servers to call by name."""
+        """Remember the manifests of a view, and the number of servers."""
         self._manifests = {
             group.manifest.digest: group.manifest for group in view.groups
         }
-        self._server_ids = tuple(
-            process.id
+        servers = sum(
+            group.count
             for group in view.servers(self._client.topic)
             if group.state == 'up'
-            for process in group.examples
         )
+        self._attempts = 1 + min(servers, MORE_ATTEMPTS)
 
     def _call(self, request: Any) -> Any:
-        known = self._server_ids
-        named = _RANDOM.sample(known, min(len(known), NAMED_ATTEMPTS))
-        targets = ['', *named]
+        left, timeout = self._attempts, self._timeout / self._attempts
         while True:
-            server = targets.pop(0)
+            left -= 1
             try:
-                return self._client.call_ledger(
-                    request, self._timeout / (1 + len(named)), server
-                )
+                return self._client.call_ledger(request, timeout)
             except oslo_messaging.MessagingException as error:
-                if targets:
+                if left:
                     LOG.debug('Trying another engine: %s', error)
                     continue
                 raise exceptions.NoLivePeer(

@@ -19,17 +19,20 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import (
     BEATS_PER_PERIOD,
     LEASE_PERIODS,
+    QUORUM,
     Member,
     Report,
     View,
 )
 from vobjects.rpc.ledger import Ledger
+from vobjects.rpc.ledger_clock import LedgerClock
 
 LOG = logging.getLogger(__name__)
 
@@ -52,6 +55,7 @@ class Membership:
     :param ledger: the ledger to report to
     :param period: heartbeat period in seconds
     :param pinned: upper limit of the cap, from the configuration
+    :param quorum: see :class:`vobjects.rpc.fleet.View`
     :param announce: wakes the other processes of a small fleet after this one
         increased the generation
     :param on_view: called with each new view before others see it, in the
@@ -68,6 +72,7 @@ class Membership:
         *,
         period: float,
         pinned: Manifest | None = None,
+        quorum: int = QUORUM,
         announce: Callable[[], None] = lambda: None,
         on_view: Callable[[View], None] = lambda view: None,
         on_report: Callable[[Report], None] = lambda report: None,
@@ -77,7 +82,7 @@ class Membership:
         self.member = member
         self.period = period
         self._ledger = ledger
-        self._pinned = pinned
+        self._settings: dict[str, Any] = {'pinned': pinned, 'quorum': quorum}
         self._announce = announce
         self._on_view = on_view
         self._on_report = on_report
@@ -92,9 +97,11 @@ class Membership:
         self._view: View | None = None
         self._renewed = float('-inf')
         self._failure: tuple[float, str] | None = None
-        #: Latest and earliest ledger time minus local time, in seconds.
-        self._clock: tuple[float, float] | None = None
-        self._succeeded = threading.Condition()
+        # Another process may have read the clock a lease ago, and its message
+        # may have been on its way for as long.
+        self._ledger_clock = LedgerClock(2 * LEASE_PERIODS * period, clock)
+        #: Notified after each successful report.
+        self._renewal = threading.Condition()
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(
@@ -129,8 +136,8 @@ class Membership:
             return view
         failure = self._failure
         if failure is not None and self._thread.is_alive():
-            with self._succeeded:
-                if not self._succeeded.wait_for(
+            with self._renewal:
+                if not self._renewal.wait_for(
                     lambda: self._failure is None, self.period
                 ):
                     raise exceptions.NoLivePeer(failure[1])
@@ -139,24 +146,46 @@ class Membership:
                 return view
         return self.renew()
 
+    def await_view(
+        self, is_ready: Callable[[View], bool], timeout: float
+    ) -> View:
+        """Wait for a view that satisfies a condition.
+
+        :param timeout: seconds
+        :returns: the current view, which may not satisfy it
+        :raises vobjects.exceptions.NoLivePeer: the ledger does not respond
+        """
+        with self._renewal:
+            self._renewal.wait_for(
+                lambda: (view := self._leased_view()) and is_ready(view),
+                timeout,
+            )
+        return self.current()
+
+    def known(self) -> View | None:
+        """Return the view if its lease is valid; never wait for a server."""
+        return self._leased_view()
+
     def deadline(self, seconds: float) -> float | None:
         """Return the time a number of seconds from now, on the ledger's clock.
 
-        The result may be late by up to the duration of a report, but never
-        early.
+        It is not early, even if that clock has just been set back, but may be
+        late by the duration of a report, or by a recent step of that clock.
 
         :returns: seconds since 1970; None: the ledger has not reported its
             time
         """
-        if self._clock is None:
-            return None
-        return self._clock[0] + self._monotonic() + seconds
+        latest = self._ledger_clock.latest()
+        return None if latest is None else latest + seconds
 
     def has_expired(self, deadline: float) -> bool:
-        """Return whether a result of :meth:`deadline` has certainly passed."""
-        if self._clock is None:
-            return False
-        return self._clock[1] + self._monotonic() > deadline
+        """Return whether a result of :meth:`deadline` has certainly passed.
+
+        A recent step of the ledger's clock, in either direction, makes no
+        deadline pass.
+        """
+        earliest = self._ledger_clock.earliest()
+        return earliest is not None and earliest > deadline
 
     def view_without_report(self) -> View:
         """Return a view with a valid lease, or read the ledger.
@@ -169,7 +198,7 @@ class Membership:
         view = self._leased_view()
         if view is not None:
             return view
-        return dataclasses.replace(self._ledger.get(), pinned=self._pinned)
+        return dataclasses.replace(self._ledger.get(), **self._settings)
 
     def renew(self) -> View:
         """Report to the ledger now, and return a view with a valid lease.
@@ -216,11 +245,7 @@ class Membership:
             self._view = view
             self._is_unannounced |= report.has_changed
             if report.now is not None:
-                # The ledger read its clock between these two times.
-                self._clock = (
-                    report.now - start,
-                    report.now - self._monotonic(),
-                )
+                self._ledger_clock.note(report.now, start, self._monotonic())
             if known is not None and self.age >= self.period * LEASE_PERIODS:
                 self._absences += 1
             # The lease starts before the report was sent, because the
@@ -229,10 +254,9 @@ class Membership:
             self.member = dataclasses.replace(
                 self.member, seen=view.generation
             )
-            if self._failure is not None:
-                with self._succeeded:
-                    self._failure = None
-                    self._succeeded.notify_all()
+            with self._renewal:
+                self._failure = None
+                self._renewal.notify_all()
         self._on_report(report)
         if is_new and not self.is_in_large_fleet:
             # Report the new generation soon: a process may be waiting for it
@@ -284,7 +308,7 @@ class Membership:
         if report.view is None:
             assert self._view is not None
             return self._view
-        return dataclasses.replace(report.view, pinned=self._pinned)
+        return dataclasses.replace(report.view, **self._settings)
 
     @property
     def _interval(self) -> float:

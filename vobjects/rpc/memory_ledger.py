@@ -16,6 +16,7 @@ from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import (
     EXACT_COUNT,
     EXAMPLES,
+    HoldOrigin,
     Member,
     Report,
     Unaware,
@@ -37,6 +38,7 @@ class MemoryLedger:
         self._members: dict[str, Member] = {}
         self._heartbeats: dict[str, float] = {}
         self._held: Manifest | None = None
+        self._hold_origin: HoldOrigin | None = None
         self._swept: float | None = None
         #: The view of the current generation, once a process has needed it.
         self._view: View | None = None
@@ -132,18 +134,21 @@ class MemoryLedger:
             self._remove([member.id for member in dead])
             return dead
 
-    def hold(self, topic: str) -> View:
+    def hold(self, topic: str, owner: str = '', reason: str = '') -> View:
         """Keep the cap of a topic from rising above its current value."""
         with self._lock:
-            return self._hold(self._exact_view().cap(topic))
+            origin = HoldOrigin(owner, reason, self._clock())
+            return self._hold(self._exact_view().cap(topic), origin)
 
     def finalize(self) -> View:
         """End a hold, so that the cap follows the live members again."""
         with self._lock:
-            return self._hold(None)
+            return self._hold(None, None)
 
-    def _hold(self, manifest: Manifest | None) -> View:
-        self._held = manifest
+    def _hold(
+        self, manifest: Manifest | None, origin: HoldOrigin | None
+    ) -> View:
+        self._held, self._hold_origin = manifest, origin
         self._generation += 1
         return self._exact_view()
 
@@ -160,14 +165,16 @@ class MemoryLedger:
     def _note_changes(self, changed: list[Member]) -> bool:
         """Increase the generation if a group of these members is small."""
         ids = {member.id for member in changed}
-        groups = {(m.topic, m.manifest) for m in changed}
         has_changed = any(
             sum(
-                (m.topic, m.manifest) == group and m.id not in ids
-                for m in self._members.values()
+                (other.topic, other.manifest)
+                == (member.topic, member.manifest)
+                and other.id not in ids
+                and other.state in (member.state, 'up')
+                for other in self._members.values()
             )
             < EXACT_COUNT
-            for group in groups
+            for member in changed
         )
         self._generation += has_changed
         return has_changed
@@ -177,6 +184,7 @@ class MemoryLedger:
             self._generation,
             group_members(self._members.values()),
             self._held,
+            hold_origin=self._hold_origin,
         )
 
     def _aged_members(self) -> tuple[Member, ...]:

@@ -50,7 +50,7 @@ class ResponseText:
             for name in ('fields', 'count', 'last')
             if (value := getattr(self, name))
         }
-        text = json_text.dumps(header, finite=True)
+        text = json_text.dumps(header)
         return f'{_MARK}{text.decode()}\n{self.body.decode()}'
 
 

@@ -19,7 +19,6 @@ from oslo_versionedobjects import exception as ovo_exception
 from vobjects import objects
 from vobjects.objects.codec import json_text, lazy_list
 from vobjects.objects.codec.list_decoding import read_items, read_list
-from vobjects.objects.codec.nan_check import are_finite
 from vobjects.objects.manifest import Manifest, emulated
 from vobjects.versions import Version
 
@@ -89,9 +88,7 @@ def to_bytes(entity: Any, versions: Mapping[str, str] | None) -> bytes:
         text = _lazy_list_text(entity, versions)
         if text is not None:
             return text
-    return json_text.dumps(
-        to_wire(entity, versions), finite=are_finite(entity)
-    )
+    return json_text.dumps(to_wire(entity, versions))
 
 
 def _lazy_list_text(
@@ -133,15 +130,13 @@ def from_bytes(
     return from_wire(json_text.loads(data), context, supported)
 
 
-def from_message(
-    entity: Any, context: Any = None, supported: Manifest | None = None
-) -> Any:
+def from_message(entity: Any, context: Any = None) -> Any:
     """Read an argument or a result of a call: JSON text, or primitives.
 
     :raises ValueError: the text is not JSON
     """
     read = from_bytes if isinstance(entity, str) else from_wire
-    return read(entity, context, supported)
+    return read(entity, context)
 
 
 def check_supported(primitive: Mapping[str, Any], supported: Manifest) -> None:

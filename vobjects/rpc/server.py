@@ -30,9 +30,15 @@ from oslo_serialization import jsonutils
 from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, json_depth, objects
-from vobjects.objects.codec import ovo_methods
+from vobjects.objects.codec import json_text, ovo_methods
 from vobjects.objects.manifest import Manifest, local, minimum
-from vobjects.rpc import byte_budget, call_state, fleet_types, serializer
+from vobjects.rpc import (
+    byte_budget,
+    call_state,
+    fleet_types,
+    serializer,
+    tracing,
+)
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
@@ -207,13 +213,17 @@ class Endpoint:
             unique id of the call, the same for each delivery; ``deadline``:
             time on the ledger's clock at which the caller's timeout expires;
             ``text``: ``versions`` and ``part`` of a response as JSON text, see
-            :mod:`vobjects.rpc.response_text`
+            :mod:`vobjects.rpc.response_text`; ``trace``: context of a trace,
+            see ``vobjects.rpc.tracing``
         """
         call = call_state.Call(reader.get('call', ''))
         start = time.perf_counter()
         failure: Exception | None = None
         try:
-            with byte_budget.call_scope(self._budget):
+            with (
+                byte_budget.call_scope(self._budget),
+                tracing.handling(reader),
+            ):
                 return self._perform(context, request, reader, call)
         except self._expected as error:
             failure = error
@@ -243,10 +253,10 @@ class Endpoint:
         manifest = _common_versions(
             self._manifest, self._reader_manifest(reader)
         )
-        _check_depth(request)
+        primitive = _primitive_of(request)
         caller = self._context_from(context)
-        message = serializer.from_message(
-            request, caller, self._manifest if self._emulates else None
+        message = serializer.from_wire(
+            primitive, caller, self._manifest if self._emulates else None
         )
         handler = None
         if isinstance(message, objects.Request):
@@ -256,6 +266,7 @@ class Endpoint:
                 objtype=type(message).__name__
             )
         call.type_name = message.obj_name()
+        tracing.handled(message, manifest.get(call.type_name))
         shown = reader.get('text')
         if shown is not None:
             call.shown = _writable(
@@ -356,8 +367,8 @@ def emulated_manifest(manifest: Manifest) -> Manifest:
                 f'the manifest names {name} {version}, but this build has'
                 f' {f"only {newest}" if newest else "no such type"}'
             )
-    base = {cls.obj_name(): cls.VERSION for cls in fleet_types.BASE_TYPES}
-    return Manifest({**manifest, **base})
+    base = {cls.obj_name(): '1.0' for cls in fleet_types.BASE_TYPES}
+    return Manifest({**base, **manifest})
 
 
 def _text_of(error: BaseException) -> str:
@@ -383,19 +394,24 @@ def _is_sendable(error: Exception) -> bool:
     return True
 
 
-def _check_depth(request: Any) -> None:
-    """Reject a request that this process could read, but not store or send.
+def _primitive_of(request: Any) -> Any:
+    """Return the primitive of a request.
 
-    :raises vobjects.exceptions.ConversionError: it is nested too deeply
+    :param request: the primitive, or its JSON text
+    :raises ValueError: the text is not JSON, or has too many values
+    :raises vobjects.exceptions.ConversionError: it is nested so deeply that
+        this process could read it, but not store or send it
     """
+    text = request.encode() if isinstance(request, str) else None
     if (
-        json_depth.too_deep_at(request.encode(), MAX_DEPTH) is not None
-        if isinstance(request, str)
-        else json_depth.is_too_deep(request, MAX_DEPTH)
+        json_depth.is_too_deep(request, MAX_DEPTH)
+        if text is None
+        else json_depth.too_deep_at(text, MAX_DEPTH) is not None
     ):
         raise exceptions.ConversionError(
             f'the request is nested more than {MAX_DEPTH} deep'
         )
+    return request if text is None else json_text.loads(text)
 
 
 @functools.lru_cache(maxsize=MAX_READERS)

@@ -19,7 +19,7 @@ from oslo_config import cfg
 
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import conf as rpc_conf
-from vobjects.rpc import server, transport, wakeups
+from vobjects.rpc import routing, server, transport, wakeups
 from vobjects.rpc.expiry import Expiry
 from vobjects.rpc.fleet import Member, View
 from vobjects.rpc.join_barrier import ServerMembership
@@ -102,6 +102,7 @@ class ServerProcess:
             ledger,
             period=conf.fleet.heartbeat_interval,
             pinned=rpc_conf.pinned_manifest(conf, service.name),
+            quorum=conf.fleet.capable_servers,
             announce=self.announce_fleet,
             on_view=on_view,
             on_report=lambda report: self._expiry.note_report(report),
@@ -127,10 +128,11 @@ class ServerProcess:
         wakeup_endpoint = wakeups.WakeupEndpoint(
             {wakeups.FLEET: self.membership.wake, **(listeners or {})}
         )
+        self._is_addressed = routing.is_used()
         self._server = transport.build_server(
             self._transport,
             service.topic,
-            transport.SHARED_NAME if transport.has_broker(conf) else member.id,
+            manifest.digest,
             [endpoint, wakeup_endpoint],
             conf.fleet.calls_at_once,
         )
@@ -156,8 +158,7 @@ class ServerProcess:
         self.membership.refresh()
         self.membership.start()
         self._expiry.start()
-        self.membership.join()
-        self._server.start()
+        self.membership.join(consume=self._server.start)
         member = self.membership.member
         LOG.info('Serving %s as %s', member.topic, member.label)
 
@@ -177,8 +178,18 @@ class ServerProcess:
         self.stop_consuming()
         self.stop()
 
+    def drain(self) -> None:
+        """Receive no new requests; wakeups still arrive, if the driver can.
+
+        Before that, it waits for senders that would address only this server.
+        """
+        if self._is_addressed:
+            self.membership.withdraw()
+        self._server.drain()
+
     def stop_consuming(self) -> None:
-        """Stop consuming, and complete the requests already received."""
+        """Drain, complete the requests already received, and stop."""
+        self.drain()
         self._server.stop()
         self._server.wait()
 

@@ -56,9 +56,8 @@ _RABBIT_DEFAULTS = {
     'rabbit_qos_prefetch_count': 128,
 }
 
-#: Server name of every process on a broker. The queue of a name is durable and
-#: not deleted when its server leaves, so unique names would leave a queue
-#: behind at each start.
+#: Server name of clients. A broker keeps the queue of a name when its server
+#: leaves, so unique names would leave a queue behind at each start.
 SHARED_NAME = 'any'
 
 #: Groups that oslo.messaging reads from every configuration but registers on
@@ -213,9 +212,9 @@ def _set_rabbit_defaults(conf: cfg.ConfigOpts) -> None:
 def has_broker(conf: cfg.ConfigOpts, url: str | None = None) -> bool:
     """Return whether the processes of a transport need a broker.
 
-    Without a broker, a call can address a server by its name, no queue
-    remains when the server leaves, and a server can listen at once. The class
-    of such a driver has the attribute ``has_broker = False``.
+    Without a broker, no queue remains when a server leaves, and a server can
+    listen at once. The class of such a driver has the attribute ``has_broker =
+    False``.
 
     :param conf: configuration with its files read
     :param url: URL to use instead of the configured ``transport_url``
@@ -236,22 +235,32 @@ def build_server(
 
     :param transport: an ``oslo_messaging.Transport``
     :param topic: topic to serve
-    :param name: server name: unique on its topic without a broker, see
-        :func:`has_broker`, otherwise :data:`SHARED_NAME`
+    :param name: server name, which servers share: messages to it go to them
+        in turn
     :param endpoints: the RPC endpoints
     :param slots: number of messages handled concurrently
     :returns: an ``oslo_messaging.RPCServer``; the caller calls its methods
         ``start``, ``stop`` and ``wait``
     """
-    return _Server(
+    return DrainedServer(
         transport,
         oslo_messaging.Target(topic=topic, server=name),
         Dispatcher(endpoints, slots),
     )
 
 
-class _Server(rpc_server.RPCServer):  # type: ignore[misc]
+class DrainedServer(rpc_server.RPCServer):  # type: ignore[misc]
     """An RPC server that handles all messages it receives before it stops."""
+
+    def drain(self) -> None:
+        """Receive only messages to all servers of the topic from now on.
+
+        A driver that cannot do this stops receiving. The listener of one that
+        can has a method ``drain``.
+        """
+        if not self.listener.drain():
+            self.stop()
+            self.wait()
 
     def _create_listener(self) -> Any:
         return _DrainedListener(super()._create_listener())
@@ -275,6 +284,12 @@ class _DrainedListener:
     def start(self, on_incoming_callback: Callable[[list[Any]], None]) -> None:
         self._on_incoming = on_incoming_callback
         self._listener.start(on_incoming_callback)
+
+    def drain(self) -> bool:
+        drain = getattr(self._listener, 'drain', None)
+        if drain is not None:
+            drain()
+        return drain is not None
 
     def stop(self) -> None:
         self._listener.stop()

@@ -139,11 +139,11 @@ class SqlLedger:
             lambda t: self._statements.remove_silent(t, silent)
         )
 
-    def hold(self, topic: str) -> View:
+    def hold(self, topic: str, owner: str = '', reason: str = '') -> View:
         """Keep the cap of a topic from rising above its current value."""
 
         def work(transaction: Transaction) -> View:
-            self._statements.hold(transaction, topic)
+            self._statements.hold(transaction, topic, owner, reason)
             return self._statements.exact_view(transaction)
 
         return self._transactions.write(work)

@@ -11,7 +11,8 @@ A revision of the service runs a step by its number::
 
 A step never changes after its release. Expanding steps only add, so that
 processes of the previous release keep working; run them before the new release
-starts. The release notes name the steps that a release adds.
+starts. The release notes name the steps that a release adds. A new service
+runs all of them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ from vobjects.rpc.sql.tables import (
 )
 
 #: Number of the newest expanding step.
-NEWEST = 1
+NEWEST = 2
+
+#: Step after the first -> the column that it adds.
+_ADDED_COLUMNS = {2: f'{STATE}.hold_origin'}
 
 
 def expand(
@@ -54,8 +58,20 @@ def expand(
     :param extra: see :class:`vobjects.rpc.sql.tables.LedgerTables`
     :raises ValueError: there is no such step
     """
-    if step != 1:
+    if step == 1:
+        _create(operations, members, state, extra)
+    elif step == 2:
+        operations.add_column(state, sa.Column('hold_origin', Json))
+    else:
         raise ValueError(f'there is no step {step}; the newest is {NEWEST}')
+
+
+def _create(
+    operations: Any,
+    members: str,
+    state: str,
+    extra: Callable[[], Sequence[sa.Column[Any]]],
+) -> None:
     operations.create_table(
         members,
         sa.Column('id', sa.String(36), nullable=False),
@@ -94,7 +110,7 @@ def expand(
 
 
 def create_tables(engine: sa.Engine) -> None:
-    """Create the tables with their default names, if they do not exist.
+    """Create the tables with their default names, or what they lack.
 
     For a service without alembic. Processes that start at the same time may
     all call it.
@@ -112,12 +128,17 @@ def create_tables(engine: sa.Engine) -> None:
             break
     else:
         metadata.create_all(engine)
-    missing = [
-        f'{table.name}.{column.name}'
-        for table in metadata.sorted_tables
-        for column in table.columns
-        if column.name not in _columns(engine, table.name)
-    ]
+    missing = _missing(engine, metadata)
+    steps = [step for step, each in _ADDED_COLUMNS.items() if each in missing]
+    for step in steps:
+        # Another process may add it at the same time.
+        with (
+            contextlib.suppress(sa.exc.DBAPIError),
+            engine.begin() as connection,
+        ):
+            expand(_operations(connection), step)
+    if steps:
+        missing = _missing(engine, metadata)
     if missing:
         raise exceptions.FleetError(
             f'the tables of the ledger lack {", ".join(missing)}: another'
@@ -126,5 +147,21 @@ def create_tables(engine: sa.Engine) -> None:
         )
 
 
-def _columns(engine: sa.Engine, table: str) -> set[str]:
-    return {column['name'] for column in sa.inspect(engine).get_columns(table)}
+def _operations(connection: sa.Connection) -> Any:
+    # Imported here: alembic takes longer to import than this module needs.
+    from alembic import migration, operations
+
+    context = migration.MigrationContext.configure(connection)
+    return operations.Operations(context)
+
+
+def _missing(engine: sa.Engine, metadata: sa.MetaData) -> list[str]:
+    """Return the columns that a database lacks, as ``TABLE.COLUMN``."""
+    inspector = sa.inspect(engine)
+    return [
+        f'{table.name}.{column.name}'
+        for table in metadata.sorted_tables
+        for column in table.columns
+        if column.name
+        not in {each['name'] for each in inspector.get_columns(table.name)}
+    ]

@@ -8,6 +8,7 @@ counts the members; the others read one row.
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -16,6 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from vobjects.objects.manifest import Manifest
+from vobjects.rpc.fleet import HoldOrigin
 from vobjects.rpc.sql.columns import utcnow
 from vobjects.rpc.sql.tables import STATE_ID
 
@@ -38,6 +40,18 @@ def held_manifest(row: Any) -> Manifest | None:
     return None if row.held_manifest is None else Manifest(row.held_manifest)
 
 
+def hold_origin(row: Any, held: Manifest | None) -> HoldOrigin | None:
+    """Return the origin of a hold; None if it is not recorded.
+
+    :param held: see :func:`held_manifest`
+    """
+    origin = row.hold_origin
+    # The origin may be that of an earlier hold; see the column.
+    if held is None or origin is None or origin['manifest'] != held.digest:
+        return None
+    return HoldOrigin(origin['owner'], origin['reason'], origin['since'])
+
+
 class StateStatements:
     """Statements about the state of one ledger.
 
@@ -58,6 +72,7 @@ class StateStatements:
             columns.generation,
             columns.generation_token,
             columns.held_manifest,
+            columns.hold_origin,
             columns.groups_generation,
             columns.group_counts,
         ).where(columns.id == STATE_ID)
@@ -112,10 +127,24 @@ class StateStatements:
         )
 
     def set_hold(
-        self, transaction: Transaction, manifest: dict[str, str] | None
+        self, transaction: Transaction, held: Manifest, origin: HoldOrigin
     ) -> None:
-        """Begin a hold, or end it."""
-        transaction.execute(self._update.values(held_manifest=manifest))
+        """Begin a hold."""
+        transaction.execute(
+            self._update.values(
+                held_manifest=dict(held),
+                hold_origin={
+                    'manifest': held.digest,
+                    **dataclasses.asdict(origin),
+                },
+            )
+        )
+
+    def end_hold(self, transaction: Transaction) -> None:
+        """End a hold."""
+        transaction.execute(
+            self._update.values(held_manifest=None, hold_origin=None)
+        )
 
     def claim_sweep(self, transaction: Transaction, interval: float) -> bool:
         """Return whether the caller shall look for dead members.

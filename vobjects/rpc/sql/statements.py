@@ -21,6 +21,7 @@ from vobjects.rpc.fleet import (
     EXACT_COUNT,
     EXAMPLES,
     Group,
+    HoldOrigin,
     Member,
     Process,
     Report,
@@ -37,11 +38,12 @@ from vobjects.rpc.sql.state import (
     Transaction,
     change,
     held_manifest,
+    hold_origin,
 )
 from vobjects.rpc.sql.tables import LedgerTables
 
-#: A topic, and the digest of a manifest.
-_GroupKey = tuple[str, str]
+#: A topic, the digest of a manifest, and a state.
+_GroupKey = tuple[str, str, str]
 
 
 class LedgerStatements:
@@ -72,6 +74,7 @@ class LedgerStatements:
             .where(
                 members.manifest_digest == sa.bindparam('digest'),
                 members.topic == sa.bindparam('on_topic'),
+                members.state.in_([sa.bindparam('in_state'), 'up']),
                 members.id != sa.bindparam('member'),
             )
             .limit(EXACT_COUNT)
@@ -136,7 +139,8 @@ class LedgerStatements:
             'seen_generation': member.seen,
             'heartbeat': utcnow(),
         }
-        changed = {(member.topic, member.manifest.digest)}
+        own = member.topic, member.manifest.digest, str(member.state)
+        changed = {own}
         changed |= self._groups_of(transaction, [member.id])
         update = (
             sa.update(self._members)
@@ -225,7 +229,10 @@ class LedgerStatements:
         if removed:
             self._note_changes(
                 transaction,
-                {(each.member.topic, each.digest) for each in removed},
+                {
+                    (each.member.topic, each.digest, each.member.state)
+                    for each in removed
+                },
             )
         return [each.member for each in removed]
 
@@ -341,17 +348,24 @@ class LedgerStatements:
 
     # The state
 
-    def hold(self, transaction: Transaction, topic: str) -> None:
-        """Keep the cap of a topic from rising above its current value."""
+    def hold(
+        self,
+        transaction: Transaction,
+        topic: str,
+        owner: str = '',
+        reason: str = '',
+    ) -> None:
+        """Keep the cap of a topic from rising; see ``Ledger.hold``."""
         # First, so that no member joins in between.
         self._state.increment_generation(transaction)
         cap = self.exact_view(transaction).cap(topic)
-        self._state.set_hold(transaction, dict(cap))
+        origin = HoldOrigin(owner, reason, self.now(transaction))
+        self._state.set_hold(transaction, cap, origin)
 
     def finalize(self, transaction: Transaction) -> None:
         """End a hold."""
         self._state.increment_generation(transaction)
-        self._state.set_hold(transaction, None)
+        self._state.end_hold(transaction)
 
     def lock(self, transaction: Transaction) -> None:
         """Delay joins, leaves and changes until the transaction ends."""
@@ -372,10 +386,15 @@ class LedgerStatements:
         self.lock(transaction)
         # With READ COMMITTED, these statements see all changes that were
         # decided before, and none that will be decided later.
-        for topic, digest in changed:
+        for topic, digest, state in changed:
             others = transaction.execute(
                 self._select_others,
-                {'on_topic': topic, 'digest': digest, 'member': member_id},
+                {
+                    'on_topic': topic,
+                    'digest': digest,
+                    'in_state': state,
+                    'member': member_id,
+                },
             ).all()
             if len(others) < EXACT_COUNT:
                 self._state.increment_generation(transaction)
@@ -386,14 +405,11 @@ class LedgerStatements:
         self, transaction: Transaction, member_ids: Collection[str]
     ) -> set[_GroupKey]:
         members = self._members.c
-        return {
-            (row.topic, row.manifest_digest)
-            for row in transaction.execute(
-                sa.select(members.topic, members.manifest_digest).where(
-                    members.id.in_(list(member_ids))
-                )
-            )
-        }
+        key = members.topic, members.manifest_digest, members.state
+        rows = transaction.execute(
+            sa.select(*key).where(members.id.in_(list(member_ids)))
+        )
+        return {(topic, digest, state) for topic, digest, state in rows}
 
     # Groups and members
 
@@ -441,6 +457,7 @@ class LedgerStatements:
             transaction, {group['digest'] for group in groups}
         )
         self._manifests.keep(manifests)
+        held = held_manifest(state)
         return View(
             state.generation,
             tuple(
@@ -455,6 +472,7 @@ class LedgerStatements:
                 # Without a manifest: the last member has left since.
                 if group['digest'] in manifests
             ),
-            held_manifest(state),
+            held,
             token=state.generation_token or '',
+            hold_origin=hold_origin(state, held),
         )

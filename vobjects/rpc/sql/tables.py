@@ -83,5 +83,8 @@ class LedgerTables:
             sa.Column('groups_generation', sa.Integer),
             # The time at which a process last looked for dead members.
             sa.Column('swept_at', UtcDateTime),
+            # The beginning of the hold. Releases without this column leave it
+            # unchanged when they begin or end a hold.
+            sa.Column('hold_origin', Json),
             **TABLE_OPTIONS,
         )
