@@ -23,3 +23,7 @@ An empty schema, ``{}``, marks a part without a declared schema;
     type_schemas  JSON schemas of requests and resources, derived from their
                   types
 """
+
+from vobjects import _lazy
+
+__getattr__, __dir__ = _lazy.attributes(__name__, __file__)

@@ -33,7 +33,7 @@ from typing import Any
 from vobjects.contract import schema_tree
 from vobjects.contract.registry import Contract, OperationShape
 from vobjects.contract.schema_tree import Schema
-from vobjects.contract.type_schemas import types_of
+from vobjects.field_schemas import types_of
 from vobjects.versions import Version
 
 #: Keyword -> whether a larger value makes the schema stricter.

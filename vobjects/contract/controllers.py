@@ -26,14 +26,18 @@ from http import HTTPStatus
 from typing import Any, TypeAlias
 
 from vobjects.contract import standard_schemas, type_schemas
-from vobjects.contract.registry import UNDECLARED, Operation, OperationShape
+from vobjects.contract.registry import (
+    UNDECLARED,
+    Operation,
+    OperationShape,
+    tag_of,
+)
 from vobjects.contract.schema_tree import Schema
 from vobjects.controllers import dispatch
 from vobjects.controllers.actions import Actions
 from vobjects.controllers.method_spec import spec_of, success_status
 from vobjects.controllers.ranges import RangeMap
 from vobjects.controllers.wrapper import ALWAYS_EXPECTED
-from vobjects.microversions import errors
 from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Version
 
@@ -76,7 +80,7 @@ def _route_operations(
             _shape_function(policy, path, method_handler),
             key=key,
             summary=_summary(method_handler),
-            tag=_tag(policy, path),
+            tag=tag_of(policy, path),
         )
 
 
@@ -100,9 +104,9 @@ def _function_at(
     policy: VersionPolicy, handler: Callable[..., Any], version: Version
 ) -> Callable[..., Any] | None:
     """Return the function that serves a version, or None."""
-    try:
-        function = dispatch.resolve(handler, version)
-    except errors.NegotiationError:
+    versioned = dispatch.versioned_of(handler)
+    function = versioned.functions.at(version) if versioned else handler
+    if function is None:
         return None
     spec = spec_of(function)
     is_removed = spec.removal and version >= spec.removal.version
@@ -165,9 +169,3 @@ def _summary(handler: Callable[..., Any]) -> str:
     newest = versioned.newest if versioned else handler
     text = inspect.getdoc(newest) or ''
     return text.partition('\n')[0].rstrip('.')
-
-
-def _tag(policy: VersionPolicy, path: str) -> str:
-    """Return the first fixed path segment after the major version."""
-    fixed = [part for part in path.split('/') if part and '{' not in part]
-    return next((part for part in fixed if part != policy.major), '')

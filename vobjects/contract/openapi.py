@@ -18,6 +18,7 @@ Schemas with a ``title`` become components and are referenced.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -40,6 +41,9 @@ DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 EXTENSION = 'x-openstack'
 
 _JSON = 'application/json'
+
+#: What the name of a component may not contain.
+_FORBIDDEN = re.compile(r'[^A-Za-z0-9._-]+')
 
 Document = dict[str, Any]
 
@@ -343,9 +347,10 @@ class _Writer:
         title = result.get('title')
         if not isinstance(title, str) or 'type' not in result:
             return result
-        if self._schemas.setdefault(title, result) != result:
-            return result  # another schema has the title: keep this inline
-        return {'$ref': f'#/components/schemas/{title}'}
+        name = _FORBIDDEN.sub('_', title)
+        if self._schemas.setdefault(name, result) != result:
+            return result  # another schema has the name: keep this inline
+        return {'$ref': f'#/components/schemas/{name}'}
 
 
 def _id(operation: Operation) -> str:

@@ -83,6 +83,12 @@ class Operation:
         return '_'.join(words).lower()
 
 
+def tag_of(policy: VersionPolicy, path: str) -> str:
+    """Return the first fixed segment of a path after the major version."""
+    fixed = [part for part in path.split('/') if part and '{' not in part]
+    return next((part for part in fixed if part != policy.major), '')
+
+
 class Contract:
     """The operations of a service at each of its microversions.
 

@@ -16,6 +16,7 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects import objects, unregistered
 from vobjects.contract import schema_tree
 from vobjects.contract.schema_tree import Schema as Schema
+from vobjects.field_schemas import types_of
 from vobjects.microversions import nested_objects
 from vobjects.microversions import schema as request_schemas
 from vobjects.versions import Version
@@ -162,12 +163,6 @@ def to_2020_12(schema: Schema) -> dict[str, Any]:
         elif result.get(exclusive) is False:
             del result[exclusive]
     return result
-
-
-def types_of(schema: Schema) -> tuple[str, ...]:
-    """Return the JSON types that a schema names; empty if it allows all."""
-    types: str | Iterable[str] = schema.get('type', ())
-    return (types,) if isinstance(types, str) else tuple(types)
 
 
 def _field_schema(

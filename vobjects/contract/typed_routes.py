@@ -25,7 +25,7 @@ from typing import TypeAlias
 
 from vobjects import objects
 from vobjects.contract import standard_schemas, type_schemas
-from vobjects.contract.registry import Operation, OperationShape
+from vobjects.contract.registry import Operation, OperationShape, tag_of
 from vobjects.contract.schema_tree import Schema
 from vobjects.microversions import schema
 from vobjects.microversions.version_policy import VersionPolicy
@@ -78,7 +78,7 @@ def operations(
             route.path,
             _shape_function(policy, route),
             summary=type_schemas.summary(route.request),
-            tag=_tag(policy, route.path),
+            tag=tag_of(policy, route.path),
         )
         for route in routes
     ]
@@ -129,9 +129,3 @@ def _shape_function(
         )
 
     return shape_at
-
-
-def _tag(policy: VersionPolicy, path: str) -> str:
-    """Return the first fixed path segment after the major version."""
-    fixed = [part for part in path.split('/') if part and '{' not in part]
-    return next((part for part in fixed if part != policy.major), '')

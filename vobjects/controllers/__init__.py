@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decorators for versioned methods of controllers, in any web framework.
 
-Import the modules, not names from this package::
+A controller declares each method once per range of versions. Its router calls
+``resolve``, and the decorators validate bodies, queries and responses by
+the version of the request. The public names come from these modules::
 
     dispatch          one method name, one function per range of versions
         @api_version('1.0', '1.4')      and again, or @name.api_version('1.5')
@@ -13,7 +15,7 @@ Import the modules, not names from this package::
         @schema(definition, '1.0', '1.4')  @query_schema  @response_body_schema
     responses         statuses and errors
         @response(202, '1.5')  @expected_errors((404, 409))
-        @removed('1.9', 'Use POST /v1/actions.')          responds 410
+        @gone('1.9', 'Use POST /v1/actions.')             responds 410
         @experimental                   only for requests that opt in
     actions           dispatch by the only key of a body
         @action('resize'); Actions(controller, ...)
@@ -24,7 +26,6 @@ Import the modules, not names from this package::
         is_supported(request, min_version, max_version) -> bool
         APIVersionRequest('2.1'), APIVersionRequest(): a Version with the
         constructor that OpenStack controllers use
-        class Request(VersionedRequest, webob.Request): req.version_request
     request_parsing   a validated part of a request as an object
         parse_body(cls, request, raw, path=) -> cls
         parse_query(cls, request, query_string, path=) -> cls
@@ -36,3 +37,7 @@ These modules implement them::
     compiled_schema   CompiledSchema: validates a value
     ranges            RangeMap: values by range of versions
 """
+
+from vobjects import _lazy
+
+__getattr__, __dir__ = _lazy.attributes(__name__, __file__)

@@ -155,11 +155,15 @@ class VersionedFunction:
         """Return the function for a call, without ``self``."""
         request = self._adapter.request
         if request is None:
-            request = arguments[0] if arguments else self._request_of(named)
+            request = (
+                arguments[0] if arguments else named[self._request_name(named)]
+            )
         return self.at(self._adapter.version_of(request))
 
-    def _request_of(self, named: Mapping[str, Any], position: int = 0) -> Any:
-        """Return the request among the named arguments of a call.
+    def _request_name(
+        self, named: Mapping[str, Any], position: int = 0
+    ) -> str:
+        """Return the name of the request among the arguments of a call.
 
         FastAPI and Nova pass all arguments by name.
 
@@ -172,7 +176,7 @@ class VersionedFunction:
             )
         for name in self._request_names:
             if name in named:
-                return named[name]
+                return name
         raise TypeError(
             f'{self.__qualname__} needs the request as its first argument'
         )
@@ -234,28 +238,25 @@ class VersionedFunction:
         is_standard = adapter.version_of is version_of
         cache = self.functions.cache if is_standard else {}
 
-        def method(
-            instance: Any, request: Any = None, /, *rest: Any, **named: Any
-        ) -> Any:
+        name = ''  # of the request in the last call that named it
+
+        def method(*arguments: Any, **named: Any) -> Any:
+            nonlocal name
             # Most requests, without a call of another function.
-            found = request
-            if found is None:
-                for name in self._request_names:
-                    if name in named:
-                        found = named[name]
-                        break
-                else:
-                    found = self._request_of(named, 1)
             try:
-                environ = found if type(found) is dict else found.environ
+                request = named[name] if name in named else arguments[1]
+                environ = request if type(request) is dict else request.environ
                 function = cache[environ[MICROVERSION]]
             except (AttributeError, LookupError, TypeError):
                 function = None
             if function is None:
-                function = self.at(adapter.version_of(found))
-            if request is None:
-                return function(instance, **named)
-            return function(instance, request, *rest, **named)
+                if len(arguments) > 1:
+                    request = arguments[1]
+                else:
+                    name = self._request_name(named, 1)
+                    request = named[name]
+                function = self.at(adapter.version_of(request))
+            return function(*arguments, **named)
 
         def method_with_proxy(*arguments: Any, **named: Any) -> Any:
             return self._function_for(arguments, named)(*arguments, **named)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Generic, NamedTuple, TypeVar
 
 from vobjects import exceptions
-from vobjects.versions import NULL, Version
+from vobjects.versions import NULL, Version, as_version
 
 T = TypeVar('T')
 
@@ -179,9 +179,7 @@ def bound(version: str | Version | None) -> Version:
 
     :raises vobjects.exceptions.InvalidVersion: the text is not a version
     """
-    if version is None:
-        return NULL
-    return Version.parse(version) if isinstance(version, str) else version
+    return NULL if version is None else as_version(version)
 
 
 def _begins_within(inner: RangeEntry[T], outer: RangeEntry[T]) -> bool:

@@ -6,7 +6,7 @@
     @response(202, '1.0', '1.4')
     @response(200, '1.5')
     @expected_errors((404, 409))
-    @removed('1.9', 'Use POST /v1/actions.')
+    @gone('1.9', 'Use POST /v1/actions.')
     @experimental
     def collect(self, req): ...
 """
@@ -55,7 +55,7 @@ def expected_errors(
     )
 
 
-def removed(version: str | Version, reason: str) -> Decorator:
+def gone(version: str | Version, reason: str) -> Decorator:
     """Declare that a method responds with 410 from a version on.
 
     :param version: first version without the method

@@ -4,9 +4,7 @@
 :func:`version_of` and :func:`is_supported` accept any request.
 :class:`APIVersionRequest` is a :class:`~vobjects.versions.Version` that is
 constructed from text, as in Nova and other services. It compares with any
-other Version. :class:`VersionedRequest` adds it to any framework's request::
-
-    class Request(VersionedRequest, webob.Request): ...
+other Version.
 """
 
 from __future__ import annotations
@@ -116,18 +114,3 @@ class APIVersionRequest(Version):
 
 # The subclass overrides parse() with its constructor.
 _parse_version = Version.parse
-
-
-class VersionedRequest:
-    """Mix-in for request classes with the negotiated version."""
-
-    @property
-    def version_request(self) -> APIVersionRequest:
-        """The version that the Microversions middleware negotiated.
-
-        :raises LookupError: the request has no version
-        """
-        version = environ_of(self).get(MICROVERSION)
-        if version is None:
-            raise LookupError(_NO_VERSION)
-        return APIVersionRequest(str(version))

@@ -41,13 +41,6 @@ CHECK_RESPONSES = 'vobjects.check_answers'
 #: Statuses that need no declaration: authentication may fail for any method.
 ALWAYS_EXPECTED = frozenset((401, 403))
 
-#: Errors that need no declaration: about input, versions and live servers.
-_ALWAYS_EXPECTED_ERRORS = (
-    errors.InputError,
-    errors.NegotiationError,
-    *application_errors.FLEET_ERRORS,
-)
-
 
 def declare(
     kind: str,
@@ -267,7 +260,8 @@ def _check_opted_in(name: str, opt_in: ExperimentalOptIn | None) -> None:
 def _is_expected(error: Exception, statuses: frozenset[int]) -> bool:
     """Return whether a method may raise an error."""
     return (
-        isinstance(error, _ALWAYS_EXPECTED_ERRORS)
+        isinstance(error, (errors.InputError, errors.NegotiationError))
+        or application_errors.is_about_servers(error)
         or _status_of(error) in statuses | ALWAYS_EXPECTED
     )
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """API microversions: negotiation, schemas, errors and discovery.
 
-Import the modules, not names from this package. In the order in which a
-request uses them::
+The middleware negotiates the version of each request by the policy of the
+service; the rest of a request validates, converts and reports by that version.
+The middleware for ASGI is in :mod:`vobjects.microversions.asgi`. In the order
+in which a request uses them, the modules are::
 
     version_policy  version policy of one service; immutable values
         VersionPolicy(service_types, minimum, maximum, help_url, ...)
@@ -33,7 +35,6 @@ request uses them::
     validation  validation of a part of a request by its schema
         validate(cls, microversion, names, values, where='body') -> None
     schema_bounds  default bounds of texts, lists and objects
-    fault_search  finds the first fault of a value in linear time
     nested_objects  objects inside the bodies of requests
     fast_validation  quick check of valid values
         compile_schema(schema) -> accepts(value) -> bool
@@ -49,6 +50,7 @@ request uses them::
         paths(policy); base_url(environ)
     shared_values  keeps a full disk from ending processes that count
     usage_metrics  Prometheus metrics; the only module that needs their client
+    tracing        spans of OpenTelemetry for requests
         UsageMetrics(policy, max_agents=64)     UsageMiddleware(app, usage)
         reads environ[version_policy.ROUTE] and [version_policy.ERROR_CODE]
     version_ranges  version ranges of a feature, and the message about them
@@ -60,6 +62,7 @@ request uses them::
         error.document(policy, request_id='', maximum=None) -> dict
     application_errors  those of an application and its servers
         as_api_error(exception, version, limits) -> ApiError
+    error_log   log of the errors whose response does not have the reason
 
     client      negotiation on the client's side
         negotiate(server, client) -> Version
@@ -73,3 +76,7 @@ request uses them::
 the query), over all versions of the type. The version of the request decides
 which of them exist.
 """
+
+from vobjects import _lazy
+
+__getattr__, __dir__ = _lazy.attributes(__name__, __file__)

@@ -6,8 +6,10 @@
     ApiError
     ├── ReportedError       of a server; its class has the status
     ├── HttpError           of a web framework; its status and text
-    ├── NoServer        503  no server is alive
-    ├── NoResponse      503  no server responded in time
+    ├── RetryLater      503
+    │   ├── NoServer         no server is alive, or none is new enough
+    │   ├── NoResponse       no server responded in time
+    │   └── Unavailable      a server that the servers need does not respond
     └── UnexpectedError 500  any other error of the application
 
 :func:`as_api_error` converts any exception into the error that a client
@@ -18,43 +20,67 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from vobjects import exceptions
 from vobjects.microversions import statuses
 from vobjects.microversions.errors import ApiError, ConversionRejected
+from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Version
 
 
-class NoServer(ApiError):
-    """No server of the service is alive, or none responds."""
+class RetryLater(ApiError):
+    """The application cannot serve a request now.
+
+    :cvar SECONDS: seconds after which a client may repeat the request: roughly
+        the time until the fleet notices that a server died or joined
+    """
+
+    SECONDS = 5
 
     status = 503
+    type_name = 'HTTPServiceUnavailable'
+    headers = (('Retry-After', str(SECONDS)),)
+
+
+class NoServer(RetryLater):
+    """No server of the service is alive, or none responds.
+
+    :param detail: the problem, if it is another one
+    """
+
     code = 'engine-missing'
     title = 'No engine is alive'
-    type_name = 'HTTPServiceUnavailable'
-    # Roughly the time until the fleet notices that an engine joined.
-    headers = (('Retry-After', '5'),)
 
-    def __init__(self) -> None:
-        super().__init__('No engine is alive, or none can be reached.')
+    def __init__(
+        self, detail: str = 'No engine is alive, or none can be reached.'
+    ) -> None:
+        super().__init__(detail)
 
 
-class NoResponse(ApiError):
+class NoResponse(RetryLater):
     """No server has responded to a request in time."""
 
-    status = 503
     code = 'engine-silent'
     title = 'No engine answered'
-    type_name = 'HTTPServiceUnavailable'
-    headers = NoServer.headers
 
     def __init__(self) -> None:
         super().__init__(
             'No engine answered in time. The operation may still complete;'
             ' check before you send the request again.'
         )
+
+
+class Unavailable(RetryLater):
+    """A server that the application or its servers need is away."""
+
+    code = 'service-unavailable'
+    title = 'A required service is unavailable'
+
+    def __init__(self) -> None:
+        super().__init__('A required service does not respond; try again.')
 
 
 class HttpError(ApiError):
@@ -103,17 +129,25 @@ def detail_text(detail: object) -> str:
 class ReportedError(ApiError):
     """An error that a server raised, with the HTTP status of its class.
 
+    Clients may retry after a status of 503.
+
     :param error: an error whose ``status`` is that of an HTTP response
     """
 
     def __init__(self, error: exceptions.ServiceError) -> None:
         assert error.status is not None
         self.status = error.status
-        self.title = statuses.phrase(error.status)
+        self.title = error.title or statuses.phrase(error.status)
         # oslo.messaging names the class of a remote error ..._Remote.
         self.type_name = type(error).__name__.removesuffix('_Remote')
-        self.code = _WORD.sub('-', self.type_name).lower()
-        super().__init__(error.message)
+        self.code = error.code or _WORD.sub('-', self.type_name).lower()
+        self.compat_message = error.compat_message
+        if error.status == RetryLater.status:
+            self.headers = RetryLater.headers
+        super().__init__(error.message or self.title)
+
+    def message_for(self, policy: VersionPolicy, detail: str) -> str:
+        return self.compat_message or detail
 
 
 #: Where the second and each later word of a class's name begins.
@@ -121,31 +155,58 @@ _WORD = re.compile(r'(?<=[a-z0-9])(?=[A-Z])')
 
 
 class UnexpectedError(ApiError):
-    """The application raised an error that is neither declared nor known."""
+    """The application raised an error that is neither declared nor known.
+
+    :param request_id: ID of the request, which the log has with the reason
+    """
 
     status = 500
     code = 'internal'
     title = 'Internal error'
     type_name = 'InternalError'
 
-    def __init__(self) -> None:
-        super().__init__('The server failed to process the request.')
+    def __init__(self, request_id: str = '') -> None:
+        log = f' Its log has the reason under {request_id}.'
+        super().__init__(
+            'The server failed to process this request.'
+            + (log if request_id else '')
+        )
 
 
 #: Errors of :mod:`vobjects.rpc.client` about the live servers: an older one
-#: cannot handle the request, or there is none.
+#: cannot handle the request, there is none, it received the request too late,
+#: or a server that it needs does not respond.
 FLEET_ERRORS = (
+    exceptions.DeadlinePassed,
     exceptions.LossyDowngrade,
     exceptions.NoLivePeer,
+    exceptions.Unreachable,
     exceptions.UnsupportedType,
 )
 
 
+def is_about_servers(error: BaseException) -> bool:
+    """Return whether an error is about the live servers, not the request."""
+    return isinstance(error, (RetryLater, *FLEET_ERRORS)) or _is_lost(error)
+
+
+def _is_lost(error: BaseException) -> bool:
+    """Return whether the response to a call, or the call, was lost."""
+    # A process has a message bus only if this module is loaded.
+    messaging: Any = sys.modules.get('oslo_messaging')
+    return (
+        messaging is not None
+        and isinstance(error, messaging.MessagingException)
+        # That of a server with a defect, which has responded.
+        and not isinstance(error, messaging.RemoteError)
+    )
+
+
 def is_expected(error: BaseException) -> bool:
-    """Return whether the response to an error has its text."""
+    """Return whether the response to an error gives its cause."""
     if isinstance(error, exceptions.ServiceError):
         return statuses.is_error(error.status)
-    return isinstance(error, (ApiError, *FLEET_ERRORS))
+    return isinstance(error, ApiError) or is_about_servers(error)
 
 
 def ungroup(error: Exception) -> Exception:
@@ -168,25 +229,34 @@ def ungroup(error: Exception) -> Exception:
 
 
 def as_api_error(
-    error: Exception, version: Version, limits: tuple[Version, Version]
+    error: Exception,
+    version: Version,
+    limits: tuple[Version, Version],
+    request_id: str = '',
 ) -> ApiError:
     """Return the error that a client receives.
 
     :param error: an :class:`ApiError`, which is returned; an error in
-        :data:`FLEET_ERRORS`; a ``ServiceError`` with a status; a group of such
-        errors; or any other error, whose text remains private
+        :data:`FLEET_ERRORS`; an error of ``oslo_messaging`` about a lost call
+        or response; a ``ServiceError`` with a status; a group of such errors;
+        or any other error, whose text remains private
     :param version: version of the request
     :param limits: lowest and highest version served now
+    :param request_id: ID of the request
     """
     error = ungroup(error)
     if isinstance(error, ApiError):
         return error
+    if isinstance(error, exceptions.NoCapablePeer):
+        return NoServer(f'Try again later: {error.message}.')
     if isinstance(error, exceptions.NoLivePeer):
         return NoServer()
-    if isinstance(
-        error, (exceptions.LossyDowngrade, exceptions.UnsupportedType)
-    ):
+    if isinstance(error, exceptions.DeadlinePassed) or _is_lost(error):
+        return NoResponse()
+    if isinstance(error, exceptions.Unreachable):
+        return Unavailable()
+    if isinstance(error, exceptions.TOO_OLD):
         return ConversionRejected(error, version, limits)
     if isinstance(error, exceptions.ServiceError) and is_expected(error):
         return ReportedError(error)
-    return UnexpectedError()
+    return UnexpectedError(request_id)

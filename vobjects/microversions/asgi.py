@@ -41,19 +41,21 @@ from vobjects.microversions.negotiation import (
     REQUEST_ID,
     Environ,
     Headers,
-    Negotiation,
-    environ_key,
+    Middleware,
 )
 from vobjects.microversions.version_policy import (
     ENVIRON,
     MAXIMUM,
     MICROVERSION,
     VersionPolicy,
+    environ_key,
 )
 from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+
+__all__ = ['Discovery', 'Microversions', 'add_microversions']
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -65,38 +67,18 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 BODY_TIMEOUT = 60.0
 
 
-class Microversions:
+class Microversions(Middleware[Application]):
     """ASGI middleware that negotiates versions and marks responses.
 
     It responds to errors of the application as
     :mod:`vobjects.microversions.middleware` does. If the response has started,
     it raises them to the server.
 
-    :param app: the application
-    :param policy: version policy of the service
-    :param maximum: function that returns the highest version served now,
-        called once per request. Until it has returned a version, it runs in a
-        worker thread, where it may wait for a server. From then on it runs in
-        the event loop and must be fast. None: always the policy's maximum, for
-        a service without separate engines
-    :param handle_unexpected: whether to respond to unexpected exceptions;
-        false: raise them
+    Until ``maximum`` has returned a version, it runs in a worker thread, where
+    it may wait for a server. From then on it runs in the event loop.
     """
 
-    def __init__(
-        self,
-        app: Application,
-        policy: VersionPolicy,
-        maximum: Callable[[], Maximum] | None = None,
-        *,
-        handle_unexpected: bool = True,
-    ) -> None:
-        self.app = app
-        self.policy = policy
-        self.negotiation = Negotiation(
-            policy, maximum, handle_unexpected=handle_unexpected
-        )
-        self._has_maximum = maximum is None
+    _has_maximum = False
 
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send
@@ -107,7 +89,8 @@ class Microversions:
         environ = environ_from(scope)
         own, rejection = await self._negotiate(environ)
         if rejection is not None:
-            await self._respond(rejection, environ, send, own)
+            response = self.negotiation.error_response(rejection, environ, own)
+            await _send_json(environ, send, *response)
             return
         is_started = False
 
@@ -131,13 +114,14 @@ class Microversions:
         except Exception as error:
             if is_started or not self.negotiation.handles(error):
                 raise
-            self.negotiation.log_unexpected(error, environ)
-            await self._respond(error, environ, send, own)
+            response = self.negotiation.error_response(error, environ, own)
+            self.negotiation.log(error, environ, response.status)
+            await _send_json(environ, send, *response)
 
     async def _negotiate(
         self, environ: Environ
     ) -> tuple[Headers, errors.ApiError | None]:
-        if self._has_maximum:
+        if self._has_maximum or not self.negotiation.asks_maximum:
             return self.negotiation.negotiate(environ)
         result = await asyncio.to_thread(self.negotiation.negotiate, environ)
         self._has_maximum = not isinstance(
@@ -145,41 +129,15 @@ class Microversions:
         )
         return result
 
-    async def _respond(
-        self,
-        error: Exception,
-        environ: Environ,
-        send: Send,
-        own: Headers,
-    ) -> None:
-        response = self.negotiation.error_response(error, environ, own)
-        await _send_json(
-            environ, send, response.status, response.document, response.headers
-        )
 
-
-class Discovery:
-    """ASGI middleware that serves both discovery documents to GET and HEAD.
-
-    Place it behind :class:`Microversions`, which sets the maximum. It passes
-    other paths and methods to the application.
-
-    :param app: the application
-    :param policy: version policy of the service
-    :param public_url: public URL of ``/``; empty: the URL of the request
-    """
-
-    def __init__(
-        self, app: Application, policy: VersionPolicy, public_url: str = ''
-    ) -> None:
-        self.app = app
-        self._documents = discovery.Documents(policy, public_url)
+class Discovery(discovery.Middleware[Application]):
+    """ASGI middleware that serves both discovery documents to GET and HEAD."""
 
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send
     ) -> None:
         environ = scope.get(ENVIRON, {})
-        response = self._documents.find(environ) if environ else None
+        response = self.documents.find(environ) if environ else None
         if response is not None:
             await _send_json(environ, send, *response)
         else:
@@ -278,7 +236,7 @@ async def read_body(
         ) from None
 
 
-def environ_from(scope: Scope) -> Environ:
+def environ_from(scope: Scope) -> dict[str, Any]:
     """Return the environ of a request, as WSGI defines it (PEP 3333).
 
     It has no streams, and nothing of the connection's client. A request id in
@@ -291,7 +249,7 @@ def environ_from(scope: Scope) -> Environ:
     if root and (path == root or path.startswith(f'{root}/')):
         path = path[len(root) :]
     host, port = scope.get('server') or ('localhost', None)
-    environ: Environ = {
+    environ: dict[str, Any] = {
         'REQUEST_METHOD': scope['method'],
         'SCRIPT_NAME': _wsgi_text(root),
         'PATH_INFO': _wsgi_text(path),

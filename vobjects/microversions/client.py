@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from vobjects import exceptions
 from vobjects.microversions.version_policy import HEADER
-from vobjects.versions import Version
+from vobjects.versions import Version, as_version
 
 #: A version, or the first and last version of a range.
 VersionOrRange: TypeAlias = str | Version | tuple[str | Version, str | Version]
@@ -208,14 +208,10 @@ def _range(value: VersionOrRange) -> Range:
     # A Version is a tuple, so check for it first.
     if isinstance(value, (str, Version)):
         value = (value, value)
-    first, last = map(_version, value)
+    first, last = map(as_version, value)
     if last < first:
         raise ValueError(f'{first} to {last} is not a range')
     return first, last
-
-
-def _version(version: str | Version) -> Version:
-    return Version.parse(version) if isinstance(version, str) else version
 
 
 def _describe(version_range: Range) -> str:

@@ -24,32 +24,38 @@ from __future__ import annotations
 
 import re
 import urllib.parse
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from wsgiref.types import WSGIApplication
 
 from vobjects.microversions.json_response import send_json
-from vobjects.microversions.version_policy import MAXIMUM, VersionPolicy
+from vobjects.microversions.version_policy import (
+    MAXIMUM,
+    ROUTE,
+    VersionPolicy,
+)
 from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
         StartResponse,
-        WSGIApplication,
         WSGIEnvironment,
     )
 
 _HOST = re.compile(
     r'[A-Za-z0-9._~-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?'
 )
+#: An application of WSGI or ASGI.
+App = TypeVar('App')
+
 _DEFAULT_PORTS = {'http': '80', 'https': '443'}
 
 
-class Discovery:
-    """WSGI middleware that serves both documents to GET and HEAD.
+class Middleware(Generic[App]):
+    """What the middlewares for WSGI and ASGI have in common.
 
-    Place it behind :class:`~vobjects.microversions.middleware.Microversions`,
-    which sets the maximum. It passes other paths and methods to the
-    application.
+    Place them behind the middleware ``Microversions``, which sets the maximum.
+    They pass other paths and methods to the application.
 
     :param app: the application
     :param policy: version policy of the service
@@ -57,15 +63,19 @@ class Discovery:
     """
 
     def __init__(
-        self, app: WSGIApplication, policy: VersionPolicy, public_url: str = ''
+        self, app: App, policy: VersionPolicy, public_url: str = ''
     ) -> None:
         self.app = app
-        self._documents = Documents(policy, public_url)
+        self.documents = Documents(policy, public_url)
+
+
+class Discovery(Middleware[WSGIApplication]):
+    """WSGI middleware that serves both documents to GET and HEAD."""
 
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        response = self._documents.find(environ)
+        response = self.documents.find(environ)
         if response is None:
             return self.app(environ, start_response)
         return send_json(environ, start_response, *response)
@@ -84,11 +94,12 @@ class Documents:
         self._paths = paths(policy)
 
     def find(
-        self, environ: Mapping[str, Any]
+        self, environ: MutableMapping[str, Any]
     ) -> tuple[int, dict[str, Any]] | None:
         """Return the status and the document for a request.
 
-        :param environ: environ of the request, with the maximum
+        :param environ: environ of the request, with the maximum; receives the
+            route
         :returns: None for another path or method
         """
         path = environ.get('PATH_INFO', '')
@@ -97,6 +108,7 @@ class Documents:
             'HEAD',
         ):
             return None
+        environ[ROUTE] = path
         arguments = (
             environ,
             self._policy,

@@ -8,9 +8,10 @@
         ├── NegotiationError       about the version of a request
         │   ├── MalformedVersion        400  header is not SERVICE X.Y
         │   ├── OtherService            400  header names other services only
-        │   ├── UnsupportedVersion      406  outside minimum and maximum
-        │   ├── NotServedEarly          406  a server lacks an early feature
-        │   ├── ConversionRejected      406  a server lacks a type or value
+        │   ├── NotAcceptable           406
+        │   │   ├── UnsupportedVersion       outside minimum and maximum
+        │   │   ├── NotServedEarly           a server lacks an early feature
+        │   │   └── ConversionRejected       a server lacks a type or value
         │   ├── MethodNotAtVersion      404  only other versions have it
         │   ├── MethodRemoved           410  removed in a version; says why
         │   └── ExperimentalMethod      404  the request must opt in
@@ -134,7 +135,7 @@ class ApiError(exceptions.VobjectsError):
         :param maximum: highest version served now; None: not known
         """
         detail = exceptions.message_text(self.detail_for(maximum))
-        links = [{'rel': 'help', 'href': policy.help_url}]
+        links = [{'rel': 'help', 'href': policy.help_for(self.code)}]
         if self.is_about_versions and policy.history_url:
             links.append({'rel': 'history', 'href': policy.history_url})
         item: dict[str, Any] = {
@@ -183,18 +184,25 @@ class OtherService(NegotiationError):
         return policy.other_service_status or self.status
 
 
-class UnsupportedVersion(NegotiationError):
+class NotAcceptable(NegotiationError):
+    """The live servers do not serve the requested version."""
+
+    status = 406
+    code = 'microversion-unsupported'
+    title = 'Requested microversion is unsupported'
+    type_name = 'InvalidGlobalAPIVersion'
+
+    def status_for(self, policy: VersionPolicy) -> int:
+        return policy.unsupported_status
+
+
+class UnsupportedVersion(NotAcceptable):
     """The requested version is outside the range served now.
 
     :param text: the version as requested
     :param minimum: lowest version served
     :param maximum: highest version served now, and why
     """
-
-    status = 406
-    code = 'microversion-unsupported'
-    title = 'Requested microversion is unsupported'
-    type_name = 'InvalidGlobalAPIVersion'
 
     def __init__(self, text: str, minimum: Version, maximum: Maximum) -> None:
         self.text = text
@@ -211,11 +219,8 @@ class UnsupportedVersion(NegotiationError):
             },
         )
 
-    def status_for(self, policy: VersionPolicy) -> int:
-        return policy.unsupported_status
 
-
-class NotServedEarly(NegotiationError):
+class NotServedEarly(NotAcceptable):
     """A live server lacks a field or method that is accepted early.
 
     :param name: the field or method, for people
@@ -224,11 +229,6 @@ class NotServedEarly(NegotiationError):
     :param limits: lowest and highest version served now
     :param reason: which server lacks it, as a sentence without full stop
     """
-
-    status = 406
-    code = 'microversion-unsupported'
-    title = 'Requested microversion is unsupported'
-    type_name = 'InvalidGlobalAPIVersion'
 
     def __init__(
         self,
@@ -247,22 +247,14 @@ class NotServedEarly(NegotiationError):
         )
         self.set_availability(ranges, version)
 
-    def status_for(self, policy: VersionPolicy) -> int:
-        return policy.unsupported_status
 
-
-class ConversionRejected(NegotiationError):
+class ConversionRejected(NotAcceptable):
     """A live server supports neither a value nor a type of the request.
 
     :param error: names the type, the field and their versions
     :param version: version of the request
     :param limits: lowest and highest version served now
     """
-
-    status = 406
-    code = 'microversion-unsupported'
-    title = 'Requested microversion is unsupported'
-    type_name = 'InvalidGlobalAPIVersion'
 
     def __init__(
         self,
@@ -275,9 +267,6 @@ class ConversionRejected(NegotiationError):
             f' {error.message}.',
             {'min_version': str(limits[0]), 'max_version': str(limits[1])},
         )
-
-    def status_for(self, policy: VersionPolicy) -> int:
-        return policy.unsupported_status
 
 
 class MethodNotAtVersion(NegotiationError):

@@ -3,7 +3,8 @@
 
 jsonschema-rs validates in one microsecond, ``jsonschema`` in about fifty, but
 their results differ in some cases. This module therefore only accepts values.
-If it does not accept a value, ``jsonschema`` decides and reports the fault.
+If it does not accept a value, ``jsonschema`` decides and reports the fault; it
+decides about all values if jsonschema-rs, which is optional, is not installed.
 Two rules ensure that it accepts nothing that ``jsonschema`` rejects:
 
 - Patterns and formats run in Python, through callbacks. The regular
@@ -25,7 +26,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import jsonschema
-import jsonschema_rs
+
+try:
+    import jsonschema_rs
+except ImportError:
+    _compile: Any = None  # jsonschema decides about all values, but slower
+else:
+    _compile = jsonschema_rs.Draft4Validator
 
 Accepts = Callable[[Any], bool]
 
@@ -71,9 +78,11 @@ def compile_schema(schema: Mapping[str, Any]) -> Accepts:
     :returns: function of a value: True if it is valid, False if ``jsonschema``
         must decide; it raises no errors
     """
+    if _compile is None:
+        return _never
     callbacks: dict[str, Callable[[str], bool]] = {}
     try:
-        valid = jsonschema_rs.Draft4Validator(
+        valid: Accepts = _compile(
             _translate(schema, callbacks),
             formats=callbacks,
             validate_formats=True,

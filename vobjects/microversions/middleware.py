@@ -29,46 +29,25 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
+from wsgiref.types import WSGIApplication
 
-from vobjects.microversions import application_errors, errors
+from vobjects.microversions import application_errors
 from vobjects.microversions.json_response import send_json
-from vobjects.microversions.negotiation import Headers, Negotiation
-from vobjects.microversions.version_policy import VersionPolicy
-from vobjects.versions import Maximum
+from vobjects.microversions.negotiation import (
+    ErrorResponse,
+    Headers,
+    Middleware,
+)
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
         StartResponse,
-        WSGIApplication,
         WSGIEnvironment,
     )
 
 
-class Microversions:
-    """WSGI middleware that negotiates versions and marks responses.
-
-    :param app: the application
-    :param policy: version policy of the service
-    :param maximum: function that returns the highest version served now;
-        called once per request, it must be fast and thread-safe. None: always
-        the policy's maximum, for a service without separate engines
-    :param handle_unexpected: whether to respond to unexpected exceptions;
-        false: raise them
-    """
-
-    def __init__(
-        self,
-        app: WSGIApplication,
-        policy: VersionPolicy,
-        maximum: Callable[[], Maximum] | None = None,
-        *,
-        handle_unexpected: bool = True,
-    ) -> None:
-        self.app = app
-        self.policy = policy
-        self.negotiation = Negotiation(
-            policy, maximum, handle_unexpected=handle_unexpected
-        )
+class Microversions(Middleware[WSGIApplication]):
+    """WSGI middleware that negotiates versions and marks responses."""
 
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
@@ -76,7 +55,8 @@ class Microversions:
         negotiation = self.negotiation
         own, rejection = negotiation.negotiate(environ)
         if rejection is not None:
-            return self._respond(rejection, environ, start_response, own)
+            response = negotiation.error_response(rejection, environ, own)
+            return _send(response, environ, start_response)
         is_started = False
 
         def start_versioned(
@@ -105,11 +85,7 @@ class Microversions:
             # PEP 3333 requires exc_info if the application has already started
             # a response; the server raises it if it has sent the headers.
             exc_info = sys.exc_info() if is_started else None
-            response = self._respond(
-                error, environ, start_response, own, exc_info
-            )
-            negotiation.log_unexpected(error, environ)
-            return response
+            return self._respond(error, environ, start_response, own, exc_info)
 
         try:
             result = self.app(environ, start_versioned)
@@ -121,13 +97,13 @@ class Microversions:
 
     def respond(
         self,
-        error: errors.ApiError,
+        error: Exception,
         environ: WSGIEnvironment,
         start_response: StartResponse,
     ) -> Iterable[bytes]:
         """Respond to an error in place of the application.
 
-        For an outer middleware that converts exceptions.
+        For the errors of other middlewares in front of this one.
         """
         own = self.negotiation.headers_after(environ)
         return self._respond(error, environ, start_response, own)
@@ -141,14 +117,21 @@ class Microversions:
         exc_info: Any = None,
     ) -> Iterable[bytes]:
         response = self.negotiation.error_response(error, environ, own)
-        return send_json(
-            environ,
-            start_response,
-            response.status,
-            response.document,
-            response.headers,
-            exc_info,
-        )
+        body = _send(response, environ, start_response, exc_info)
+        self.negotiation.log(error, environ, response.status)
+        return body
+
+
+def _send(
+    response: ErrorResponse,
+    environ: WSGIEnvironment,
+    start_response: StartResponse,
+    exc_info: Any = None,
+) -> Iterable[bytes]:
+    status, document, headers = response
+    return send_json(
+        environ, start_response, status, document, headers, exc_info
+    )
 
 
 def _iterate(

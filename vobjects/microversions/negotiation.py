@@ -30,15 +30,15 @@ discovery          the negotiated version, or the default if the
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, MutableMapping
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from vobjects import exceptions
 from vobjects.microversions import (
     application_errors,
     discovery,
+    error_log,
     errors,
     header,
     retirement,
@@ -52,10 +52,9 @@ from vobjects.microversions.version_policy import (
     MICROVERSION,
     ExperimentalOptIn,
     VersionPolicy,
+    environ_key,
 )
 from vobjects.versions import Maximum, Version
-
-LOG = logging.getLogger(__name__)
 
 #: Environ key of the request id, set by oslo.middleware's RequestId.
 REQUEST_ID = 'openstack.request_id'
@@ -69,8 +68,36 @@ MAX_ECHOED = 32
 
 Headers = list[tuple[str, str]]
 
+#: An application of WSGI or ASGI.
+App = TypeVar('App')
+
 #: A WSGI environ, or the part of it that discovery and negotiation read.
 Environ = MutableMapping[str, Any]
+
+
+class Middleware(Generic[App]):
+    """What the middlewares for WSGI and ASGI have in common.
+
+    :param app: the application
+    :param policy: version policy of the service
+    :param maximum: see :class:`Negotiation`
+    :param handle_unexpected: whether to respond to unexpected exceptions;
+        false: raise them
+    """
+
+    def __init__(
+        self,
+        app: App,
+        policy: VersionPolicy,
+        maximum: Callable[[], Maximum] | None = None,
+        *,
+        handle_unexpected: bool = True,
+    ) -> None:
+        self.app = app
+        self.policy = policy
+        self.negotiation = Negotiation(
+            policy, maximum, handle_unexpected=handle_unexpected
+        )
 
 
 class ErrorResponse(NamedTuple):
@@ -104,7 +131,9 @@ class Negotiation:
     ) -> None:
         self.policy = policy
         self._handle_unexpected = handle_unexpected
+        self._log = error_log.ErrorLog()
         self.maximum = maximum or policy.limit
+        self.asks_maximum = maximum is not None
         self._negotiate = header.Negotiator(policy).negotiate
         self._discovery = discovery.paths(policy)
         self._legacy = tuple(map(environ_key, policy.legacy_headers))
@@ -190,9 +219,11 @@ class Negotiation:
         """
         limits = (self.policy.minimum, environ[MAXIMUM].version)
         version = environ.get(MICROVERSION, self.policy.minimum)
-        api_error = application_errors.as_api_error(error, version, limits)
-        environ[ERROR_CODE] = api_error.code
         request_id = str(environ.get(REQUEST_ID, ''))
+        api_error = application_errors.as_api_error(
+            error, version, limits, request_id
+        )
+        environ[ERROR_CODE] = api_error.code
         return ErrorResponse(
             api_error.status_for(self.policy),
             api_error.document(self.policy, request_id, environ[MAXIMUM]),
@@ -201,14 +232,16 @@ class Negotiation:
 
     def handles(self, error: Exception) -> bool:
         """Return whether a middleware responds to an error."""
-        return self._handle_unexpected or _is_expected(error)
+        return self._handle_unexpected or application_errors.is_expected(
+            application_errors.ungroup(error)
+        )
 
-    def log_unexpected(self, error: Exception, environ: Environ) -> None:
-        """Log an error whose response does not contain its text."""
-        if not _is_expected(error):
-            LOG.error(
-                'Request %s failed', environ.get(REQUEST_ID), exc_info=error
-            )
+    def log(self, error: Exception, environ: Environ, status: int) -> None:
+        """Log an error of the application, if the response lacks its reason.
+
+        :param status: status of the response
+        """
+        self._log.add(error, status, str(environ.get(REQUEST_ID, '')))
 
     def headers_after(self, environ: Environ) -> Headers:
         """Return the headers of a response to a request.
@@ -340,10 +373,6 @@ class _State(NamedTuple):
     headers: dict[Version, Headers]
 
 
-def _is_expected(error: Exception) -> bool:
-    return application_errors.is_expected(application_errors.ungroup(error))
-
-
 def _new_request_id() -> str:
     """Return ``req-`` and a random UUID (RFC 9562, version 4)."""
     # A fourth of the time of uuid.uuid4().
@@ -360,8 +389,3 @@ def _with_request_id(environ: Environ, own: Headers) -> Headers:
     if _OWN_REQUEST_ID not in environ:
         return own
     return [*own, (REQUEST_ID_HEADER, environ[_OWN_REQUEST_ID])]
-
-
-def environ_key(name: str) -> str:
-    """Return the key of a header in a WSGI environ."""
-    return 'HTTP_' + name.upper().replace('-', '_')

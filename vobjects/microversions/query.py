@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from vobjects import exceptions
+from vobjects.field_schemas import types_of
 from vobjects.microversions import errors, json_body, schema, validation
 from vobjects.versions import Version
 
@@ -141,7 +142,7 @@ def add_parameter(
     :raises vobjects.microversions.errors.ValidationError: a parameter that is
         not a list occurs twice
     """
-    if 'array' in _types_of(parameter_schema):
+    if 'array' in types_of(parameter_schema):
         items = values.setdefault(name, [])
         items.append(_convert(text, parameter_schema.get('items', {})))
     elif name in values:
@@ -152,14 +153,9 @@ def add_parameter(
         values[name] = _convert(text, parameter_schema)
 
 
-def _types_of(value_schema: Mapping[str, Any]) -> Sequence[str]:
-    types: str | list[str] = value_schema.get('type', ())
-    return (types,) if isinstance(types, str) else types
-
-
 def _convert(text: str, value_schema: Mapping[str, Any]) -> Any:
     """Convert a text by its schema; keep the text if no type matches."""
-    types = _types_of(value_schema)
+    types = types_of(value_schema)
     if 'integer' in types and _INTEGER.fullmatch(text):
         return int(text)
     if 'string' in types:

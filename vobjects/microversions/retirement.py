@@ -35,7 +35,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from vobjects import exceptions
-from vobjects.versions import Version
+from vobjects.versions import Version, as_version
 
 Headers: TypeAlias = list[tuple[str, str]]
 Date: TypeAlias = str | datetime.datetime
@@ -126,8 +126,8 @@ def retire(
         successor or URL
     :raises vobjects.exceptions.InvalidVersion: a text is not a version
     """
-    first = _version(first)
-    last = first if last is None else _version(last)
+    first = as_version(first)
+    last = first if last is None else as_version(last)
     name = f'{first}' if first == last else f'{first} to {last}'
     if last < first or first.major != last.major:
         raise exceptions.DeclarationError(
@@ -234,10 +234,6 @@ def headers(
 
 def _link(target: str, relation: str, *attributes: str) -> str:
     return '; '.join([f'<{target}>', f'rel="{relation}"', *attributes])
-
-
-def _version(version: str | Version) -> Version:
-    return Version.parse(version) if isinstance(version, str) else version
 
 
 def _successor(name: str, last: Version, successor: str) -> str:

@@ -96,7 +96,7 @@ def _body_schema(
     for name in names:
         if name in known:
             with unregistered.named(f'{cls.obj_name()}.{name}'):
-                part = _part_field(known[name], object_schema)
+                part = _part_field(known[name], object_schema, cls.BOUNDS)
             if part is not None:
                 properties[name] = part
     schema: dict[str, Any] = {
@@ -114,18 +114,19 @@ def _body_schema(
 def _part_field(
     field: ovo_fields.Field[Any],
     object_schema: Callable[[RequestType], dict[str, Any] | None],
+    bounds: Mapping[str, int],
 ) -> dict[str, Any] | None:
     schema = (
         nested_objects.map_schema(field, object_schema)
         if field_values.holds_objects(field._type)
         else field_schema(field)
     )
-    return schema and schema_bounds.with_bounds(schema, field)
+    return schema and schema_bounds.with_bounds(schema, field, bounds)
 
 
 def all_field_names(cls: RequestType) -> tuple[str, ...]:
     """Return the fields that a type has at any of its microversions."""
-    versions = ['1.0', *cls.VERSION_MAP.values()]
+    versions = [cls.OLDEST_VERSION, *cls.VERSION_MAP.values()]
     return tuple(
         dict.fromkeys(
             name for version in versions for name in cls.fields_at(version)

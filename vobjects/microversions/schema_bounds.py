@@ -2,8 +2,9 @@
 """Default bounds of the texts, lists and objects in requests.
 
 The schema of a request gives every text, list and object a maximum size, so
-that no client can send more than a handler expects. The schema of a field type
-and :func:`vobjects.fields.bounded` replace the defaults.
+that no client can send more than a handler expects. The ``BOUNDS`` of the
+request's type, the schema of a field type and :func:`vobjects.fields.bounded`
+replace the defaults.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import fields
+from vobjects.field_schemas import types_of
 
 #: JSON type -> keyword that limits its size.
 _KEYWORDS = {
@@ -35,13 +37,16 @@ _INNER_LISTS = ('anyOf', 'allOf', 'oneOf')
 
 
 def with_bounds(
-    schema: Mapping[str, Any], field: ovo_fields.Field[Any]
+    schema: Mapping[str, Any],
+    field: ovo_fields.Field[Any],
+    bounds: Mapping[str, int],
 ) -> dict[str, Any]:
     """Return the schema of a field in a request, with bounds at all depths.
 
     :param schema: schema (draft 4); its own bounds stay
+    :param bounds: those of the type, in place of the defaults
     """
-    return _bounded(schema, {**DEFAULTS, **fields.bounds_of(field)})
+    return _bounded(schema, {**DEFAULTS, **bounds, **fields.bounds_of(field)})
 
 
 def _bounded(
@@ -64,11 +69,8 @@ def _bounded(
             ]
     if 'enum' in schema or schema.get('additionalProperties') is False:
         return result
-    types = schema.get('type', ())
     keywords = [
-        _KEYWORDS[name]
-        for name in ([types] if isinstance(types, str) else types)
-        if name in _KEYWORDS
+        _KEYWORDS[name] for name in types_of(schema) if name in _KEYWORDS
     ]
     # First, so that the fault of a huge list is its length: jsonschema
     # evaluates keywords in their order.

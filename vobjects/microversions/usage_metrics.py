@@ -168,15 +168,15 @@ class UsageMetrics:
         :param status: HTTP status, three digits
         :param seconds: duration of the request
         """
-        self._try(lambda: self._count(environ, status, seconds))
+        self._try(self._count, environ, status, seconds)
 
-    def _try(self, count: Callable[[], None]) -> None:
+    def _try(self, count: Callable[..., None], *arguments: Any) -> None:
         """Count, or log once that the disk is full, and once that it is not.
 
         A request must not fail because nothing can count it.
         """
         try:
-            count()
+            count(*arguments)
         except OSError as error:
             if not self._is_full:
                 LOG.warning('New metrics are not counted: %s', error)

@@ -371,9 +371,13 @@ def schema_error(
     expected: Any = fault.validator_value
     if isinstance(expected, list) and not nulls:
         expected = [item for item in expected if item not in ('null', None)]
-    problem = (
-        f'{describe(expected)}, not {phrases.format_value(fault.instance)}'
+    value: Any = fault.instance
+    found = (
+        len(value)
+        if fault.validator in _UPPER_BOUNDS
+        else phrases.format_value(value)
     )
+    problem = f'{describe(expected)}, not {found}'
     if suggests and fault.validator == 'enum':
         problem += phrases.did_you_mean(fault.instance, expected)
     return errors.ValidationError(path, problem)
@@ -405,6 +409,9 @@ def _describe_options(options: list[Mapping[str, Any]]) -> str:
 def _without_z(pattern: str) -> str:
     return re.sub(r'\\Z\Z', '$', pattern)
 
+
+#: Keywords whose fault is the length of the value.
+_UPPER_BOUNDS = ('maxItems', 'maxLength', 'maxProperties')
 
 # Schema keyword -> function that describes the expected value.
 _EXPECTED: Mapping[str, Callable[[Any], str]] = {

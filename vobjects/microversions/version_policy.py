@@ -50,6 +50,11 @@ _TEMPLATE_NAMES = dict.fromkeys(
 )
 
 
+def environ_key(header: str) -> str:
+    """Return the key of a header in a WSGI environ."""
+    return 'HTTP_' + header.upper().replace('-', '_')
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class ExperimentalOptIn:
     """Whether a request opts in to experimental methods.
@@ -74,6 +79,8 @@ class VersionPolicy:
     :ivar maximum: highest version that this build supports
     :ivar default: version of a request without one; null: the minimum
     :ivar help_url: page for people, linked from every error
+    :ivar error_url: page about an error, linked instead; ``{code}`` stands for
+        the code without the service type; empty: ``help_url``
     :ivar history_url: page with the changes of each version, linked from every
         error about versions; empty: no link
 
@@ -128,6 +135,7 @@ class VersionPolicy:
     help_url: str
     default: Version = NULL
     history_url: str = ''
+    error_url: str = ''
     legacy_headers: tuple[str, ...] = ()
     latest_any_case: bool = False
     accepts_early: bool = False
@@ -182,6 +190,13 @@ class VersionPolicy:
         """Every microversion, oldest first."""
         minors = range(self.minimum.minor, self.maximum.minor + 1)
         return tuple(Version(self.minimum.major, minor) for minor in minors)
+
+    def help_for(self, code: str) -> str:
+        """Return the URL of the page about an error.
+
+        :param code: code of the error, without the service type
+        """
+        return self.error_url.replace('{code}', code) or self.help_url
 
     def canonical_path(self, path: str) -> str:
         """Return a path in which an alias is replaced by the first segment."""

@@ -58,7 +58,8 @@ def ranges_having(
     :param has: called with each object version that the type is mapped to
     """
     ranges: list[VersionRange] = []
-    first = NULL if cls.introduced() is None and has('1.0') else None
+    is_first = cls.introduced() is None and has(cls.OLDEST_VERSION)
+    first = NULL if is_first else None
     for text, object_version in cls.VERSION_MAP.items():
         microversion = Version.parse(text)
         if has(object_version):
