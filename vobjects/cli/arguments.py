@@ -20,6 +20,16 @@ def add_service(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def service_of(options: argparse.Namespace) -> service.Service:
+    """Return the service that the option chooses, with its types loaded.
+
+    :raises vobjects.exceptions.VobjectsError: there is none, or not only one
+    """
+    declared = service.find(options.service or service.only())
+    declared.load_types()
+    return declared
+
+
 def microversion(text: str, known: Iterable[Version]) -> Version:
     """Return a microversion that a service has.
 

@@ -11,16 +11,18 @@ import argparse
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vobjects import exceptions
 from vobjects.cli import output, terminal
 from vobjects.cli.parser import Parser
-from vobjects.contract import changes, history_check, openapi
-from vobjects.contract.registry import Contract
 from vobjects.versions import Version
 
-Load = Callable[[argparse.Namespace], Contract]
+if TYPE_CHECKING:
+    from vobjects.contract import changes
+    from vobjects.contract.registry import Contract
+
+Load = Callable[[argparse.Namespace], 'Contract']
 
 #: Exit code for problems of the contract or its history.
 PROBLEMS = 1
@@ -111,6 +113,9 @@ def _configure_history(parser: Parser, prog: str) -> None:
 
 
 def _history(options: argparse.Namespace, contract: Contract) -> int:
+    # Here and below, imported late: the help does not need it.
+    from vobjects.contract import history_check
+
     problems = list(history_check.problems(contract))
     for problem in problems:
         print(problem, file=sys.stderr)
@@ -153,6 +158,8 @@ def _configure_diff(parser: Parser, prog: str) -> None:
 
 
 def _diff(options: argparse.Namespace, contract: Contract) -> int:
+    from vobjects.contract import changes
+
     old, new = Version.parse(options.old), Version.parse(options.new)
     differences = changes.compare(contract, old, new)
     alarms = [
@@ -195,6 +202,8 @@ def _configure_openapi(parser: Parser, prog: str) -> None:
 
 
 def _openapi(options: argparse.Namespace, contract: Contract) -> int:
+    from vobjects.contract import openapi
+
     version = (
         Version.parse(options.version)
         if options.version

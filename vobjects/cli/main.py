@@ -43,6 +43,7 @@ SUMMARIES: Mapping[str, str] = {
     'diff': 'show the changes between two releases, and breaking ones',
     'history': 'show the versions of a type',
     'matrix': 'test every microversion with every release',
+    'stored': 'count the objects in the database by version',
     'completion': 'print a script that completes commands in your shell',
 }
 
@@ -177,8 +178,9 @@ def _unknown(name: str, commands: CommandPoints) -> str:
             f'{name!r} is a command of the clustering service; install it'
             f' with "pip install {_SERVICE}"'
         )
-    near = suggestions.nearest(name, commands)
-    found = [near] if near else _with_subcommand(name, commands)
+    found = _with_subcommand(name, commands)
+    if not found and (near := suggestions.nearest(name, commands)):
+        found = [near]
     advice = (
         f'did you mean {" or ".join(map(repr, found))}?'
         if found

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from vobjects import log_lines
 from vobjects.cli import terminal
 from vobjects.cli.parser import one_of
 
@@ -81,6 +82,8 @@ def table(
 ) -> Iterator[str]:
     """Yield the lines of a table with aligned columns.
 
+    Control characters are escaped: cells may have text of other processes.
+
     :param columns: the titles
     :param rows: the cells of each row
     :param right: titles of the columns with numbers, aligned at the right
@@ -88,7 +91,7 @@ def table(
         :meth:`vobjects.cli.terminal.Terminal.styled`
     """
     screen = terminal.Terminal(sys.stdout)
-    texts = [[str(cell) for cell in row] for row in rows]
+    texts = [[log_lines.escaped(str(cell)) for cell in row] for row in rows]
     widths = [
         max(map(len, column)) for column in zip(columns, *texts, strict=True)
     ]

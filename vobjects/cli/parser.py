@@ -10,6 +10,7 @@ or option.
 from __future__ import annotations
 
 import argparse
+import importlib
 import inspect
 import re
 import shutil
@@ -186,6 +187,18 @@ class Command:
         options = self.parser().parse_args(argv)
         run: Run = options.run
         return run(options)
+
+
+def late(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that imports a function when it is called.
+
+    The help of a command then needs none of the modules that it works with.
+    """
+
+    def call(*args: Any) -> Any:
+        return getattr(importlib.import_module(module), name)(*args)
+
+    return call
 
 
 def one_of(names: Iterable[str], noun: str) -> Callable[[str], str]:

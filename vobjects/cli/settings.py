@@ -27,6 +27,7 @@ from typing import NamedTuple
 from oslo_config import cfg
 
 from vobjects import exceptions
+from vobjects.cli import special_files
 from vobjects.cli.parser import width
 
 PROJECT = 'vobjects'
@@ -128,13 +129,15 @@ def locate(options: argparse.Namespace) -> Sources:
     if files or directories:
         for file in files:
             _check(file, pathlib.Path(file).exists(), 'does not exist')
-            _check(file, not pathlib.Path(file).is_dir(), 'is a directory')
+            _check_kind(file)
         for directory in directories:
             _check(
                 directory,
                 pathlib.Path(directory).is_dir(),
                 'is not a directory',
             )
+        for file in _in(directories):
+            _check_kind(file)
         return Sources(files, directories)
     if files := files_of_environment():
         return Sources(files)
@@ -167,9 +170,15 @@ def read(conf: cfg.ConfigOpts, options: argparse.Namespace) -> cfg.ConfigOpts:
 
 
 def files_of_environment() -> list[str]:
-    """Return the files that :data:`FILES_VARIABLE` names."""
+    """Return the files that :data:`FILES_VARIABLE` names.
+
+    :raises vobjects.exceptions.VobjectsError: one of them is not a file
+    """
     paths = os.environ.get(FILES_VARIABLE, '').split(os.pathsep)
-    return [path for path in paths if path]
+    paths = [path for path in paths if path]
+    for path in paths:
+        _check_kind(path)
+    return paths
 
 
 def _found() -> Sources:
@@ -205,6 +214,11 @@ def _check(subject: str, is_fine: bool, problem: str) -> None:
             f' "vobjects up" with --state-dir or ${VARIABLE}, or a'
             ' configuration file with --config-file'
         )
+
+
+def _check_kind(file: str) -> None:
+    kind = special_files.kind_of(file)
+    _check(file, not kind, f'is {kind}')
 
 
 def _is_private(file: pathlib.Path) -> bool:

@@ -5,6 +5,7 @@ Import :mod:`vobjects.clustering.types` to register all of them.
 
 ::
 
+    client     typed client of the clustering API
     consts     constants of the clustering API v1, as in Senlin's API reference
     context    the request context that travels with every RPC call
     errors     errors that an engine raises and that RPC callers receive
@@ -22,6 +23,4 @@ The declaration is this package's attribute ``SERVICE``.
 
 from vobjects import _lazy
 
-__getattr__ = _lazy.attributes(
-    __name__, {'vobjects.clustering.service': ['SERVICE']}
-)
+__getattr__, __dir__ = _lazy.attributes(__name__, __file__)

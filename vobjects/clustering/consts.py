@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+#: Maximum characters of a name or ID, and of any text that is stored in its
+#: own database column.
+MAX_TEXT = 255
+
 #: Maximum bytes of JSON and other text in one page of a list.
 MAX_PAGE_BYTES = 4 << 20
 

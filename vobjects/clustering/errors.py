@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors that an engine raises and that RPC callers receive.
 
-The class gives the kind of error. The message gives the problem, its place and
-the fix. ``api.errors`` maps the classes to HTTP statuses.
+The class gives the kind of error and the HTTP status. The message gives the
+problem, its place and the fix.
 
 ::
 
@@ -54,13 +54,23 @@ class ClusteringError(ServiceError):
 class BadRequest(ClusteringError):
     """The request is invalid, or cannot be done as requested."""
 
+    status = 400
+    code = 'bad-request'
+    title = 'Bad request'
+
 
 class InvalidSpec(BadRequest):
     """A spec does not match the schema of its type."""
 
+    code = 'spec-invalid'
+    title = 'Spec is not valid'
+
 
 class MultipleChoices(BadRequest):
     """A name or short ID matches more than one resource."""
+
+    code = 'identity-ambiguous'
+    title = 'Several resources match'
 
 
 class ListTooLarge(BadRequest):
@@ -84,46 +94,82 @@ class ListTooLarge(BadRequest):
 class Forbidden(ClusteringError):
     """The caller lacks the permission."""
 
+    status = 403
+
 
 class OverQuota(Forbidden):
     """The project has reached its quota."""
+
+    title = 'Quota is exceeded'
 
 
 class ResourceNotFound(ClusteringError):
     """The resource does not exist, or is not visible to the caller."""
 
+    status = 404
+    title = 'Resource is not found'
+
 
 class PolicyBindingNotFound(ResourceNotFound):
     """The policy is not attached to the cluster."""
+
+    code = 'policy-not-attached'
+    title = 'Policy is not attached'
 
 
 class ResourceInUse(ClusteringError):
     """Another resource depends on this one."""
 
+    status = 409
+    title = 'Resource is in use'
+
 
 class ResourceIsLocked(ClusteringError):
     """An action is working on the resource."""
+
+    status = 409
+    code = 'resource-locked'
+    title = 'Resource is locked'
 
 
 class ActionConflict(ClusteringError):
     """A running action prevents the requested one."""
 
+    status = 409
+    title = 'Another action conflicts'
+
 
 class ActionInProgress(ActionConflict):
     """The resource is being created, changed or deleted."""
+
+    title = 'An action is in progress'
 
 
 class ActionCooldown(ActionConflict):
     """The cooldown of a policy has not elapsed since the last action."""
 
+    code = 'cooling-down'
+    title = 'Cooldown is in progress'
+
 
 class ActionImmutable(ActionConflict):
     """The action has finished and cannot be changed."""
+
+    code = 'action-ended'
+    title = 'Action has ended'
 
 
 class FeatureNotSupported(ClusteringError):
     """The operation is not supported for this resource."""
 
+    status = 409
+    code = 'not-supported'
+    title = 'Not supported in this state'
+
 
 class Unavailable(ClusteringError):
     """A required service fails or does not respond."""
+
+    status = 503
+    code = 'service-unavailable'
+    title = 'A required service is unavailable'

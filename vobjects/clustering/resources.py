@@ -3,24 +3,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+import datetime
+from typing import Annotated, Any
 
-from oslo_versionedobjects import fields as ovo_fields
-
-from vobjects import fields, objects
+from vobjects import UNSET, fields, objects
 from vobjects.clustering import consts
 from vobjects.objects.history import added
 
-_OWNED: dict[str, ovo_fields.Field[Any]] = {
-    'user': fields.StringField(nullable=True),
-    'project': fields.StringField(nullable=True),
-    'domain': fields.StringField(nullable=True),
-}
 
-_TIMES: dict[str, ovo_fields.Field[Any]] = {
-    'created_at': fields.DateTimeField(nullable=True),
-    'updated_at': fields.DateTimeField(nullable=True),
-}
+class Owned(objects.Resource):
+    """Base of the resources of a user."""
+
+    user: str | None = UNSET
+    project: str | None = UNSET
+    domain: str | None = UNSET
+
+
+class Timed(objects.Resource):
+    """Base of the resources that remember when they changed."""
+
+    created_at: datetime.datetime | None = UNSET
+    updated_at: datetime.datetime | None = UNSET
 
 
 @objects.register
@@ -35,20 +38,9 @@ class ProfileTypeItem(objects.Resource):
     VERSION = '1.1'
     VERSION_MAP = {'1.5': '1.1'}
 
-    fields = {
-        'name': fields.StringField(),
-        'version': added('1.1', fields.StringField(nullable=True)),
-        'support_status': added('1.1', fields.JsonField(nullable=True)),
-    }
-
-    def obj_make_compatible(
-        self, primitive: dict[str, Any], target_version: str
-    ) -> None:
-        """Append the version to the name for readers of version 1.0."""
-        version = primitive.get('version')
-        super().obj_make_compatible(primitive, target_version)
-        if 'version' not in primitive and version is not None:
-            primitive['name'] = f'{primitive["name"]}-{version}'
+    name: str
+    version: str | None = added('1.1', split_from=('name', '-'))
+    support_status: dict[str, Any] | None = added('1.1')
 
 
 @objects.register
@@ -58,11 +50,9 @@ class ProfileType(objects.Resource):
     VERSION = '1.1'
     VERSION_MAP = {'1.5': '1.1'}
 
-    fields = {
-        'name': fields.StringField(),
-        'schema': fields.JsonField(),
-        'support_status': added('1.1', fields.JsonField(nullable=True)),
-    }
+    name: str
+    schema: dict[str, Any]
+    support_status: dict[str, Any] | None = added('1.1')
 
 
 @objects.register
@@ -71,39 +61,31 @@ class ProfileTypeOperations(objects.Resource):
 
     VERSION_MAP = {'1.4': '1.0'}
 
-    fields = {'operations': fields.JsonField()}
+    operations: dict[str, Any]
 
 
 @objects.register
-class Profile(objects.Resource):
+class Profile(Owned, Timed):
     """A template from which nodes are created."""
 
-    fields = {
-        'id': fields.StringField(),
-        'name': fields.StringField(),
-        'type': fields.StringField(),
-        'spec': fields.JsonField(),
-        'metadata': fields.JsonField(nullable=True),
-        **_OWNED,
-        **_TIMES,
-    }
+    id: str
+    name: str
+    type: str
+    spec: dict[str, Any]
+    metadata: dict[str, Any] | None = UNSET
 
 
 @objects.register
-class ProfileValidation(objects.Resource):
+class ProfileValidation(Owned, Timed):
     """The result of validating a spec without creating a profile."""
 
     VERSION_MAP = {'1.2': '1.0'}
 
-    fields = {
-        'id': fields.StringField(nullable=True),
-        'name': fields.StringField(nullable=True),
-        'type': fields.StringField(),
-        'spec': fields.JsonField(),
-        'metadata': fields.JsonField(nullable=True),
-        **_OWNED,
-        **_TIMES,
-    }
+    id: str | None = UNSET
+    name: str | None = UNSET
+    type: str
+    spec: dict[str, Any]
+    metadata: dict[str, Any] | None = UNSET
 
 
 @objects.register
@@ -118,20 +100,9 @@ class PolicyTypeItem(objects.Resource):
     VERSION = '1.1'
     VERSION_MAP = {'1.5': '1.1'}
 
-    fields = {
-        'name': fields.StringField(),
-        'version': added('1.1', fields.StringField(nullable=True)),
-        'support_status': added('1.1', fields.JsonField(nullable=True)),
-    }
-
-    def obj_make_compatible(
-        self, primitive: dict[str, Any], target_version: str
-    ) -> None:
-        """Append the version to the name for readers of version 1.0."""
-        version = primitive.get('version')
-        super().obj_make_compatible(primitive, target_version)
-        if 'version' not in primitive and version is not None:
-            primitive['name'] = f'{primitive["name"]}-{version}'
+    name: str
+    version: str | None = added('1.1', split_from=('name', '-'))
+    support_status: dict[str, Any] | None = added('1.1')
 
 
 @objects.register
@@ -141,121 +112,101 @@ class PolicyType(objects.Resource):
     VERSION = '1.1'
     VERSION_MAP = {'1.5': '1.1'}
 
-    fields = {
-        'name': fields.StringField(),
-        'schema': fields.JsonField(),
-        'support_status': added('1.1', fields.JsonField(nullable=True)),
-    }
+    name: str
+    schema: dict[str, Any]
+    support_status: dict[str, Any] | None = added('1.1')
 
 
 @objects.register
-class Policy(objects.Resource):
+class Policy(Owned, Timed):
     """A rule that can be attached to clusters."""
 
-    fields = {
-        'id': fields.StringField(),
-        'name': fields.StringField(),
-        'type': fields.StringField(),
-        'spec': fields.JsonField(),
-        'data': fields.JsonField(nullable=True),
-        **_OWNED,
-        **_TIMES,
-    }
+    id: str
+    name: str
+    type: str
+    spec: dict[str, Any]
+    data: dict[str, Any] | None = UNSET
 
 
 @objects.register
-class PolicyValidation(objects.Resource):
+class PolicyValidation(Owned, Timed):
     """The result of validating a spec without creating a policy."""
 
     VERSION_MAP = {'1.2': '1.0'}
 
-    fields = {
-        'id': fields.StringField(nullable=True),
-        'name': fields.StringField(nullable=True),
-        'type': fields.StringField(),
-        'spec': fields.JsonField(),
-        'data': fields.JsonField(nullable=True),
-        **_OWNED,
-        **_TIMES,
-    }
+    id: str | None = UNSET
+    name: str | None = UNSET
+    type: str
+    spec: dict[str, Any]
+    data: dict[str, Any] | None = UNSET
 
 
 @objects.register
 class ClusterPolicy(objects.Resource):
     """A policy attached to a cluster."""
 
-    fields = {
-        'id': fields.StringField(),
-        'cluster_id': fields.StringField(),
-        'cluster_name': fields.StringField(),
-        'policy_id': fields.StringField(),
-        'policy_name': fields.StringField(),
-        'policy_type': fields.StringField(),
-        'enabled': fields.StrictBooleanField(),
-        'priority': fields.IntegerField(),
-        'data': fields.JsonField(nullable=True),
-        'last_op': fields.DateTimeField(nullable=True),
-    }
+    id: str
+    cluster_id: str
+    cluster_name: str
+    policy_id: str
+    policy_name: str
+    policy_type: str
+    enabled: bool
+    priority: int
+    data: dict[str, Any] | None = UNSET
+    last_op: datetime.datetime | None = UNSET
 
 
 @objects.register
-class Cluster(objects.Resource):
+class Cluster(Owned, Timed):
     """A group of nodes created from one profile."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.7': '1.1'}
     EARLY_VERSION_MAP = {'1.0': '1.1'}
 
-    fields = {
-        'id': fields.StringField(),
-        'name': fields.StringField(),
-        'profile_id': fields.StringField(),
-        'profile_name': fields.StringField(nullable=True),
-        'min_size': fields.IntegerField(),
-        'max_size': fields.IntegerField(),
-        'desired_capacity': fields.IntegerField(),
-        'timeout': fields.IntegerField(nullable=True),
-        'status': fields.EnumField(valid_values=consts.CLUSTER_STATUSES),
-        'status_reason': fields.StringField(nullable=True),
-        'metadata': fields.JsonField(nullable=True),
-        'data': fields.JsonField(nullable=True),
-        'dependents': fields.JsonField(nullable=True),
-        'nodes': fields.ListOfStringsField(default=[]),
-        'policies': fields.ListOfStringsField(default=[]),
-        'init_at': fields.DateTimeField(nullable=True),
-        'config': added('1.1', fields.JsonField(nullable=True)),
-        **_OWNED,
-        **_TIMES,
-    }
+    id: str
+    name: str
+    profile_id: str
+    profile_name: str | None = UNSET
+    min_size: int
+    max_size: int
+    desired_capacity: int
+    timeout: int | None = UNSET
+    status: Annotated[str, fields.EnumField(consts.CLUSTER_STATUSES)]
+    status_reason: str | None = UNSET
+    metadata: dict[str, Any] | None = UNSET
+    data: dict[str, Any] | None = UNSET
+    dependents: dict[str, Any] | None = UNSET
+    nodes: list[str] = []
+    policies: list[str] = []
+    init_at: datetime.datetime | None = UNSET
+    config: dict[str, Any] | None = added('1.1')
 
 
 @objects.register
-class Node(objects.Resource):
+class Node(Owned, Timed):
     """A server, a stack or a container."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.13': '1.1'}
 
-    fields = {
-        'id': fields.StringField(),
-        'name': fields.StringField(),
-        'profile_id': fields.StringField(),
-        'profile_name': fields.StringField(nullable=True),
-        'cluster_id': fields.StringField(nullable=True),
-        'physical_id': fields.StringField(nullable=True),
-        'index': fields.IntegerField(),
-        'role': fields.StringField(nullable=True),
-        'status': fields.EnumField(valid_values=consts.NODE_STATUSES),
-        'status_reason': fields.StringField(nullable=True),
-        'metadata': fields.JsonField(nullable=True),
-        'data': fields.JsonField(nullable=True),
-        'dependents': fields.JsonField(nullable=True),
-        'details': fields.JsonField(nullable=True),
-        'init_at': fields.DateTimeField(nullable=True),
-        'tainted': added('1.1', fields.StrictBooleanField(default=False)),
-        **_OWNED,
-        **_TIMES,
-    }
+    id: str
+    name: str
+    profile_id: str
+    profile_name: str | None = UNSET
+    cluster_id: str | None = UNSET
+    physical_id: str | None = UNSET
+    index: int
+    role: str | None = UNSET
+    status: Annotated[str, fields.EnumField(consts.NODE_STATUSES)]
+    status_reason: str | None = UNSET
+    metadata: dict[str, Any] | None = UNSET
+    data: dict[str, Any] | None = UNSET
+    dependents: dict[str, Any] | None = UNSET
+    details: dict[str, Any] | None = UNSET
+    init_at: datetime.datetime | None = UNSET
+    tainted: bool = added('1.1', default=False)
 
 
 @objects.register
@@ -264,10 +215,8 @@ class ClusterAttribute(objects.Resource):
 
     VERSION_MAP = {'1.2': '1.0'}
 
-    fields = {
-        'id': fields.StringField(),
-        'value': fields.JsonValueField(nullable=True),
-    }
+    id: str
+    value: Any | None = UNSET
 
 
 @objects.register
@@ -276,92 +225,79 @@ class NodePreview(objects.Resource):
 
     VERSION_MAP = {'1.7': '1.0'}
 
-    fields = {
-        'type': fields.StringField(),
-        'version': fields.StringField(),
-        'properties': fields.JsonField(),
-    }
+    type: str
+    version: str
+    properties: dict[str, Any]
 
 
 @objects.register
-class Action(objects.Resource):
+class Action(Owned, Timed):
     """A task of an engine. Times are in seconds since the epoch."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.14': '1.1'}
+    ROUTE = 'capable'
 
-    fields = {
-        'id': fields.StringField(),
-        'name': fields.StringField(),
-        'action': fields.StringField(),
-        'target': fields.StringField(),
-        'cause': fields.StringField(nullable=True),
-        'owner': fields.StringField(nullable=True),
-        'interval': fields.IntegerField(nullable=True),
-        'start_time': fields.FloatField(nullable=True),
-        'end_time': fields.FloatField(nullable=True),
-        'timeout': fields.IntegerField(nullable=True),
-        'status': fields.EnumField(valid_values=consts.ACTION_STATUSES),
-        'status_reason': fields.StringField(nullable=True),
-        'inputs': fields.JsonField(nullable=True),
-        'outputs': fields.JsonField(nullable=True),
-        'data': fields.JsonField(nullable=True),
-        'depends_on': fields.ListOfStringsField(default=[]),
-        'depended_by': fields.ListOfStringsField(default=[]),
-        'cluster_id': added('1.1', fields.StringField(nullable=True)),
-        **_OWNED,
-        **_TIMES,
-    }
+    id: str
+    name: str
+    action: str
+    target: str
+    cause: str | None = UNSET
+    owner: str | None = UNSET
+    interval: int | None = UNSET
+    start_time: float | None = UNSET
+    end_time: float | None = UNSET
+    timeout: int | None = UNSET
+    status: Annotated[str, fields.EnumField(consts.ACTION_STATUSES)]
+    status_reason: str | None = UNSET
+    inputs: dict[str, Any] | None = UNSET
+    outputs: dict[str, Any] | None = UNSET
+    data: dict[str, Any] | None = UNSET
+    depends_on: list[str] = []
+    depended_by: list[str] = []
+    cluster_id: str | None = added('1.1')
 
 
 @objects.register
-class Receiver(objects.Resource):
+class Receiver(Owned, Timed):
     """An entry point through which external systems start cluster actions."""
 
-    fields = {
-        'id': fields.StringField(),
-        'name': fields.StringField(),
-        'type': fields.StringField(),
-        'cluster_id': fields.StringField(nullable=True),
-        'action': fields.StringField(nullable=True),
-        'actor': fields.JsonField(nullable=True),
-        'params': fields.JsonField(nullable=True),
-        'channel': fields.JsonField(nullable=True),
-        **_OWNED,
-        **_TIMES,
-    }
+    id: str
+    name: str
+    type: str
+    cluster_id: str | None = UNSET
+    action: str | None = UNSET
+    actor: dict[str, Any] | None = UNSET
+    params: dict[str, Any] | None = UNSET
+    channel: dict[str, Any] | None = UNSET
 
 
 @objects.register
 class Event(objects.Resource):
     """A record of something that happened to a cluster or a node."""
 
-    fields = {
-        'id': fields.StringField(),
-        'timestamp': fields.DateTimeField(),
-        'level': fields.StringField(),
-        'oid': fields.StringField(),
-        'oname': fields.StringField(nullable=True),
-        'otype': fields.StringField(),
-        'cluster_id': fields.StringField(nullable=True),
-        'action': fields.StringField(),
-        'status': fields.StringField(),
-        'status_reason': fields.StringField(nullable=True),
-        'meta_data': fields.JsonField(nullable=True),
-        'user': fields.StringField(nullable=True),
-        'project': fields.StringField(nullable=True),
-    }
+    id: str
+    timestamp: datetime.datetime
+    level: str
+    oid: str
+    oname: str | None = UNSET
+    otype: str
+    cluster_id: str | None = UNSET
+    action: str
+    status: str
+    status_reason: str | None = UNSET
+    meta_data: dict[str, Any] | None = UNSET
+    user: str | None = UNSET
+    project: str | None = UNSET
 
 
 @objects.register
 class Accepted(objects.Resource):
     """The response to a request that an action carries out later."""
 
-    fields = {
-        'action': fields.StringField(),
-        'cluster': fields.ObjectField('Cluster', nullable=True),
-        'node': fields.ObjectField('Node', nullable=True),
-    }
+    action: str
+    cluster: Cluster | None = UNSET
+    node: Node | None = UNSET
 
 
 @objects.register
@@ -371,26 +307,22 @@ class Service(objects.Resource):
     VERSION_MAP = {'1.7': '1.0'}
     EARLY_VERSION_MAP = {'1.0': '1.0'}
 
-    fields = {
-        'id': fields.StringField(),
-        'binary': fields.StringField(),
-        'host': fields.StringField(),
-        'topic': fields.StringField(),
-        'state': fields.StringField(),
-        'status': fields.StringField(),
-        'disabled_reason': fields.StringField(nullable=True),
-        'updated_at': fields.DateTimeField(nullable=True),
-    }
+    id: str
+    binary: str
+    host: str
+    topic: str
+    state: str
+    status: str
+    disabled_reason: str | None = UNSET
+    updated_at: datetime.datetime | None = UNSET
 
 
 @objects.register
 class BuildInfo(objects.Resource):
     """The builds of the API and of the engine."""
 
-    fields = {
-        'api': fields.JsonField(nullable=True),
-        'engine': fields.JsonField(nullable=True),
-    }
+    api: dict[str, Any] | None = UNSET
+    engine: dict[str, Any] | None = UNSET
 
 
 @objects.register
@@ -402,9 +334,20 @@ class Summary(objects.Resource):
     None: there is none.
     """
 
-    fields = {
-        'clusters': fields.JsonField(),
-        'nodes': fields.JsonField(),
-        'actions': fields.JsonField(),
-        'queue_age': fields.FloatField(nullable=True),
-    }
+    clusters: dict[str, Any]
+    nodes: dict[str, Any]
+    actions: dict[str, Any]
+    queue_age: float | None = UNSET
+
+
+@objects.register
+class RollbackVerdict(objects.Resource):
+    """Whether the previous release can read what is stored.
+
+    ``release`` is null if there is none. ``can_roll_back`` is null if it is
+    not known. ``reasons`` are sentences for people.
+    """
+
+    release: str | None = UNSET
+    can_roll_back: bool | None = UNSET
+    reasons: list[str]

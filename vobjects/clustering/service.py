@@ -13,6 +13,7 @@ SERVICE = Service(
     # Its errors may be raised to an RPC caller.
     error_modules=('vobjects.clustering.errors',),
     lock='vobjects.clustering',
+    stored='engine.db.stored',
     distribution='vobjects',
     exchange=topics.EXCHANGE,
     topic=topics.ENGINE,

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tools for testing versioned types.
 
+The pytest plugin and ``LockMixin`` check the invariants of every type in
+the lock; ``emulate`` and ``EmulatedPeer`` stand for an older release;
+``ContractChecker`` and the assertions check responses; and
+:mod:`vobjects.testing.upgrade` runs upgrades of real processes.
+
 ::
 
     emulation.py         ``emulate``: use the versions of an older release
@@ -10,10 +15,7 @@
     golden_checks.py     checks primitives that releases have written
     primitive_differences.py  the first difference between two primitives
     matrix.py            every microversion with every release
-    matrix_page.py       the matrix as an HTML page
-    cross_release.py     transfers objects between two installed releases
-    transfer_script.py   one side of a transfer, in its own environment
-    upgrade/             upgrade plans: drawn, run and shrunk
+    upgrade/             upgrade plans: drawn and run
     lock_checks.py       the code against a lock, and all of these checks
     mixin.py             ``LockMixin``: the same for unittest and testtools
     plugin.py            the pytest plugin: the fixture ``vobjects_invariants``
@@ -28,23 +30,12 @@
 from __future__ import annotations
 
 import pathlib
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from vobjects.testing.emulation import emulate
-
-__all__ = ['default_lock', 'emulate']
+from vobjects import _lazy
 
 #: The lock file of :func:`emulate`; the pytest plugin sets it to the file that
 #: ``vobjects_lock`` in the ini file names.
 default_lock = pathlib.Path('vobjects.lock')
 
-
-def __getattr__(name: str) -> Any:
-    # Imported late: pytest loads this package for its plugin, in every
-    # project.
-    if name == 'emulate':
-        from vobjects.testing.emulation import emulate
-
-        return emulate
-    raise AttributeError(name)
+# Imported late: pytest loads this package for its plugin, in every project.
+__getattr__, __dir__ = _lazy.attributes(__name__, __file__)

@@ -12,9 +12,9 @@ from typing import Any
 
 from vobjects.microversions import client
 from vobjects.microversions.middleware import Microversions
-from vobjects.microversions.version_policy import HEADER
+from vobjects.microversions.version_policy import HEADER, environ_key
 
-_KEY = 'HTTP_' + HEADER.upper().replace('-', '_')
+_KEY = environ_key(HEADER)
 
 #: Attributes in which clients keep their headers, and the key of the header.
 _HEADER_ATTRIBUTES = (

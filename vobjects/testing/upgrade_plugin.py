@@ -51,14 +51,6 @@ def add_options(parser: pytest.Parser) -> None:
         type=_numbers,
         help='of the steps of the plan, do only these; 0: none',
     )
-    group.addoption(
-        '--upgrade-shrink',
-        metavar='SECONDS',
-        type=int,
-        default=600,
-        help='look that long for a smaller plan that fails alike (default:'
-        ' %(default)s; 0: not at all)',
-    )
 
 
 def generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -83,14 +75,12 @@ def vobjects_upgrade(
     See :func:`vobjects.testing.upgrade.check`.
     """
     from vobjects.testing.upgrade import checker
-    from vobjects.testing.upgrade.shrinker import Limits
     from vobjects.testing.upgrade.tree import tree
 
     config = request.config
     steps = config.getoption('upgrade_steps') or _ini(
         config, 'vobjects_upgrade_steps'
     )
-    seconds = config.getoption('upgrade_shrink')
     test = request.node.nodeid.rpartition('[')[0] or request.node.nodeid
 
     def replay_command(plan: Plan) -> str:
@@ -103,7 +93,6 @@ def vobjects_upgrade(
             seed=request.param,
             steps=steps,
             only=config.getoption('upgrade_only'),
-            limits=Limits(seconds=seconds) if seconds else None,
             replay_command=replay_command,
         )
         print(tree(report))  # noqa: T201 - shown with -rA or -s

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from vobjects import fields, objects
+from typing import Annotated
+
+from vobjects import UNSET, fields, objects
 from vobjects.clustering import consts
 from vobjects.clustering.requests import common
 from vobjects.objects.history import added
@@ -16,37 +18,44 @@ class ActionListRequest(common.ListRequest):
     VERSION = '1.1'
     VERSION_MAP = {'1.14': '1.1'}
     EARLY_VERSION_MAP = {'1.0': '1.1'}
+    ROUTE = 'capable'
 
-    fields = {
-        'name': fields.ListOfStringsField(nullable=True),
-        'action': fields.ListOfEnumField(
-            valid_values=list(consts.CLUSTER_ACTIONS + consts.NODE_ACTIONS),
-            nullable=True,
-        ),
-        'target': fields.ListOfStringsField(nullable=True),
-        'status': fields.ListOfEnumField(
-            valid_values=list(consts.ACTION_STATUSES), nullable=True
-        ),
-        'cluster_id': added('1.1', fields.ListOfStringsField(nullable=True)),
-        'sort': fields.SortField(consts.ACTION_SORT_KEYS, nullable=True),
-    }
+    name: list[str] | None = UNSET
+    action: (
+        Annotated[
+            list[str],
+            fields.ListOfEnumField(
+                list(consts.CLUSTER_ACTIONS + consts.NODE_ACTIONS)
+            ),
+        ]
+        | None
+    ) = UNSET
+    target: list[str] | None = UNSET
+    status: (
+        Annotated[
+            list[str], fields.ListOfEnumField(list(consts.ACTION_STATUSES))
+        ]
+        | None
+    ) = UNSET
+    cluster_id: list[str] | None = added('1.1')
+    sort: Annotated[str, fields.SortField(consts.ACTION_SORT_KEYS)] | None = (
+        UNSET
+    )
 
 
 @objects.register
-class ActionGetRequest(objects.Request):
+class ActionGetRequest(common.Request):
     """Show an action."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str
 
 
 @objects.register
-class ActionUpdateRequest(objects.Request):
+class ActionUpdateRequest(common.Request):
     """Cancel an action and the actions that it depends on."""
 
     VERSION_MAP = {'1.12': '1.0'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'status': fields.StringField(),
-        'force': fields.StrictBooleanField(default=False),
-    }
+    identity: str
+    status: str
+    force: bool = False

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from vobjects import fields, objects
+from typing import Annotated, Any
+
+from vobjects import UNSET, fields, objects
 from vobjects.clustering import consts
-from vobjects.clustering.fields import NameField
 from vobjects.clustering.requests import common
 from vobjects.objects.history import added
 
@@ -14,63 +15,58 @@ from vobjects.objects.history import added
 class ClusterListRequest(common.ListRequest):
     """List clusters."""
 
-    fields = {
-        'name': fields.ListOfStringsField(nullable=True),
-        'status': fields.ListOfEnumField(
-            valid_values=list(consts.CLUSTER_STATUSES), nullable=True
-        ),
-        'sort': fields.SortField(consts.CLUSTER_SORT_KEYS, nullable=True),
-    }
+    name: list[str] | None = UNSET
+    status: (
+        Annotated[
+            list[str], fields.ListOfEnumField(list(consts.CLUSTER_STATUSES))
+        ]
+        | None
+    ) = UNSET
+    sort: Annotated[str, fields.SortField(consts.CLUSTER_SORT_KEYS)] | None = (
+        UNSET
+    )
 
 
 @objects.register
-class ClusterCreateRequest(objects.Request):
+class ClusterCreateRequest(common.Request):
     """Create a cluster of ``desired_capacity`` nodes."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.7': '1.1'}
     EARLY_VERSION_MAP = {'1.0': '1.1'}
 
-    fields = {
-        'name': NameField(),
-        'profile_id': fields.StringField(),
-        'min_size': fields.CapacityField(nullable=True, default=0),
-        'max_size': fields.CapacityField(
-            minimum=-1, nullable=True, default=-1
-        ),
-        'desired_capacity': fields.CapacityField(nullable=True),
-        'metadata': fields.JsonField(nullable=True, default={}),
-        'timeout': fields.CapacityField(nullable=True),
-        'config': added('1.1', fields.JsonField(nullable=True, default={})),
-    }
+    name: common.NewName
+    profile_id: str
+    min_size: common.Capacity | None = 0
+    max_size: common.MaximumSize | None = -1
+    desired_capacity: common.Capacity | None = UNSET
+    metadata: dict[str, Any] | None = {}
+    timeout: common.Capacity | None = UNSET
+    config: dict[str, Any] | None = added('1.1', default={})
 
 
 @objects.register
-class ClusterGetRequest(objects.Request):
+class ClusterGetRequest(common.Request):
     """Show a cluster."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str
 
 
 @objects.register
-class ClusterUpdateRequest(objects.Request):
+class ClusterUpdateRequest(common.Request):
     """Update a cluster; omitted fields keep their values."""
 
     VERSION = '1.2'
     VERSION_MAP = {'1.6': '1.1', '1.7': '1.2'}
     EARLY_VERSION_MAP = {'1.0': '1.2'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'name': NameField(nullable=True),
-        'profile_id': fields.StringField(nullable=True),
-        'metadata': fields.JsonField(nullable=True),
-        'timeout': fields.CapacityField(nullable=True),
-        'profile_only': added(
-            '1.1', fields.StrictBooleanField(nullable=True, default=False)
-        ),
-        'config': added('1.2', fields.JsonField(nullable=True)),
-    }
+    identity: str
+    name: common.NewName | None = UNSET
+    profile_id: str | None = UNSET
+    metadata: dict[str, Any] | None = UNSET
+    timeout: common.Capacity | None = UNSET
+    profile_only: bool | None = added('1.1', default=False)
+    config: dict[str, Any] | None = added('1.2')
 
     def profile_of_nodes(self) -> str | None:
         """Return the new profile of existing nodes; None: unchanged."""
@@ -81,38 +77,34 @@ class ClusterUpdateRequest(objects.Request):
 
 
 @objects.register
-class ClusterDeleteRequest(objects.Request):
+class ClusterDeleteRequest(common.Request):
     """Delete a cluster and its nodes."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.8': '1.1'}
     EARLY_VERSION_MAP = {'1.0': '1.1'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'force': added('1.1', fields.StrictBooleanField(default=False)),
-    }
+    identity: str
+    force: bool = added('1.1', default=False)
 
 
 @objects.register
-class ClusterResizeRequest(objects.Request):
+class ClusterResizeRequest(common.Request):
     """Change the size of a cluster or its limits."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'adjustment_type': fields.EnumField(
-            valid_values=consts.ADJUSTMENT_TYPES, nullable=True
-        ),
-        'number': fields.FloatField(nullable=True),
-        'min_size': fields.CapacityField(nullable=True),
-        'max_size': fields.CapacityField(minimum=-1, nullable=True),
-        'min_step': fields.CapacityField(nullable=True),
-        'strict': fields.StrictBooleanField(nullable=True, default=True),
-    }
+    identity: str
+    adjustment_type: (
+        Annotated[str, fields.EnumField(consts.ADJUSTMENT_TYPES)] | None
+    ) = UNSET
+    number: float | None = UNSET
+    min_size: common.Capacity | None = UNSET
+    max_size: common.MaximumSize | None = UNSET
+    min_step: common.Capacity | None = UNSET
+    strict: bool | None = True
 
 
 @objects.register
-class ClusterScaleInRequest(objects.Request):
+class ClusterScaleInRequest(common.Request):
     """Remove nodes from a cluster, by default one.
 
     Rejected while another action works on the cluster. Older engines reject it
@@ -122,17 +114,13 @@ class ClusterScaleInRequest(objects.Request):
     VERSION = '1.1'
     VERSION_MAP = {'1.11': '1.1'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'count': fields.CapacityField(nullable=True),
-        'refuse_conflict': added(
-            '1.1', fields.StrictBooleanField(default=False)
-        ),
-    }
+    identity: str
+    count: common.Capacity | None = UNSET
+    refuse_conflict: bool = added('1.1', default=False)
 
 
 @objects.register
-class ClusterScaleOutRequest(objects.Request):
+class ClusterScaleOutRequest(common.Request):
     """Add nodes to a cluster, by default one.
 
     Rejected while another action works on the cluster. Older engines reject it
@@ -142,27 +130,21 @@ class ClusterScaleOutRequest(objects.Request):
     VERSION = '1.1'
     VERSION_MAP = {'1.11': '1.1'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'count': fields.CapacityField(nullable=True),
-        'refuse_conflict': added(
-            '1.1', fields.StrictBooleanField(default=False)
-        ),
-    }
+    identity: str
+    count: common.Capacity | None = UNSET
+    refuse_conflict: bool = added('1.1', default=False)
 
 
 @objects.register
-class ClusterAddNodesRequest(objects.Request):
+class ClusterAddNodesRequest(common.Request):
     """Add existing nodes that belong to no cluster."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'nodes': fields.IdentityListField(minimum=1),
-    }
+    identity: str
+    nodes: common.Identities
 
 
 @objects.register
-class ClusterDelNodesRequest(objects.Request):
+class ClusterDelNodesRequest(common.Request):
     """Remove nodes from a cluster, and optionally delete them.
 
     Before microversion 1.4, the nodes are kept, as in Senlin: a client of that
@@ -174,17 +156,13 @@ class ClusterDelNodesRequest(objects.Request):
     EARLY_VERSION_MAP = {'1.0': '1.1'}
     EARLY_IGNORED = ('destroy_after_deletion',)
 
-    fields = {
-        'identity': fields.StringField(),
-        'nodes': fields.IdentityListField(minimum=1),
-        'destroy_after_deletion': added(
-            '1.1', fields.StrictBooleanField(nullable=True, default=False)
-        ),
-    }
+    identity: str
+    nodes: common.Identities
+    destroy_after_deletion: bool | None = added('1.1', default=False)
 
 
 @objects.register
-class ClusterReplaceNodesRequest(objects.Request):
+class ClusterReplaceNodesRequest(common.Request):
     """Replace members of a cluster with nodes that belong to no cluster.
 
     ``nodes`` maps each member to its replacement.
@@ -192,51 +170,42 @@ class ClusterReplaceNodesRequest(objects.Request):
 
     VERSION_MAP = {'1.3': '1.0'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'nodes': fields.JsonField(),
-    }
+    identity: str
+    nodes: dict[str, Any]
 
 
 @objects.register
-class ClusterCheckRequest(objects.Request):
+class ClusterCheckRequest(common.Request):
     """Check the health of a cluster's nodes.
 
     The parameter ``delete_check_action`` deletes the records of earlier
     checks.
     """
 
-    fields = {
-        'identity': fields.StringField(),
-        'params': fields.JsonField(nullable=True, default={}),
-    }
+    identity: str
+    params: dict[str, Any] | None = {}
 
 
 @objects.register
-class ClusterRecoverRequest(objects.Request):
+class ClusterRecoverRequest(common.Request):
     """Recover the unhealthy nodes of a cluster."""
 
     VERSION = '1.2'
     VERSION_MAP = {'1.6': '1.1', '1.7': '1.2'}
     EARLY_VERSION_MAP = {'1.0': '1.2'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'operation': fields.AnyCaseEnumField(
-            consts.RECOVERY_OPERATIONS, nullable=True
-        ),
-        'operation_params': fields.JsonField(nullable=True),
-        'check': added(
-            '1.1', fields.StrictBooleanField(nullable=True, default=False)
-        ),
-        'check_capacity': added(
-            '1.2', fields.StrictBooleanField(nullable=True, default=False)
-        ),
-    }
+    identity: str
+    operation: (
+        Annotated[str, fields.AnyCaseEnumField(consts.RECOVERY_OPERATIONS)]
+        | None
+    ) = UNSET
+    operation_params: dict[str, Any] | None = UNSET
+    check: bool | None = added('1.1', default=False)
+    check_capacity: bool | None = added('1.2', default=False)
 
 
 @objects.register
-class ClusterOperationRequest(objects.Request):
+class ClusterOperationRequest(common.Request):
     """Run an operation of the profile type on some or all nodes.
 
     The keys of ``filters`` are those in
@@ -246,28 +215,24 @@ class ClusterOperationRequest(objects.Request):
 
     VERSION_MAP = {'1.4': '1.0'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'operation': fields.StringField(),
-        'params': fields.JsonField(nullable=True, default={}),
-        'filters': fields.JsonField(nullable=True, default={}),
-    }
+    identity: str
+    operation: str
+    params: dict[str, Any] | None = {}
+    filters: dict[str, Any] | None = {}
 
 
 @objects.register
-class ClusterCollectRequest(objects.Request):
+class ClusterCollectRequest(common.Request):
     """Collect one attribute of each node, selected by a JSON path."""
 
     VERSION_MAP = {'1.2': '1.0'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'path': fields.StringField(),
-    }
+    identity: str
+    path: str
 
 
 @objects.register
-class ClusterCompleteLifecycleRequest(objects.Request):
+class ClusterCompleteLifecycleRequest(common.Request):
     """Complete the lifecycle hook of a node that is being removed.
 
     The token is the ID of the action that removes the node.
@@ -275,7 +240,5 @@ class ClusterCompleteLifecycleRequest(objects.Request):
 
     VERSION_MAP = {'1.9': '1.0'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'lifecycle_action_token': fields.StringField(),
-    }
+    identity: str
+    lifecycle_action_token: str

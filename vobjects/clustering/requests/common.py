@@ -3,18 +3,34 @@
 
 from __future__ import annotations
 
-from vobjects import fields, objects
+from typing import Annotated
+
+from vobjects import UNSET, fields, objects
+from vobjects.clustering import consts
+from vobjects.clustering.fields import NameField
+
+#: A name that a client gives to a resource.
+NewName = Annotated[str, NameField()]
+Capacity = Annotated[int, fields.CapacityField()]
+#: A maximum number of nodes; -1: no limit.
+MaximumSize = Annotated[int, fields.CapacityField(minimum=-1)]
+#: Names or IDs of at least one resource.
+Identities = Annotated[list[str], fields.IdentityListField(minimum=1)]
 
 
-class ListRequest(objects.Request):
+class Request(objects.Request):
+    """Base of all requests."""
+
+    BOUNDS = {'maxLength': consts.MAX_TEXT}
+
+
+class ListRequest(Request):
     """Base of all list requests: pagination and project scope.
 
     The field names are those of Senlin's API reference. Each subclass adds
     ``sort`` with its own sort keys.
     """
 
-    fields = {
-        'limit': fields.CapacityField(minimum=0, nullable=True),
-        'marker': fields.UUIDField(nullable=True),
-        'global_project': fields.StrictBooleanField(default=False),
-    }
+    limit: Capacity | None = UNSET
+    marker: Annotated[str, fields.UUIDField()] | None = UNSET
+    global_project: bool = False

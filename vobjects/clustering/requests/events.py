@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from vobjects import fields, objects
+from typing import Annotated
+
+from vobjects import UNSET, fields, objects
 from vobjects.clustering import consts
 from vobjects.clustering.requests import common
 
@@ -12,30 +14,40 @@ from vobjects.clustering.requests import common
 class EventListRequest(common.ListRequest):
     """List events; a level is given by name or number."""
 
-    fields = {
-        'oid': fields.ListOfStringsField(nullable=True),
-        'oname': fields.ListOfStringsField(nullable=True),
-        'otype': fields.ListOfEnumField(
-            valid_values=list(consts.EVENT_OBJECTS), nullable=True
-        ),
-        'action': fields.ListOfEnumField(
-            valid_values=list(consts.CLUSTER_ACTIONS + consts.NODE_ACTIONS),
-            nullable=True,
-        ),
-        'cluster_id': fields.ListOfStringsField(nullable=True),
-        'level': fields.ListOfEnumField(
-            valid_values=[
-                *consts.EVENT_LEVELS,
-                *map(str, consts.EVENT_LEVELS.values()),
-            ],
-            nullable=True,
-        ),
-        'sort': fields.SortField(consts.EVENT_SORT_KEYS, nullable=True),
-    }
+    oid: list[str] | None = UNSET
+    oname: list[str] | None = UNSET
+    otype: (
+        Annotated[
+            list[str], fields.ListOfEnumField(list(consts.EVENT_OBJECTS))
+        ]
+        | None
+    ) = UNSET
+    action: (
+        Annotated[
+            list[str],
+            fields.ListOfEnumField(
+                list(consts.CLUSTER_ACTIONS + consts.NODE_ACTIONS)
+            ),
+        ]
+        | None
+    ) = UNSET
+    cluster_id: list[str] | None = UNSET
+    level: (
+        Annotated[
+            list[str],
+            fields.ListOfEnumField(
+                [*consts.EVENT_LEVELS, *map(str, consts.EVENT_LEVELS.values())]
+            ),
+        ]
+        | None
+    ) = UNSET
+    sort: Annotated[str, fields.SortField(consts.EVENT_SORT_KEYS)] | None = (
+        UNSET
+    )
 
 
 @objects.register
-class EventGetRequest(objects.Request):
+class EventGetRequest(common.Request):
     """Show an event."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str

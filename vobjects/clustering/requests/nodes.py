@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from vobjects import fields, objects
+from typing import Annotated, Any
+
+from vobjects import UNSET, fields, objects
 from vobjects.clustering import consts
-from vobjects.clustering.fields import NameField
 from vobjects.clustering.requests import common
 from vobjects.objects.history import added
 
@@ -14,85 +15,76 @@ from vobjects.objects.history import added
 class NodeListRequest(common.ListRequest):
     """List nodes."""
 
-    fields = {
-        'cluster_id': fields.StringField(nullable=True),
-        'name': fields.ListOfStringsField(nullable=True),
-        'status': fields.ListOfEnumField(
-            valid_values=list(consts.NODE_STATUSES), nullable=True
-        ),
-        'sort': fields.SortField(consts.NODE_SORT_KEYS, nullable=True),
-    }
+    cluster_id: str | None = UNSET
+    name: list[str] | None = UNSET
+    status: (
+        Annotated[
+            list[str], fields.ListOfEnumField(list(consts.NODE_STATUSES))
+        ]
+        | None
+    ) = UNSET
+    sort: Annotated[str, fields.SortField(consts.NODE_SORT_KEYS)] | None = (
+        UNSET
+    )
 
 
 @objects.register
-class NodeCreateRequest(objects.Request):
+class NodeCreateRequest(common.Request):
     """Create a node, optionally in a cluster."""
 
-    fields = {
-        'name': NameField(),
-        'profile_id': fields.StringField(),
-        'cluster_id': fields.StringField(nullable=True, default=''),
-        'role': fields.StringField(nullable=True, default=''),
-        'metadata': fields.JsonField(nullable=True, default={}),
-    }
+    name: common.NewName
+    profile_id: str
+    cluster_id: str | None = ''
+    role: str | None = ''
+    metadata: dict[str, Any] | None = {}
 
 
 @objects.register
-class NodeGetRequest(objects.Request):
+class NodeGetRequest(common.Request):
     """Show a node, optionally with details from the cloud."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'show_details': fields.StrictBooleanField(
-            nullable=True, default=False
-        ),
-    }
+    identity: str
+    show_details: bool | None = False
 
 
 @objects.register
-class NodeUpdateRequest(objects.Request):
+class NodeUpdateRequest(common.Request):
     """Update a node; omitted fields keep their values."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.13': '1.1'}
     EARLY_VERSION_MAP = {'1.0': '1.1'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'name': NameField(nullable=True),
-        'profile_id': fields.StringField(nullable=True),
-        'role': fields.StringField(nullable=True),
-        'metadata': fields.JsonField(nullable=True),
-        'tainted': added('1.1', fields.StrictBooleanField(nullable=True)),
-    }
+    identity: str
+    name: common.NewName | None = UNSET
+    profile_id: str | None = UNSET
+    role: str | None = UNSET
+    metadata: dict[str, Any] | None = UNSET
+    tainted: bool | None = added('1.1')
 
 
 @objects.register
-class NodeDeleteRequest(objects.Request):
+class NodeDeleteRequest(common.Request):
     """Delete a node."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.8': '1.1'}
     EARLY_VERSION_MAP = {'1.0': '1.1'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'force': added('1.1', fields.StrictBooleanField(default=False)),
-    }
+    identity: str
+    force: bool = added('1.1', default=False)
 
 
 @objects.register
-class NodeCheckRequest(objects.Request):
+class NodeCheckRequest(common.Request):
     """Check the health of a node."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'params': fields.JsonField(nullable=True, default={}),
-    }
+    identity: str
+    params: dict[str, Any] | None = {}
 
 
 @objects.register
-class NodeRecoverRequest(objects.Request):
+class NodeRecoverRequest(common.Request):
     """Recover a node.
 
     For the operation RECREATE, ``delete_timeout`` is the time in seconds
@@ -105,44 +97,35 @@ class NodeRecoverRequest(objects.Request):
     VERSION_MAP = {'1.6': '1.1'}
     EARLY_VERSION_MAP = {'1.0': '1.1'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'operation': fields.AnyCaseEnumField(
-            consts.RECOVERY_OPERATIONS, nullable=True
-        ),
-        'operation_params': fields.JsonField(nullable=True),
-        'delete_timeout': fields.CapacityField(nullable=True),
-        'force_recreate': fields.StrictBooleanField(
-            nullable=True, default=False
-        ),
-        'check': added(
-            '1.1', fields.StrictBooleanField(nullable=True, default=False)
-        ),
-    }
+    identity: str
+    operation: (
+        Annotated[str, fields.AnyCaseEnumField(consts.RECOVERY_OPERATIONS)]
+        | None
+    ) = UNSET
+    operation_params: dict[str, Any] | None = UNSET
+    delete_timeout: common.Capacity | None = UNSET
+    force_recreate: bool | None = False
+    check: bool | None = added('1.1', default=False)
 
 
 @objects.register
-class NodeOperationRequest(objects.Request):
+class NodeOperationRequest(common.Request):
     """Run an operation of the profile type on a node."""
 
     VERSION_MAP = {'1.4': '1.0'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'operation': fields.StringField(),
-        'params': fields.JsonField(nullable=True, default={}),
-    }
+    identity: str
+    operation: str
+    params: dict[str, Any] | None = {}
 
 
-class _Adoption(objects.Request):
+class _Adoption(common.Request):
     """Base of the adoption requests: the resource and its profile type."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'type': fields.StringField(),
-        'overrides': fields.JsonField(nullable=True, default={}),
-        'snapshot': fields.StrictBooleanField(nullable=True, default=False),
-    }
+    identity: str
+    type: str
+    overrides: dict[str, Any] | None = {}
+    snapshot: bool | None = False
 
 
 @objects.register
@@ -158,25 +141,21 @@ class NodeAdoptRequest(_Adoption):
 
     VERSION_MAP = {'1.7': '1.0'}
 
-    fields = {
-        'name': NameField(nullable=True),
-        'role': fields.StringField(nullable=True, default=''),
-        'metadata': fields.JsonField(nullable=True, default={}),
-    }
+    name: common.NewName | None = UNSET
+    role: str | None = ''
+    metadata: dict[str, Any] | None = {}
 
 
 @objects.register
-class NodeJoinRequest(objects.Request):
+class NodeJoinRequest(common.Request):
     """Add a node to a cluster; sent by an action on that cluster."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'cluster_id': fields.StringField(),
-    }
+    identity: str
+    cluster_id: str
 
 
 @objects.register
-class NodeLeaveRequest(objects.Request):
+class NodeLeaveRequest(common.Request):
     """Remove a node from its cluster; sent by an action on that cluster."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str

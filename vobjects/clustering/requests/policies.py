@@ -3,130 +3,118 @@
 
 from __future__ import annotations
 
-from vobjects import fields, objects
+from typing import Annotated, Any
+
+from vobjects import UNSET, fields, objects
 from vobjects.clustering import consts
-from vobjects.clustering.fields import NameField
 from vobjects.clustering.requests import common
 
 
 @objects.register
-class PolicyTypeListRequest(objects.Request):
+class PolicyTypeListRequest(common.Request):
     """List the policy types that an engine supports."""
 
 
 @objects.register
-class PolicyTypeGetRequest(objects.Request):
+class PolicyTypeGetRequest(common.Request):
     """Show a policy type and the schema of its spec."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str
 
 
 @objects.register
 class PolicyListRequest(common.ListRequest):
     """List policies."""
 
-    fields = {
-        'name': fields.ListOfStringsField(nullable=True),
-        'type': fields.ListOfStringsField(nullable=True),
-        'sort': fields.SortField(consts.POLICY_SORT_KEYS, nullable=True),
-    }
+    name: list[str] | None = UNSET
+    type: list[str] | None = UNSET
+    sort: Annotated[str, fields.SortField(consts.POLICY_SORT_KEYS)] | None = (
+        UNSET
+    )
 
 
 @objects.register
-class PolicyCreateRequest(objects.Request):
+class PolicyCreateRequest(common.Request):
     """Create a policy."""
 
-    fields = {
-        'name': NameField(),
-        'spec': fields.JsonField(),
-    }
+    name: common.NewName
+    spec: dict[str, Any]
 
 
 @objects.register
-class PolicyValidateRequest(objects.Request):
+class PolicyValidateRequest(common.Request):
     """Validate a spec without creating a policy."""
 
     VERSION_MAP = {'1.2': '1.0'}
 
-    fields = {'spec': fields.JsonField()}
+    spec: dict[str, Any]
 
 
 @objects.register
-class PolicyGetRequest(objects.Request):
+class PolicyGetRequest(common.Request):
     """Show a policy."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str
 
 
 @objects.register
-class PolicyUpdateRequest(objects.Request):
+class PolicyUpdateRequest(common.Request):
     """Rename a policy."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'name': NameField(),
-    }
+    identity: str
+    name: common.NewName
 
 
 @objects.register
-class PolicyDeleteRequest(objects.Request):
+class PolicyDeleteRequest(common.Request):
     """Delete a policy that is not attached to a cluster."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str
 
 
 @objects.register
-class ClusterPolicyListRequest(objects.Request):
+class ClusterPolicyListRequest(common.Request):
     """List the policies attached to a cluster."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'enabled': fields.StrictBooleanField(nullable=True),
-        'policy_name': fields.StringField(nullable=True),
-        'policy_type': fields.StringField(nullable=True),
-        'sort': fields.SortField(
-            consts.CLUSTER_POLICY_SORT_KEYS, nullable=True
-        ),
-    }
+    identity: str
+    enabled: bool | None = UNSET
+    policy_name: str | None = UNSET
+    policy_type: str | None = UNSET
+    sort: (
+        Annotated[str, fields.SortField(consts.CLUSTER_POLICY_SORT_KEYS)]
+        | None
+    ) = UNSET
 
 
 @objects.register
-class ClusterPolicyGetRequest(objects.Request):
+class ClusterPolicyGetRequest(common.Request):
     """Show a policy attached to a cluster."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'policy_id': fields.StringField(),
-    }
+    identity: str
+    policy_id: str
 
 
 @objects.register
-class ClusterAttachPolicyRequest(objects.Request):
+class ClusterAttachPolicyRequest(common.Request):
     """Attach a policy to a cluster."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'policy_id': fields.StringField(),
-        'enabled': fields.StrictBooleanField(nullable=True, default=True),
-    }
+    identity: str
+    policy_id: str
+    enabled: bool | None = True
 
 
 @objects.register
-class ClusterDetachPolicyRequest(objects.Request):
+class ClusterDetachPolicyRequest(common.Request):
     """Detach a policy from a cluster."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'policy_id': fields.StringField(),
-    }
+    identity: str
+    policy_id: str
 
 
 @objects.register
-class ClusterUpdatePolicyRequest(objects.Request):
+class ClusterUpdatePolicyRequest(common.Request):
     """Enable or disable a policy attached to a cluster."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'policy_id': fields.StringField(),
-        'enabled': fields.StrictBooleanField(nullable=True),
-    }
+    identity: str
+    policy_id: str
+    enabled: bool | None = UNSET

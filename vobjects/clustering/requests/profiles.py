@@ -3,84 +3,81 @@
 
 from __future__ import annotations
 
-from vobjects import fields, objects
+from typing import Annotated, Any
+
+from vobjects import UNSET, fields, objects
 from vobjects.clustering import consts
-from vobjects.clustering.fields import NameField
 from vobjects.clustering.requests import common
 
 
 @objects.register
-class ProfileTypeListRequest(objects.Request):
+class ProfileTypeListRequest(common.Request):
     """List the profile types that an engine supports."""
 
 
 @objects.register
-class ProfileTypeGetRequest(objects.Request):
+class ProfileTypeGetRequest(common.Request):
     """Show a profile type and the schema of its spec."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str
 
 
 @objects.register
-class ProfileTypeOpsRequest(objects.Request):
+class ProfileTypeOpsRequest(common.Request):
     """List the operations that nodes of a profile type support."""
 
     VERSION_MAP = {'1.4': '1.0'}
 
-    fields = {'identity': fields.StringField()}
+    identity: str
 
 
 @objects.register
 class ProfileListRequest(common.ListRequest):
     """List profiles."""
 
-    fields = {
-        'name': fields.ListOfStringsField(nullable=True),
-        'type': fields.ListOfStringsField(nullable=True),
-        'sort': fields.SortField(consts.PROFILE_SORT_KEYS, nullable=True),
-    }
+    name: list[str] | None = UNSET
+    type: list[str] | None = UNSET
+    sort: Annotated[str, fields.SortField(consts.PROFILE_SORT_KEYS)] | None = (
+        UNSET
+    )
 
 
 @objects.register
-class ProfileCreateRequest(objects.Request):
+class ProfileCreateRequest(common.Request):
     """Create a profile."""
 
-    fields = {
-        'name': NameField(),
-        'spec': fields.JsonField(),
-        'metadata': fields.JsonField(nullable=True, default={}),
-    }
+    name: common.NewName
+    spec: dict[str, Any]
+    metadata: dict[str, Any] | None = {}
 
 
 @objects.register
-class ProfileValidateRequest(objects.Request):
+class ProfileValidateRequest(common.Request):
     """Validate a spec without creating a profile."""
 
     VERSION_MAP = {'1.2': '1.0'}
 
-    fields = {'spec': fields.JsonField()}
+    spec: dict[str, Any]
 
 
 @objects.register
-class ProfileGetRequest(objects.Request):
+class ProfileGetRequest(common.Request):
     """Show a profile."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str
 
 
 @objects.register
-class ProfileUpdateRequest(objects.Request):
+class ProfileUpdateRequest(common.Request):
     """Update a profile; omitted fields keep their values."""
 
-    fields = {
-        'identity': fields.StringField(),
-        'name': NameField(nullable=True),
-        'metadata': fields.JsonField(nullable=True),
-    }
+    identity: str
+    name: common.NewName | None = UNSET
+    metadata: dict[str, Any] | None = UNSET
 
 
 @objects.register
-class ProfileDeleteRequest(objects.Request):
+class ProfileDeleteRequest(common.Request):
     """Delete a profile that no cluster or node uses."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from vobjects import fields, objects
+from typing import Annotated, Any
+
+from vobjects import UNSET, fields, objects
 from vobjects.clustering import consts
-from vobjects.clustering.fields import NameField
 from vobjects.clustering.requests import common
 from vobjects.objects.history import added
 
@@ -18,81 +19,83 @@ class ReceiverListRequest(common.ListRequest):
     VERSION_MAP = {'1.4': '1.1'}
     EARLY_VERSION_MAP = {'1.0': '1.1'}
 
-    fields = {
-        'name': fields.ListOfStringsField(nullable=True),
-        'type': fields.ListOfEnumField(
-            valid_values=list(consts.RECEIVER_TYPES), nullable=True
-        ),
-        'action': fields.ListOfEnumField(
-            valid_values=list(consts.CLUSTER_ACTIONS), nullable=True
-        ),
-        'cluster_id': fields.ListOfStringsField(nullable=True),
-        'sort': fields.SortField(consts.RECEIVER_SORT_KEYS, nullable=True),
-        'user': added('1.1', fields.ListOfStringsField(nullable=True)),
-    }
+    name: list[str] | None = UNSET
+    type: (
+        Annotated[
+            list[str], fields.ListOfEnumField(list(consts.RECEIVER_TYPES))
+        ]
+        | None
+    ) = UNSET
+    action: (
+        Annotated[
+            list[str], fields.ListOfEnumField(list(consts.CLUSTER_ACTIONS))
+        ]
+        | None
+    ) = UNSET
+    cluster_id: list[str] | None = UNSET
+    sort: (
+        Annotated[str, fields.SortField(consts.RECEIVER_SORT_KEYS)] | None
+    ) = UNSET
+    user: list[str] | None = added('1.1')
 
 
 @objects.register
-class ReceiverCreateRequest(objects.Request):
+class ReceiverCreateRequest(common.Request):
     """Create a receiver, through which external systems start actions.
 
     The receiver acts with the permissions of its creator; ``actor`` is
     ignored. ``endpoint`` is the API's root URL as clients see it.
     """
 
-    fields = {
-        'name': NameField(),
-        'type': fields.EnumField(valid_values=list(consts.RECEIVER_TYPES)),
-        'cluster_id': fields.StringField(nullable=True),
-        'action': fields.EnumField(
-            valid_values=list(consts.CLUSTER_ACTIONS), nullable=True
-        ),
-        'actor': fields.JsonField(nullable=True, default={}),
-        'params': fields.JsonField(nullable=True, default={}),
-        'endpoint': fields.StringField(nullable=True),
-    }
+    name: common.NewName
+    type: Annotated[str, fields.EnumField(list(consts.RECEIVER_TYPES))]
+    cluster_id: str | None = UNSET
+    action: (
+        Annotated[str, fields.EnumField(list(consts.CLUSTER_ACTIONS))] | None
+    ) = UNSET
+    actor: dict[str, Any] | None = {}
+    params: dict[str, Any] | None = {}
+    endpoint: str | None = UNSET
 
 
 @objects.register
-class ReceiverGetRequest(objects.Request):
+class ReceiverGetRequest(common.Request):
     """Show a receiver."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str
 
 
 @objects.register
-class ReceiverUpdateRequest(objects.Request):
+class ReceiverUpdateRequest(common.Request):
     """Update a receiver; omitted fields keep their values."""
 
     VERSION_MAP = {'1.7': '1.0'}
     EARLY_VERSION_MAP = {'1.0': '1.0'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'name': NameField(nullable=True),
-        'action': fields.EnumField(
-            valid_values=list(consts.CLUSTER_ACTIONS), nullable=True
-        ),
-        'params': fields.JsonField(nullable=True),
-    }
+    identity: str
+    name: common.NewName | None = UNSET
+    action: (
+        Annotated[str, fields.EnumField(list(consts.CLUSTER_ACTIONS))] | None
+    ) = UNSET
+    params: dict[str, Any] | None = UNSET
 
 
 @objects.register
-class ReceiverDeleteRequest(objects.Request):
+class ReceiverDeleteRequest(common.Request):
     """Delete a receiver."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str
 
 
 @objects.register
-class ReceiverNotifyRequest(objects.Request):
+class ReceiverNotifyRequest(common.Request):
     """Make a receiver fetch its messages."""
 
-    fields = {'identity': fields.StringField()}
+    identity: str
 
 
 @objects.register
-class WebhookTriggerRequest(objects.Request):
+class WebhookTriggerRequest(common.Request):
     """Start the action of a receiver.
 
     Every key of ``params`` must be a parameter of the action. ``body`` may be
@@ -104,9 +107,7 @@ class WebhookTriggerRequest(objects.Request):
     VERSION = '1.1'
     VERSION_MAP = {'1.10': '1.1'}
 
-    fields = {
-        'identity': fields.StringField(),
-        'params': fields.JsonField(default={}),
-        'body': fields.JsonField(default={}),
-        'only_body': added('1.1', fields.StrictBooleanField(default=False)),
-    }
+    identity: str
+    params: dict[str, Any] = {}
+    body: dict[str, Any] = {}
+    only_body: bool = added('1.1', default=False)

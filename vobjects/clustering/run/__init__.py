@@ -4,8 +4,10 @@
 ::
 
     up            the command: the API, its engines and their configuration
+    welcome       what it tells the user when the service is ready
     state         the state directory: its lock, logs and configuration
     supervisor    start, monitor, restart and stop processes
+    allocator     bound the free memory that a process keeps
     subreaper     run one command, and leave no process behind
     logs          read the end of a log, and follow several logs
     config_check  check configuration files, and log them at start

@@ -17,12 +17,14 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from vobjects import _threading  # isort: skip  # noqa: F401 - goes first
+
 from keystoneauth1 import exceptions as auth_exceptions
 from keystoneauth1 import loading
 from oslo_config import cfg, types
 
 from vobjects import exceptions, sensitive
-from vobjects.cli import settings
+from vobjects.cli import settings, special_files
 
 GROUP = 'oslo.config.opts'
 
@@ -282,12 +284,13 @@ def _bad_values(
 def _problem(conf: cfg.ConfigOpts, section: str, option: cfg.Opt) -> str:
     """Return the accepted values if an option's value is invalid."""
     try:
-        (conf if section == DEFAULT else conf[section])[option.dest]
+        value = (conf if section == DEFAULT else conf[section])[option.dest]
     except cfg.ConfigFileValueError as error:
         return accepted(option.type) or str(error).splitlines()[0]
     except (cfg.TemplateSubstitutionError, cfg.NoSuchOptError) as error:
         return f'text in which "$" is written "$$": {error}'
-    return ''
+    kind = special_files.kind_of_option(conf, option.dest, value)
+    return f'a file, not {kind}' if kind else ''
 
 
 def accepted(kind: Any) -> str:

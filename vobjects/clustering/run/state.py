@@ -18,6 +18,7 @@ import base64
 import fcntl
 import os
 import pathlib
+import re
 import secrets
 import shlex
 import stat
@@ -25,10 +26,17 @@ import time
 from collections.abc import Mapping
 
 from vobjects import exceptions
+from vobjects.cli import special_files
 from vobjects.clustering.run import logs
 
 #: Size in bytes above which a log is renamed when a run starts.
 LOG_LIMIT = 10_000_000
+
+#: Length of a key, which is one of Fernet.
+_KEY_BYTES = 32
+
+#: The content of its file; after a rotation, the older keys follow.
+_KEYS = re.compile(rb'[A-Za-z0-9_-]{43}=(, *[A-Za-z0-9_-]{43}=)*')
 
 #: Characters that end a path in a URL, or that only some parsers of URLs
 #: decode.
@@ -50,7 +58,8 @@ class StateDirectory:
     """A state directory for its owner only, created if it does not exist.
 
     :param path: relative to the working directory, or absolute
-    :raises StateError: it cannot be created, or other users may write to it
+    :raises StateError: it cannot be created, other users may write to it, or
+        it contains a FIFO or a device
     """
 
     def __init__(self, path: pathlib.Path) -> None:
@@ -66,6 +75,7 @@ class StateDirectory:
             self._check_owner()
             for name in ('log', 'rpc'):
                 (self.path / name).mkdir(mode=0o700, exist_ok=True)
+            self._check_files()
         except OSError as error:
             raise StateError(
                 f'the directory {error.filename or self.path} cannot be'
@@ -86,6 +96,13 @@ class StateDirectory:
                 f' (mode {status.st_mode & 0o7777:04o}); run: chmod 0700'
                 f' {shlex.quote(str(self.path))}'
             )
+
+    def _check_files(self) -> None:
+        for directory in (self.path, self.path / 'log'):
+            for path in directory.iterdir():
+                kind = special_files.kind_of(path)
+                if kind and not path.is_dir():
+                    raise StateError(f'{path} is {kind}; delete it')
 
     def lock(self, *, within: float = 0) -> int:
         """Lock the directory for this process and its children.
@@ -130,18 +147,27 @@ class StateDirectory:
     def key(self) -> str:
         """Return the key that encrypts credentials; create it if necessary.
 
-        :raises StateError: the file cannot be read or written
+        :raises StateError: the file cannot be read or written, or has no key
         """
         path = self.path / 'receivers.key'
         try:
             if not path.exists():
-                key = base64.urlsafe_b64encode(secrets.token_bytes(32))
-                _write_privately(path, f'{key.decode()}\n')
-            return path.read_text().strip()
+                new_key = base64.urlsafe_b64encode(
+                    secrets.token_bytes(_KEY_BYTES)
+                )
+                _write_privately(path, f'{new_key.decode()}\n')
+            key = path.read_bytes().strip()
         except OSError as error:
             raise StateError(
                 f'the key {path} cannot be used: {error.strerror}'
             ) from None
+        if not _KEYS.fullmatch(key):
+            raise StateError(
+                f'{path} has no key of {_KEY_BYTES} bytes in URL-safe base64;'
+                ' restore the file from a backup, or delete it: a new key'
+                ' cannot decrypt the credentials of the receivers'
+            )
+        return key.decode()
 
     def write_configuration(
         self, sections: Mapping[str, Mapping[str, object]]

@@ -72,14 +72,13 @@ def session(leader: int) -> list[int]:
     return processes
 
 
-def kill_session(leader: int, *, spare: int = 0, within: float = 5) -> None:
-    """Kill every process of a session.
+def kill_session(leader: int, *, spare: int = 0) -> None:
+    """Kill every process of a session, also those that appear meanwhile.
 
     :param leader: id of the session
     :param spare: id of a process to leave alone
-    :param within: seconds to continue while new processes appear
     """
-    until = time.monotonic() + within
+    until = time.monotonic() + 5
     while alive := [pid for pid in session(leader) if pid != spare]:
         for pid in alive:
             with contextlib.suppress(ProcessLookupError):

@@ -32,6 +32,7 @@ from vobjects.clustering.run import (
     logs,
     state,
     supervisor,
+    welcome,
 )
 
 MAX_PROCESSES = 64
@@ -50,52 +51,9 @@ _ENGINES, _API = range(2)  # stages: engines start first and stop last
 
 _FORMAT = '%(asctime)s.%(msecs)03d %(levelname)s %(name)s'
 
-_READY = """\
-{title} (ready after {seconds:.1f} s)
-
-  look at it: {url}/ui
-
-  try, in another shell:
-{commands}
-
-  state and logs are in {state}{loopback}
-  Ctrl-C stops everything"""
-
-_VERSION = "-H 'OpenStack-API-Version: clustering 1.14'"
-
-#: [api] auth_strategy -> commands that work with it.
-_COMMANDS = {
-    'none': (
-        'curl -s {url}/v1/profile-types {version}',
-        '{openstack} --os-auth-type none --os-endpoint {url} cluster list',
-        '{python} -c "{script}"',
-    ),
-    'http_basic': (
-        'curl -s -u USER:PASSWORD {url}/v1/profile-types {version}',
-        '{openstack} --os-auth-type http_basic --os-username USER'
-        ' --os-password PASSWORD --os-endpoint {url} cluster list',
-    ),
-    # With OS_CLOUD, or OS_AUTH_URL and the like, in the environment.
-    'keystone': (
-        'curl -s {url}/v1/profile-types {version}'
-        ' -H "X-Auth-Token: $({openstack} token issue -f value -c id)"',
-        '{openstack} service create --name senlin clustering',
-        '{openstack} endpoint create clustering public {url}',
-        '{openstack} cluster list',
-    ),
-}
-
-_LOOPBACK = """
-  no authentication: webhooks and poll URLs may call this machine"""
-
 #: Link-local networks only: the engine's default without the loopback
 #: networks.
 _FORBIDDEN = '169.254.0.0/16,fe80::/10'
-
-_SCRIPT = (
-    "import openstack; c = openstack.connect(auth_type='none',"
-    " endpoint='{url}'); print(list(c.clustering.clusters()))"
-)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -108,7 +66,7 @@ def _run(options: argparse.Namespace) -> int:
     screen = terminal.Terminal(sys.stdout)
     directory = state.StateDirectory(_state_directory(options))
     lock = directory.lock(within=_PATIENCE)
-    port = _free_port(options.host, options.port)
+    port = reserve_port(options.host, options.port)
     sections = configuration(options, directory, port)
     written = directory.write_configuration(sections)
     files = [written, *(f.absolute() for f in options.config_file)]
@@ -124,13 +82,13 @@ def _run(options: argparse.Namespace) -> int:
     with _stopping_on_signals(watch), _following(options, children, screen):
         code = watch.run(
             lambda: screen.say(
-                _welcome(
+                welcome.text(
                     screen,
                     url,
-                    directory,
+                    directory.path,
                     time.monotonic() - began,
-                    _LOOPBACK if 'hooks' in sections else '',
                     _auth_strategy(options.config_file),
+                    is_loopback_allowed='hooks' in sections,
                 )
             )
         )
@@ -259,25 +217,31 @@ def _file(text: str) -> pathlib.Path:
     return path
 
 
-def _free_port(host: str, port: int) -> int:
+def reserve_port(host: str, port: int) -> int:
     """Return the port, or a free one for 0.
+
+    A socket that does not listen keeps it until this process ends: otherwise,
+    a connection of another process may take the port before the API listens.
 
     :raises vobjects.clustering.run.state.StateError: another process listens
         there
     """
     family = socket.AF_INET6 if ':' in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        # As the server does: connections of an earlier run in TIME_WAIT do not
-        # block the port.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise state.StateError(
-                f'cannot listen on {host} port {port}: {error.strerror};'
-                ' choose another with --port'
-            ) from None
-        return int(probe.getsockname()[1])
+    reservation = socket.socket(family, socket.SOCK_STREAM)
+    # As the server does: connections of an earlier run in TIME_WAIT do not
+    # block the port.
+    reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        reservation.bind((host, port))
+    except OSError as error:
+        reservation.close()
+        raise state.StateError(
+            f'cannot listen on {host} port {port}: {error.strerror};'
+            ' choose another with --port'
+        ) from None
+    number = int(reservation.getsockname()[1])
+    reservation.detach()
+    return number
 
 
 def configuration(
@@ -384,20 +348,24 @@ def _prepare(
         'db': ('db', 'sync'),
     }
     started = []
-    for name, words in commands.items():
-        log = directory.log(name)
-        start = logs.size(log)
-        with log.open('ab') as output:
-            process = subprocess.Popen(  # noqa: S603 - a fixed command
-                _command(files, *words),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-        started.append((name, log, start, process))
+    with contextlib.ExitStack() as unfinished:
+        for name, words in commands.items():
+            log = directory.log(name)
+            start = logs.size(log)
+            with log.open('ab') as output:
+                process = subprocess.Popen(  # noqa: S603 - a fixed command
+                    _command(files, *words),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                )
+            unfinished.callback(process.terminate)
+            started.append((name, log, start, process))
+        for *_, process in started:
+            process.wait()
     failures = []
     for name, log, start, process in started:
-        code = process.wait()
+        code = process.returncode
         lines = logs.last_lines(log, _MOST_FINDINGS, start=start)
         is_fine = code in _HARMLESS[name]
         if not is_fine:
@@ -450,42 +418,6 @@ def _answers(url: str) -> bool:
         return error.code == 300
     except OSError:
         return False
-
-
-def _welcome(
-    screen: terminal.Terminal,
-    url: str,
-    directory: state.StateDirectory,
-    seconds: float,
-    loopback: str,
-    strategy: str,
-) -> str:
-    return _READY.format(
-        title=screen.styled('good', f'the clustering API is at {url}'),
-        seconds=seconds,
-        url=url,
-        commands='\n'.join(f'    {line}' for line in commands(strategy, url)),
-        state=directory.path,
-        loopback=loopback,
-    )
-
-
-def commands(strategy: str, url: str) -> list[str]:
-    """Return shell commands that work with a running API.
-
-    :param strategy: ``[api] auth_strategy``
-    :param url: the root of the API
-    """
-    return [
-        command.format(
-            url=url,
-            version=_VERSION,
-            openstack=pathlib.Path(sys.executable).with_name('openstack'),
-            python=sys.executable,
-            script=_SCRIPT.format(url=url),
-        )
-        for command in _COMMANDS.get(strategy, ())
-    ]
 
 
 def _in_url(host: str) -> str:

@@ -7,9 +7,8 @@
     planner.py    draws a plan from a seed
     fleet.py      the interface that the author of a test implements
     runner.py     runs a plan step by step, until a failure
-    shrinker.py   finds a smaller plan that fails in the same way
     tree.py       prints a plan as a tree, each step with its state
-    checker.py    draw, run and shrink: called by fixture `vobjects_upgrade`
+    checker.py    draw and run: called by fixture `vobjects_upgrade`
     revisions.py  installs an older revision of a repository
 
 Any service can use this package; it does not depend on the processes' purpose.
@@ -20,9 +19,10 @@ from __future__ import annotations
 from vobjects.testing.upgrade.checker import UpgradeFailed, check
 from vobjects.testing.upgrade.fleet import Fleet
 from vobjects.testing.upgrade.planner import Plan, draw
-from vobjects.testing.upgrade.runner import OpenFleet, Report, run
+from vobjects.testing.upgrade.runner import OpenFleet, Report
+from vobjects.testing.upgrade.runner import run as run
 from vobjects.testing.upgrade.steps import PlanConfig, Process, Step
-from vobjects.testing.upgrade.tree import tree
+from vobjects.testing.upgrade.tree import tree as tree
 
 __all__ = [
     'Fleet',
@@ -35,6 +35,4 @@ __all__ = [
     'UpgradeFailed',
     'check',
     'draw',
-    'run',
-    'tree',
 ]

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw a plan, run it, and shrink it if it fails."""
+"""Draw a plan, and run it."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection
 
-from vobjects.testing.upgrade import planner, runner, shrinker
+from vobjects.testing.upgrade import planner, runner
 from vobjects.testing.upgrade.planner import Plan
 from vobjects.testing.upgrade.runner import OpenFleet, Report
-from vobjects.testing.upgrade.shrinker import Limits, Shrunk
 from vobjects.testing.upgrade.steps import PlanConfig
 from vobjects.testing.upgrade.tree import tree
 
@@ -18,18 +16,14 @@ ReplayCommand = Callable[[Plan], str]
 
 
 class UpgradeFailed(AssertionError):
-    """A plan failed; the message shows it, and the smallest plan found.
+    """A plan failed; the message shows it.
 
-    :ivar report: report of the plan as drawn
-    :ivar shrunk: result of shrinking; None: the plan was not shrunk
+    :ivar report: report of the plan
     """
 
-    def __init__(
-        self, message: str, report: Report, shrunk: Shrunk | None
-    ) -> None:
+    def __init__(self, message: str, report: Report) -> None:
         super().__init__(message)
         self.report = report
-        self.shrunk = shrunk
 
 
 def replay_options(plan: Plan) -> str:
@@ -48,17 +42,15 @@ def check(
     seed: int,
     steps: int = 10,
     only: Collection[int] | None = None,
-    limits: Limits | None = shrinker.LIMITS,
     replay_command: ReplayCommand = replay_options,
 ) -> Report:
     """Run the plan of a seed.
 
     :param config: the parameters from which the plan is drawn
-    :param open_fleet: creates a new fleet for each run
+    :param open_fleet: creates a new fleet
     :param seed: seed of the plan
     :param steps: number of steps to draw
     :param only: numbers of the steps to run; None: all
-    :param limits: limits of shrinking; None: a failed plan is not shrunk
     :param replay_command: returns how to run a plan again
     :returns: the report of a successful run
     :raises UpgradeFailed: the plan failed
@@ -71,19 +63,8 @@ def check(
     failed = report.failed
     if failed is None:
         return report
-    lines = ['', tree(report), f'reproduce with: {replay_command(plan)}']
-    shrunk = None
-    if limits is not None and plan.steps:
-        start = time.monotonic()
-        shrunk = shrinker.shrink(
-            report, lambda smaller: runner.run(smaller, open_fleet), limits
-        )
-        lines += [
-            '',
-            f'{"the smallest" if shrunk.is_minimal else "a smaller"} plan that'
-            f' fails in the same way, after {shrunk.runs} runs and'
-            f' {time.monotonic() - start:.0f} s:',
-            tree(shrunk.report),
-            f'reproduce with: {replay_command(shrunk.report.plan)}',
-        ]
-    raise UpgradeFailed('\n'.join(lines), report, shrunk) from failed.error
+    if failed.number:
+        # The later steps were not run.
+        plan = plan.only([n for n in plan.numbers if n <= failed.number])
+    message = f'\n{tree(report)}\nreproduce with: {replay_command(plan)}'
+    raise UpgradeFailed(message, report) from failed.error

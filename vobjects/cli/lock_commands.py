@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run the commands that :mod:`vobjects.cli.lock` describes."""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import datetime
+import json
+import pathlib
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from vobjects import exceptions, service, suggestions
+from vobjects.cli import output, terminal
+from vobjects.cli.parser import Run
+from vobjects.lock import (
+    check,
+    collapse,
+    drop,
+    edit,
+    golden,
+    lock_names,
+    parse,
+    registries,
+    snapshot,
+    source_edit,
+    text,
+)
+from vobjects.lock.model import Lock, LockError, TypeSchema
+from vobjects.lock.report import FORMATS, text_report
+from vobjects.lock.report.text_report import Locate
+from vobjects.lock.rules import RULES
+from vobjects.lock.source_location import SourceLocation, first_match, locate
+from vobjects.versions import Version
+
+EXIT_OK, EXIT_FINDINGS = 0, 1
+
+#: ``--output`` -> format of reports, where the two names differ.
+_REPORTS = {output.TABLE: 'text'}
+
+#: First word of a line of a report -> style.
+_LEVELS = {'error': 'bad', 'accepted': 'warning', 'OK': 'good'}
+
+
+def run(name: str, options: argparse.Namespace) -> int:
+    """Run a command; report changes of released versions."""
+    try:
+        return _COMMANDS[name](options)
+    except edit.ReleasedVersionChanged as error:
+        report = text_report.text(error.result, _locate_in(options.file))
+        print(_coloured(report), end='')
+        print(f'vobjects lock: {error}', file=sys.stderr)
+        return EXIT_FINDINGS
+
+
+# "vobjects diff" and "vobjects history"
+
+
+def _diff(options: argparse.Namespace) -> int:
+    old = lock_names.resolve(options.old, options.file)
+    result = check.diff(old, lock_names.resolve(options.new, options.file))
+    if options.output == output.TABLE:
+        for line in text_report.covered(result):
+            print(line)
+    return _report(result, options)
+
+
+def _history(options: argparse.Namespace) -> int:
+    lock = parse.load(options.file)
+    schemas = lock.types.get(options.type)
+    if schemas is None:
+        raise LockError(
+            f'{options.file} has no type {exceptions.cut(options.type)};'
+            f' {suggestions.suggest(options.type, lock.types)}'
+        )
+    output.show(options, _history_data(schemas), _history_lines(schemas))
+    return EXIT_OK
+
+
+# "vobjects lock"
+
+
+def _init(options: argparse.Namespace) -> int:
+    if options.file.exists():
+        raise LockError(f'{options.file} already exists')
+    lock_names.add_to_import_path(options.file)
+    snapshot.load(options.imports)
+    lock = snapshot.snapshot(options.imports)
+    if not lock.schemas:
+        raise LockError(
+            f'{", ".join(options.imports)} registered no type; name a function'
+            ' that registers them with --import MODULE:CALLABLE, or import all'
+            ' modules of a package with --import "PACKAGE.*"'
+        )
+    _write(options.file, lock)
+    print(
+        f'{options.file}: {len(lock.types)} types in {len(lock.schemas)}'
+        f' versions; "{parse.command("release NAME", options.file)}" freezes'
+        ' them'
+    )
+    return EXIT_OK
+
+
+def _check(options: argparse.Namespace) -> int:
+    lock, code = _load(options)
+    services = service.of_types(lock.imports)
+    result = check.check(lock, code, _today(), options.file, services)
+    return _report(result, options)
+
+
+def _update(options: argparse.Namespace) -> int:
+    lock, code = _load(options)
+    updated = edit.update(lock, code, _today())
+    changed = {
+        (schema.name, schema.version)
+        for schema in set(lock.schemas) ^ set(updated.schemas)
+    }
+    _write(options.file, updated)
+    for name, version in sorted(changed):
+        print(f'{options.file}: {name} {version}')
+    if not changed:
+        print(f'{options.file} is current')
+    return EXIT_OK
+
+
+def _release(options: argparse.Namespace) -> int:
+    lock, code = _load(options)
+    if options.again:
+        lock = edit.unfreeze(lock, options.name)
+    edit.check_new(lock, options.name)
+    lock = edit.release(edit.update(lock, code, _today()), options.name, code)
+    golden_file = golden.write(options.file, options.name, code)
+    _write(options.file, lock)
+    print(
+        f'{options.file}: release {options.name} freezes'
+        f' {len(lock.at(options.name).schemas)} versions; {golden_file} has'
+        ' their primitives'
+    )
+    return EXIT_OK
+
+
+def _collapse(options: argparse.Namespace) -> int:
+    lock, code = _load(options)
+    current = edit.update(lock, code, _today())
+    files: source_edit.Files = {}
+    for merge in collapse.merges(current):
+        versions = ', '.join(merge.versions)
+        if merge.obstacle:
+            print(f'{merge.type_name} {versions}: kept, {merge.obstacle}')
+            continue
+        print(f'{merge.type_name} {versions}: merged into {merge.into}')
+        cls = registries.class_of(merge.type_name, merge.versions[-1])
+        collapse.rewrite(cls, merge, files)
+    if not _is_written(options, files):
+        return EXIT_OK
+    if files:
+        print(f'run "{parse.command("update", options.file)}"')
+    return EXIT_OK
+
+
+def _is_written(options: argparse.Namespace, files: source_edit.Files) -> bool:
+    """Write changed source files, or only show their changes."""
+    if not options.write:
+        print(source_edit.difference(files), end='')
+        return False
+    for path, (_before, after) in files.items():
+        path.write_text(after)
+    return True
+
+
+def _drop(options: argparse.Namespace) -> int:
+    lock, code = _load(options)
+    below = Version.parse(options.below)
+    current = edit.update(lock, code, _today())
+    files: source_edit.Files = {}
+    dropped = []
+    for item in drop.drops(code, below):
+        versions = ', '.join(item.versions)
+        if item.obstacle:
+            print(f'{item.type_name} {versions}: kept, {item.obstacle}')
+            continue
+        print(f'{item.type_name} {versions}: dropped, {item.oldest} is oldest')
+        dropped.append(item)
+        cls = registries.newest(item.type_name)
+        assert cls is not None
+        drop.rewrite(cls, item, files)
+    print(f'clients of microversions below {below} are refused')
+    for agent, count in _agents(options.metrics, below):
+        print(f'  {agent}: {count} requests')
+    releases = drop.unsupported(lock, dropped)
+    for release in releases:
+        print(
+            f'processes of release {release} cannot join a fleet any more, and'
+            ' its rows and messages cannot be read'
+        )
+    if not _is_written(options, files):
+        return EXIT_OK
+    for release in releases:
+        golden.path_of(options.file, release).unlink(missing_ok=True)
+    _write(options.file, drop.without(current, dropped))
+    print(
+        f'remove the microversions below {below} from the history of the'
+        ' service, the branches of controllers for them, and unused imports;'
+        f' then run "{parse.command("check", options.file)}"'
+    )
+    return EXIT_OK
+
+
+def _agents(
+    path: pathlib.Path | None, below: Version
+) -> list[tuple[str, int]]:
+    """Return the clients that use older microversions, and their requests.
+
+    :raises LockError: the file has no metrics of an API
+    """
+    if path is None:
+        return []
+    # Imported here: an optional dependency.
+    from prometheus_client import parser
+
+    counts: collections.Counter[str] = collections.Counter()
+    try:
+        for family in parser.text_string_to_metric_families(path.read_text()):
+            for sample in family.samples:
+                labels = sample.labels
+                if sample.name.endswith('_uses_total') and (
+                    Version.parse(labels['version']) < below
+                ):
+                    counts[labels['agent']] += int(sample.value)
+    except (OSError, ValueError, KeyError, exceptions.InvalidVersion) as error:
+        raise LockError(
+            f'{path} is no response of GET /metrics:'
+            f' {type(error).__name__}: {error}'
+        ) from None
+    return counts.most_common()
+
+
+def _rules(options: argparse.Namespace) -> int:
+    data = [
+        {'id': rule.id, 'scope': rule.scope, 'purpose': rule.purpose}
+        for rule in RULES
+    ]
+    rows = [(rule.id, rule.purpose) for rule in RULES]
+    output.show(options, data, output.table(('RULE', 'PURPOSE'), rows))
+    return EXIT_OK
+
+
+def _load(options: argparse.Namespace) -> tuple[Lock, Lock]:
+    """Return the lock, and the code that it describes as a lock."""
+    lock = parse.load(options.file)
+    lock_names.load(lock, options.file)
+    return lock, snapshot.snapshot(lock.imports, lock)
+
+
+def _report(result: check.Result, options: argparse.Namespace) -> int:
+    if options.output == output.YAML:
+        text_ = FORMATS[output.JSON](result, _locate_in(options.file))
+        text_ = output.dump(json.loads(text_), output.YAML)
+    else:
+        text_ = FORMATS[_REPORTS.get(options.output, options.output)](
+            result, _locate_in(options.file)
+        )
+    if options.output == output.TABLE:
+        text_ = _coloured(text_)
+    print(text_, end='')
+    return EXIT_FINDINGS if result.failing else EXIT_OK
+
+
+def _coloured(report: str) -> str:
+    """Colour the first lines of findings, and the summary."""
+    screen = terminal.Terminal(sys.stdout)
+    lines = []
+    for line in report.splitlines():
+        level = re.match(r'error|accepted|OK', line)
+        if level:
+            style = _LEVELS[level[0]]
+            line = screen.styled(style, level[0]) + line[level.end() :]
+        lines.append(line)
+    return '\n'.join([*lines, ''])
+
+
+def _locate_in(path: pathlib.Path) -> Locate:
+    """Return a function that locates findings in the lock and the source."""
+
+    def locate_finding(finding: check.Finding) -> SourceLocation | None:
+        if finding.rule.change_kind in ('expired', 'unused'):
+            return first_match(path, rf'accept \S+ {finding.subject} ')
+        return locate(finding.type_name, finding.field)
+
+    return locate_finding
+
+
+def _history_lines(schemas: tuple[TypeSchema, ...]) -> Iterator[str]:
+    before: TypeSchema | None = None
+    for schema in schemas:
+        notes = [f'released in {schema.release}' if schema.release else 'new']
+        if schema.until:
+            notes.append(f'removed in {schema.until}')
+        if schema.microversion:
+            notes.append(f'since microversion {schema.microversion}')
+        yield f'{schema}: {", ".join(notes)}'
+        if before is None:
+            for field in schema.fields:
+                yield f'    {text.field_text(field)}'
+        else:
+            yield from _steps(before, schema)
+        before = schema
+
+
+def _history_data(schemas: tuple[TypeSchema, ...]) -> list[dict[str, Any]]:
+    return [
+        {
+            'type': schema.name,
+            'version': schema.version,
+            'release': schema.release or None,
+            'removed_in': schema.until or None,
+            'microversion': schema.microversion or None,
+            'fields': {
+                field.name: text.field_text(field) for field in schema.fields
+            },
+            'conversions': [str(item) for item in schema.conversions],
+        }
+        for schema in schemas
+    ]
+
+
+def _steps(before: TypeSchema, schema: TypeSchema) -> Iterator[str]:
+    old = {field.name: field for field in before.fields}
+    new = {field.name: field for field in schema.fields}
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) == new.get(name):
+            continue
+        if name in old:
+            yield f'  - {text.field_text(old[name])}'
+        if name in new:
+            yield f'  + {text.field_text(new[name])}'
+    for conversion in schema.conversions:
+        yield f'    {conversion}'
+
+
+def _write(path: pathlib.Path, lock: Lock) -> None:
+    """Replace a lock file as a whole, or leave it unchanged."""
+    temporary = path.with_name(f'{path.name}.new')
+    temporary.write_text(text.dump(lock))
+    temporary.replace(path)
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+_COMMANDS: Mapping[str, Run] = {
+    'diff': _diff,
+    'history': _history,
+    'init': _init,
+    'check': _check,
+    'update': _update,
+    'release': _release,
+    'collapse': _collapse,
+    'drop': _drop,
+    'rules': _rules,
+}
