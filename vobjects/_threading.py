@@ -5,6 +5,9 @@ oslo.versionedobjects imports oslo.messaging, which imports oslo.service,
 which loads eventlet unless a backend has been selected. The hook sets only
 the default: a process that calls ``init_backend`` itself keeps its choice.
 
+A process whose threads eventlet has replaced keeps oslo.service's default,
+eventlet.
+
 Even with the threading backend, futurist loads eventlet wherever it is
 installed. That import takes a quarter of a process's start-up time and emits
 a warning at each fork. This module hides eventlet from futurist, unless the
@@ -33,12 +36,18 @@ def _eventlet_hidden() -> Iterator[None]:
         del sys.modules['eventlet']
 
 
+def _has_green_threads() -> bool:
+    patcher = sys.modules.get('eventlet.patcher')
+    return patcher is not None and patcher.is_monkey_patched('thread')
+
+
 with _eventlet_hidden():
     from oslo_service import backend
 
-    backend.register_backend_default_hook(
-        lambda: backend.BackendType.THREADING
-    )
+    if not _has_green_threads():
+        backend.register_backend_default_hook(
+            lambda: backend.BackendType.THREADING
+        )
     with warnings.catch_warnings():
         # eventletutils emits this warning on import, even if it is not used.
         warnings.filterwarnings(

@@ -34,13 +34,17 @@ def field_schema(field: ovo_fields.Field[Any]) -> dict[str, Any]:
     return schema
 
 
+def types_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the JSON types that a schema names; empty if it allows all."""
+    types: str | Collection[str] = schema.get('type', ())
+    return (types,) if isinstance(types, str) else tuple(types)
+
+
 def no_schema_error(
     field: ovo_fields.Field[Any], error: Exception
 ) -> exceptions.DeclarationError:
     """Return the error for a field without a valid schema."""
-    field_type: Any = field._type
-    while hasattr(field_type, '_element_type'):
-        field_type = field_type._element_type._type
+    *_, field_type = field_values.types_in(field._type)
     reason = str(error).partition('\n')[0] or 'not implemented'
     return exceptions.DeclarationError(
         f'{type(field_type).__name__} has no valid JSON schema'

@@ -24,15 +24,19 @@ import math
 from collections.abc import Collection, Iterable
 from typing import Any, Self, TypeVar
 
-import orjson
 from oslo_utils import timeutils
 from oslo_versionedobjects import fields as _ovo
 
 Item = TypeVar('Item')
 
-_TIME_OPTIONS = (
-    orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_UTC_Z
-)
+try:
+    import orjson
+except ImportError:  # it only formats times faster
+    orjson = None  # type: ignore[assignment]
+else:
+    _TIME_OPTIONS = (
+        orjson.OPT_NAIVE_UTC | orjson.OPT_OMIT_MICROSECONDS | orjson.OPT_UTC_Z
+    )
 
 
 def format_time(at: datetime.datetime) -> str:
@@ -40,8 +44,10 @@ def format_time(at: datetime.datetime) -> str:
 
     A time without an offset is in UTC. Fractions of a second are dropped.
     """
-    if at.__class__ is datetime.datetime and (
-        at.tzinfo is datetime.UTC or at.tzinfo is None
+    if (
+        orjson is not None
+        and at.__class__ is datetime.datetime
+        and (at.tzinfo is datetime.UTC or at.tzinfo is None)
     ):
         # Takes a third of the time of isoformat, which calls the time zone.
         return orjson.dumps(at, None, _TIME_OPTIONS)[1:-1].decode()

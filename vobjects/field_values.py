@@ -31,6 +31,14 @@ def default_primitive(name: str, field: _ovo.Field[Any]) -> Any:
     return field.to_primitive(owner, name, value)
 
 
+def types_in(field_type: Any) -> Iterator[Any]:
+    """Yield a field type and the types of its items, at any depth."""
+    while field_type is not None:
+        yield field_type
+        element = getattr(field_type, '_element_type', None)
+        field_type = getattr(element, '_type', None)
+
+
 def holds_objects(field_type: Any) -> bool:
     """Tell whether values of a field type contain objects."""
     return object_type(field_type) is not None
@@ -38,12 +46,9 @@ def holds_objects(field_type: Any) -> bool:
 
 def object_type(field_type: Any) -> Any:
     """Return the type of the objects in values of a field type, if any."""
-    if isinstance(field_type, _ovo.Object):
-        return field_type
-    if isinstance(field_type, _ovo.CompoundFieldType):
-        element = getattr(field_type, '_element_type', None)
-        return None if element is None else object_type(element._type)
-    return None
+    return next(
+        (t for t in types_in(field_type) if isinstance(t, _ovo.Object)), None
+    )
 
 
 def objects_in(field_type: Any, value: Any) -> Iterator[Any]:

@@ -37,6 +37,10 @@ from vobjects.field_types import (
 )
 from vobjects.sensitive import sensitive
 
+#: The value of a field without a default, which may be left out, beside an
+#: annotation: ``note: str | None = UNSET``.
+UNSET: Any = UnspecifiedDefault
+
 #: Largest integer that the supported databases store in an INTEGER column.
 MAX_INTEGER = 2**31 - 1
 
@@ -113,13 +117,16 @@ class Name(Limited[str]):
     :param minimum: minimum length, in characters
     :param maximum: maximum length, in characters
     :cvar PATTERN: regular expression that the whole name must match
-    :cvar REQUIREMENT: the same in words, for error messages
+    :cvar NEW_PATTERN: a stricter one for the names in requests, which the
+        names in stored objects need not match; empty: the same
+    :cvar REQUIREMENT: the pattern of requests in words, for error messages
     """
 
     PATTERN: ClassVar[str] = (
         r'^([^\s\x00-\x1f\x7f-\x9f]'
         r'([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?)?$'
     )
+    NEW_PATTERN: ClassVar[str] = ''
     REQUIREMENT: ClassVar[str] = (
         'must have no control characters, and no white space at either end'
     )
@@ -150,7 +157,7 @@ class Name(Limited[str]):
             'type': ['string'],
             'minLength': self.minimum,
             'maxLength': self.maximum,
-            'pattern': self.PATTERN,
+            'pattern': self.NEW_PATTERN or self.PATTERN,
         }
 
 
@@ -262,7 +269,9 @@ class IdentityList(Limited[list[str]]):
         return f'minimum={self.minimum}'
 
     def coerce(self, obj: Any, attr: str, value: Any) -> list[str]:
-        if isinstance(value, str) or not isinstance(value, Iterable):
+        if isinstance(value, (str, Mapping)) or not isinstance(
+            value, Iterable
+        ):
             raise ValueError(f'{attr} must be a list of names or IDs')
         items = list(value)
         if isinstance(value, (set, frozenset)):
@@ -436,15 +445,14 @@ __all__ = [
     'JsonField',
     'JsonValue',
     'JsonValueField',
-    'LimitedField',
     'Name',
     'NameField',
     'Sort',
     'SortField',
     'StrictBoolean',
     'StrictBooleanField',
+    'UNSET',
     'UnspecifiedDefault',
     'bounded',
     'sensitive',
-    'parse_integer',
 ]

@@ -11,8 +11,12 @@ import logging
 import re
 from typing import Any
 
-# Control characters except the tab, and the separators of lines in Unicode.
-_CONTROL = re.compile('[\0-\x08\n-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
+# Control characters except the tab, the separators of lines in Unicode, and
+# the characters that show a text in another order.
+_CONTROL = re.compile(
+    '[\0-\x08\n-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff'
+    '\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]'
+)
 _CONTROL_IN_LINES = re.compile(_CONTROL.pattern.replace('\n', '\x0b', 1))
 
 
@@ -20,7 +24,7 @@ class _Record(logging.LogRecord):
     """A record whose message is one printable line."""
 
     def getMessage(self) -> str:  # noqa: N802 - of logging
-        return _CONTROL.sub(_escape, super().getMessage())
+        return escaped(super().getMessage())
 
 
 class _Formatter(logging.Formatter):
@@ -37,6 +41,11 @@ class _Formatter(logging.Formatter):
         first, *more = self._inner.format(record).split('\n')
         lines = [first, *(f'| {line}' for line in more)]
         return _CONTROL_IN_LINES.sub(_escape, '\n'.join(lines))
+
+
+def escaped(text: str) -> str:
+    """Return a text as one line, which shows its control characters."""
+    return _CONTROL.sub(_escape, text)
 
 
 def protect() -> None:

@@ -28,7 +28,7 @@ class BoundedSeries(dict[tuple[str, ...], Any]):
 
     :param metric: metric of prometheus_client
     :param limit: maximum number of series besides the shared one
-    :param kept: number of labels, from the first, whose values come from a
+    :param kept: number of labels, from the first, with values that come from a
         closed set and which the shared series keep
     """
 

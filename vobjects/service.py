@@ -46,6 +46,8 @@ class Service:
     :ivar error_modules: modules whose errors a server may raise to its callers
     :ivar lock: package that contains the schema lock ``vobjects.lock``; empty:
         the service has none
+    :ivar stored: module whose ``STORED`` lists the columns with objects, each
+        a :class:`vobjects.stored.scan.StoredColumn`; empty: there are none
     :ivar distribution: distribution whose version is the release; default: the
         name of the service
     :ivar exchange: exchange on the message bus; default: the name
@@ -58,6 +60,7 @@ class Service:
     history: Mapping[str, Sequence[str]]
     error_modules: Sequence[str] = ()
     lock: str = ''
+    stored: str = ''
     distribution: str = ''
     exchange: str = ''
     topic: str = ''
@@ -158,10 +161,13 @@ def find(name: str) -> Service:
 def of_types(modules: Collection[str]) -> list[Service]:
     """Return the installed services that load one of some modules.
 
+    A module may have the name of a function after a colon, as in a lock.
+
     Services of other top-level packages are not imported.
 
     :raises vobjects.exceptions.VobjectsError: see :func:`find`
     """
+    modules = {module.partition(':')[0] for module in modules}
     packages = {module.partition('.')[0] for module in modules}
     declared = [
         find(point.name)
@@ -171,5 +177,5 @@ def of_types(modules: Collection[str]) -> list[Service]:
     return [
         service
         for service in declared
-        if not set(modules).isdisjoint(service.types)
+        if not modules.isdisjoint(service.types)
     ]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors about fields that hold objects of a type that nobody registered."""
+"""Errors about fields that hold objects of a type that cannot be used.
+
+No module has registered it, or its class is not of this library.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +25,38 @@ def is_registered(name: str) -> bool:
     return bool(ovo_base.VersionedObjectRegistry.obj_classes().get(name))
 
 
+def problem(name: str) -> str:
+    """Return why objects of a type cannot be used, and the fix.
+
+    :param name: of a type that is not registered, or not as a class of this
+        library
+    """
+    if is_registered(name):
+        return (
+            f'the type {name} is a class of oslo.versionedobjects only; derive'
+            ' it from vobjects.Object, and decorate it with'
+            ' @vobjects.register'
+        )
+    return (
+        f'the type {name} is not registered; import the module that registers'
+        ' it, or correct the name in the field'
+    )
+
+
 def error(where: str, name: str) -> ovo_exception.UnsupportedObjectError:
-    """Return the error for a field that holds objects of unknown type.
+    """Return the error for a field that holds objects of such a type.
 
     :param where: ``Type.field``
-    :param name: of the type that is not registered
+    :param name: see :func:`problem`
     """
     return ovo_exception.UnsupportedObjectError(
-        f'{where}: the type {name} is not registered; import the module that'
-        ' registers it, or correct the name in the field',
-        objtype=name,
-        where=where,
+        f'{where}: {problem(name)}', objtype=name, where=where
     )
 
 
 @contextlib.contextmanager
 def named(where: str) -> Iterator[None]:
-    """Name a field in the error that its type is not registered.
+    """Name a field in the error that its type cannot be used.
 
     :raises oslo_versionedobjects.exception.UnsupportedObjectError: the code
         inside raised it; an error that names a field does not change
@@ -46,10 +64,9 @@ def named(where: str) -> Iterator[None]:
     try:
         yield
     except ovo_exception.UnsupportedObjectError as unnamed:
-        name = unnamed.kwargs.get('objtype', '')
-        if 'where' in unnamed.kwargs or is_registered(name):
+        if 'where' in unnamed.kwargs:
             raise
-        raise error(where, name) from unnamed
+        raise error(where, unnamed.kwargs.get('objtype', '')) from unnamed
 
 
 def located(

@@ -75,6 +75,14 @@ class Version(NamedTuple):
 NULL = Version()
 
 
+def as_version(version: str | Version) -> Version:
+    """Return a version that may be text.
+
+    :raises vobjects.exceptions.InvalidVersion: the text is not a version
+    """
+    return Version.parse(version) if isinstance(version, str) else version
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Maximum:
     """The highest version served at this moment.
