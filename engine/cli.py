@@ -21,7 +21,7 @@ from oslo_config import cfg
 
 from engine import db_commands
 from vobjects import exceptions
-from vobjects.cli import completion, settings
+from vobjects.cli import completion, settings, special_files
 from vobjects.cli.parser import Command, Parser, whole_number
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ SIGNAL_WITHIN = 0.5
 def _run(options: argparse.Namespace) -> int:
     from oslo_service import systemd
 
-    from vobjects.clustering.run import config_check
+    from vobjects.clustering.run import allocator, config_check
 
+    allocator.return_large_blocks()
     sources = settings.locate(options)
     conf = configuration(sources.files, sources.directories)
     if options.metrics_port is not None:
@@ -112,6 +113,7 @@ def configuration(
         default_config_dirs=list(directories),
     )
     conf.set_default('instance_uuid_format', log_context.TEXT_FORMAT)
+    special_files.check(conf)
     oslo_log.setup(conf, PROJECT)
     log_lines.protect()
     # Alembic logs the kind of database on every access.

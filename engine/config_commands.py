@@ -27,9 +27,12 @@ exit codes:
 def _check(options: argparse.Namespace) -> int:
     from engine import conf as engine_conf
     from vobjects.clustering.run import config_check
+    from vobjects.clustering.service import SERVICE
+    from vobjects.rpc import conf as rpc_conf
 
     conf = cfg.ConfigOpts()
     engine_conf.register(conf)
+    rpc_conf.register(conf)
     sources = settings.locate(options)
     conf(
         [],
@@ -41,6 +44,12 @@ def _check(options: argparse.Namespace) -> int:
     if not files:
         raise exceptions.VobjectsError(settings.nothing_found())
     findings = config_check.check(files)
+    try:
+        rpc_conf.pinned_manifest(conf, SERVICE.name)
+    except exceptions.VobjectsError as error:
+        findings.append(
+            config_check.Finding(str(error), 'upgrade_levels', rejected=True)
+        )
     code = IGNORED if findings else FINE
     unreachable = []
     if any(finding.rejected for finding in findings):

@@ -17,7 +17,7 @@ from typing import Any
 
 from vobjects import exceptions
 from vobjects.clustering import errors
-from vobjects.clustering.fields import NAME_PATTERN
+from vobjects.clustering.fields import Name
 
 #: Key in a cluster's config.
 FORMAT_KEY = 'node.name.format'
@@ -69,7 +69,7 @@ def member_name(config: Mapping[str, Any], index: int) -> str:
             f' {exceptions.cut(name_format)}.'
         )
     name = node_name(name_format, index)
-    if not re.fullmatch(NAME_PATTERN, name):
+    if not re.fullmatch(Name.PATTERN, name):
         raise errors.BadRequest(
             f'config: {FORMAT_KEY} must result in names of letters, digits and'
             f' "_.~-" only, not {exceptions.cut(name_format)}.'

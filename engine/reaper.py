@@ -10,16 +10,20 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from sqlalchemy import orm
 
 from engine import log_context, scheduler
-from engine.actions import cancellation
+from engine.actions import action_run, cancellation
 from engine.actions.runtime import Runtime
 from engine.db import actions, database, dependencies, idempotency, models
 from vobjects.rpc import fleet
 
 LOG = logging.getLogger(__name__)
+
+Item = TypeVar('Item')
 
 #: Seconds between two deletions of old call records.
 CALL_CLEANUP_INTERVAL = 60
@@ -93,19 +97,38 @@ class Reaper:
     def _take_over_all(self, dead: dict[str, str]) -> bool:
         with self._runtime.database.reader() as session:
             orphans = actions.orphans(session)
-        is_any_ready = False
-        for orphan in orphans:
+
+        def take_over(session: orm.Session, orphan: models.Action) -> bool:
             owner = orphan.owner or ''
             label = dead.get(owner, f'engine {owner[:8]}')
+            return self._take_over_action(session, orphan, f'{label} died')
 
-            def body(
-                session: orm.Session,
-                orphan: models.Action = orphan,
-                reason: str = f'{label} died',
-            ) -> bool:
-                return self._take_over_action(session, orphan, reason)
+        return self._write_each({row.id: row for row in orphans}, take_over)
 
-            is_any_ready |= self._runtime.database.write(body)
+    def _write_each(
+        self,
+        found: Mapping[str, Item],
+        change: Callable[[orm.Session, Item], bool],
+    ) -> bool:
+        """Change actions one by one: one that fails must not stop the others.
+
+        :param found: ID of an action -> what the function gets
+        :param change: returns whether an action became ready
+        :returns: whether any action did
+        """
+        is_any_ready = False
+        for id_, item in found.items():
+
+            def body(session: orm.Session, item: Item = item) -> bool:
+                return change(session, item)
+
+            try:
+                is_any_ready |= self._runtime.database.write(body)
+            except action_run.TRANSIENT_ERRORS:
+                raise
+            except Exception as error:  # noqa: BLE001 - reported
+                message = f'Could not clean up action {id_}'
+                database.log_failure(LOG, error, message)
         return is_any_ready
 
     def _take_over_action(
@@ -152,19 +175,16 @@ class Reaper:
     def _end_overdue(self) -> bool:
         with self._runtime.database.reader() as session:
             overdue = actions.overdue(session)
-        is_any_ready = False
         for action in overdue:
             LOG.warning(
                 'The action took too long', extra=log_context.log_extra(action)
             )
-
-            def body(session: orm.Session, id_: str = action.id) -> bool:
-                return cancellation.end_tree(
-                    self._runtime, session, id_, 'TIMEOUT'
-                )
-
-            is_any_ready |= self._runtime.database.write(body)
-        return is_any_ready
+        return self._write_each(
+            {action.id: action.id for action in overdue},
+            lambda session, id_: cancellation.end_tree(
+                self._runtime, session, id_, 'TIMEOUT'
+            ),
+        )
 
     def _delete_call_records(self) -> None:
         now = time.monotonic()
@@ -176,11 +196,6 @@ class Reaper:
         """Wake actions whose dependencies have all ended; a safety net."""
         with self._runtime.database.reader() as session:
             waiting = dependencies.resumable(session)
-        is_any_ready = False
-        for action_id in waiting:
-
-            def body(session: orm.Session, id_: str = action_id) -> bool:
-                return dependencies.resume_if_done(session, id_)
-
-            is_any_ready |= self._runtime.database.write(body)
-        return is_any_ready
+        return self._write_each(
+            {id_: id_ for id_ in waiting}, dependencies.resume_if_done
+        )

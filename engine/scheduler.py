@@ -31,7 +31,7 @@ from engine.actions import (
     cancellation,
 )
 from engine.actions.runtime import Runtime
-from engine.db import actions, database, locks, statements
+from engine.db import actions, database, locks, statements, work_queue
 from vobjects import exceptions
 
 LOG = logging.getLogger(__name__)
@@ -270,7 +270,7 @@ class Scheduler:
         with self._running_lock:
             turns = self._turns.copy()
         with self.runtime.database.reader() as session:
-            ids = actions.candidates(
+            ids = work_queue.candidates(
                 session, CANDIDATES_PER_QUERY, excluded, turns
             )
         self._queue.end_query(ids)
@@ -395,7 +395,7 @@ class Scheduler:
         :returns: the claimed work, or None; and whether another action became
             ready
         """
-        locked = actions.lock_claimable(session, action_id, self.owner)
+        locked = work_queue.lock_claimable(session, action_id, self.owner)
         if locked is None:
             return None, False
         action, now = locked
@@ -416,7 +416,7 @@ class Scheduler:
         )
         if decision.blocked_on is not None:
             retry_at = actions.later(now, self._lock_retry)
-            actions.block(session, action.id, decision.blocked_on, retry_at)
+            work_queue.block(session, action.id, decision.blocked_on, retry_at)
             # From the commit on, the holder may make the action ready.
             database.at_commit(
                 session,
@@ -425,7 +425,7 @@ class Scheduler:
             self.runtime.metrics.blocked(session)
             return None, is_any_ready
         is_first = action.start_time is None
-        claim = actions.claim(session, action, self.owner, now)
+        claim = work_queue.claim(session, action, self.owner, now)
         if is_first:
             self.runtime.events.started(session, action, now)
             self.runtime.metrics.started(session, action)

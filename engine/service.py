@@ -186,9 +186,11 @@ class Engine:
     def stop(self) -> None:
         """Finish running work within the stop timeout, and leave the fleet."""
         LOG.info('Engine %s stops', self.worker.id)
-        self.worker.stop_consuming()
+        # Running actions still receive wakeups, for example cancellations.
+        self.worker.drain()
         self.health.stop(self.conf.engine.stop_timeout)
         self.scheduler.stop(self.conf.engine.stop_timeout)
+        self.worker.stop_consuming()
         self.revoker.stop()
         self.purger.stop()
         self.reaper.stop()

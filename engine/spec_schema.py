@@ -165,7 +165,7 @@ class Property:
     keys: Schema | None = None
     allowed: Sequence[Any] | None = None
     max_length: int | None = None
-    minimum: int | None = None
+    minimum: float | None = None
     maximum: int | None = None
 
 

@@ -11,7 +11,9 @@
                     stages of cluster actions
     nodes, deletion_hooks
                     stages of node actions
+    node_steps      steps that these stages share
     policy_bindings  stages that attach, detach and update policies
+    attachments     a policy and a cluster, as these stages see them
     policy_checks   calls of the cluster's policies before and after an action
     node_objects    cloud objects of nodes, also of actions that end meanwhile
     node_policies   calls of the policies that track each node

@@ -270,6 +270,24 @@ class ActionRun:
             self.runtime, self.action, action_type, target_id, request
         )
 
+    def children(
+        self,
+        action_type: str,
+        request_type: type[objects.Request],
+        node_ids: Iterable[str],
+        **fields: Any,
+    ) -> list[models.Action]:
+        """Return new child actions on nodes.
+
+        :param fields: the fields of each request besides the node's ID
+        """
+        return [
+            self.child(
+                action_type, node_id, request_type(identity=node_id, **fields)
+            )
+            for node_id in node_ids
+        ]
+
     def wait(
         self,
         session: orm.Session,

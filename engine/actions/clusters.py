@@ -14,8 +14,12 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import distribution, names, sizes
-from engine.actions import action_run, deletion_hooks, policy_checks
-from engine.actions import nodes as node_actions
+from engine.actions import (
+    action_run,
+    deletion_hooks,
+    node_steps,
+    policy_checks,
+)
 from engine.db import clusters, models, nodes, quotas
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes as requests
@@ -194,7 +198,7 @@ def finish(
     if counts:
         session.flush()
         cluster.desired_capacity = nodes.count_of_cluster(session, cluster.id)
-    node_actions.evaluate(
+    node_steps.evaluate(
         session, cluster, run.action.action, run.runtime.node_limit()
     )
     failures = run.failures(session)
@@ -336,14 +340,8 @@ def deletions(
     run: action_run.ActionRun, members: Sequence[models.Node]
 ) -> list[models.Action]:
     """Return child actions that delete nodes."""
-    return [
-        run.child(
-            'NODE_DELETE',
-            node.id,
-            requests.NodeDeleteRequest(identity=node.id),
-        )
-        for node in members
-    ]
+    ids = [node.id for node in members]
+    return run.children('NODE_DELETE', requests.NodeDeleteRequest, ids)
 
 
 def shrink(
@@ -378,11 +376,5 @@ def removals(
     run: action_run.ActionRun, members: Iterable[models.Node]
 ) -> list[models.Action]:
     """Return child actions that remove nodes from their cluster."""
-    return [
-        run.child(
-            'NODE_LEAVE',
-            node.id,
-            requests.NodeLeaveRequest(identity=node.id),
-        )
-        for node in members
-    ]
+    ids = [node.id for node in members]
+    return run.children('NODE_LEAVE', requests.NodeLeaveRequest, ids)

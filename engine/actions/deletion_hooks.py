@@ -24,7 +24,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine import lifecycle_hooks
-from engine.actions import action_run, nodes, policy_checks
+from engine.actions import action_run, node_steps, nodes, policy_checks
 from engine.db import actions, clock, models
 from engine.db import nodes as node_rows
 from vobjects.clustering import consts
@@ -83,7 +83,7 @@ def _start_waiting(
     hook: Mapping[str, Any],
 ) -> None:
     nodes.check_may_leave(
-        session, nodes.get_node(run, session), run.runtime.node_limit()
+        session, node_steps.get_node(run, session), run.runtime.node_limit()
     )
     run.extend(session, _max_wait(grace, hook))
     run.pause(

@@ -11,10 +11,10 @@ from engine.actions import (
     action_run,
     deletion_hooks,
     node_objects,
+    node_steps,
     policy_checks,
 )
 from engine.actions import clusters as cluster_actions
-from engine.actions import nodes as node_actions
 from engine.db import clusters, models, nodes
 from engine.providers import base as providers
 from vobjects.clustering import errors
@@ -76,7 +76,7 @@ def _update_metadata(run: action_run.ActionRun) -> None:
 
     A failure is only logged, because the membership has changed already.
     """
-    view, profile = node_actions.begin(run)
+    view, profile = node_steps.begin(run)
     if not view.physical_id:
         return
     profile_type = run.runtime.profile_types.get(profile.type)
@@ -183,11 +183,9 @@ def replaced(run: action_run.ActionRun, session: orm.Session) -> None:
 def _joins(
     run: action_run.ActionRun, cluster_id: str, node_ids: list[str]
 ) -> list[models.Action]:
-    return [
-        run.child(
-            'NODE_JOIN',
-            node_id,
-            requests.NodeJoinRequest(identity=node_id, cluster_id=cluster_id),
-        )
-        for node_id in node_ids
-    ]
+    return run.children(
+        'NODE_JOIN',
+        requests.NodeJoinRequest,
+        node_ids,
+        cluster_id=cluster_id,
+    )

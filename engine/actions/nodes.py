@@ -17,18 +17,19 @@ from typing import Any
 from oslo_utils import strutils
 from sqlalchemy import orm
 
-from engine import sizes, spec_schema
+from engine import sizes
 from engine.actions import (
     action_run,
     container_hosts,
     node_objects,
     node_policies,
+    node_steps,
     policy_checks,
 )
-from engine.db import clock, clusters, models, nodes, statements
+from engine.db import clusters, models, nodes
 from engine.profiles import base as profiles
 from engine.providers import base as providers
-from vobjects.clustering import consts, errors
+from vobjects.clustering import consts
 
 LOG = logging.getLogger(__name__)
 
@@ -75,11 +76,11 @@ def new_values(request: Any) -> dict[str, Any]:
 def create(run: action_run.ActionRun) -> None:
     """Create the node's cloud object (NODE_CREATE)."""
     try:
-        view, profile = begin(
+        view, profile = node_steps.begin(
             run, 'CREATING', 'Creation in progress', with_host=True
         )
     except providers.ProviderError as error:
-        fail(run, str(error))
+        node_steps.fail(run, str(error))
         return
     profile_type = run.runtime.profile_types.get(profile.type)
     with node_objects.keeping(run, view, profile) as objects:
@@ -90,7 +91,7 @@ def create(run: action_run.ActionRun) -> None:
                 node_objects.properties_of(run, profile),
             )
         except providers.ProviderError as error:
-            fail(run, str(error))
+            node_steps.fail(run, str(error))
             return
         objects.append(physical_id)
         data = node_objects.data_of(run, view, profile, physical_id)
@@ -110,13 +111,15 @@ def _end_creation(
     update = node_policies.add_node(run, view.id, physical_id)
 
     def finish(session: orm.Session) -> None:
-        node = get_node(run, session)
+        node = node_steps.get_node(run, session)
         node.physical_id = physical_id
         changes = {**data, **update.changes}
         node.data = node_policies.apply_changes(node.data, changes)
         status, reason = update.status('Creation succeeded')
         nodes.set_status(node, status, reason)
-        evaluate_own_cluster(run, session, node.cluster_id, counts=True)
+        node_steps.evaluate_own_cluster(
+            run, session, node.cluster_id, counts=True
+        )
         _conclude(run, session, update, 'Node created successfully.')
 
     run.write(finish)
@@ -125,7 +128,7 @@ def _end_creation(
 def update(run: action_run.ActionRun) -> None:
     """Update a node, and its object if the profile changes (NODE_UPDATE)."""
     request = run.request
-    view, old = begin(run, 'UPDATING', 'Update in progress')
+    view, old = node_steps.begin(run, 'UPDATING', 'Update in progress')
     new_id = request.get('profile_id')
     if new_id is not None and new_id != old.id:
         new = _get_profile(run, new_id)
@@ -138,17 +141,17 @@ def update(run: action_run.ActionRun) -> None:
                 node_objects.properties_of(run, new),
             )
         except providers.ProviderError as error:
-            fail(run, str(error))
+            node_steps.fail(run, str(error))
             return
 
     def finish(session: orm.Session) -> None:
-        node = get_node(run, session)
+        node = node_steps.get_node(run, session)
         if new_id is not None:
             node.profile_id = new_id
         for column, value in new_values(request).items():
             setattr(node, column, value)
         nodes.set_status(node, 'ACTIVE', 'Update succeeded')
-        evaluate_own_cluster(run, session, node.cluster_id)
+        node_steps.evaluate_own_cluster(run, session, node.cluster_id)
         policy_checks.check_after(run, session, 'Node updated successfully.')
 
     run.write(finish)
@@ -172,13 +175,15 @@ def delete(run: action_run.ActionRun) -> None:
         if not decided.get('destroy_after_deletion', True):
             cluster_id, node.cluster_id, node.index = node.cluster_id, None, -1
             counts = decided['reduce_desired_capacity']
-            evaluate_own_cluster(run, session, cluster_id, counts=counts)
+            node_steps.evaluate_own_cluster(
+                run, session, cluster_id, counts=counts
+            )
             policy_checks.check_after(run, session, 'Node left its cluster.')
             return None
         nodes.set_status(node, 'DELETING', 'Deletion in progress')
         return (
             container_hosts.node_view(session, node),
-            _find_profile(session, node.profile_id),
+            node_steps.find_profile(session, node.profile_id),
             _stops_first(run, session, node),
         )
 
@@ -189,7 +194,7 @@ def delete(run: action_run.ActionRun) -> None:
     try:
         _delete_object(run, view, profile, is_stopped_first=is_stopped_first)
     except providers.ProviderError as error:
-        fail(run, str(error))
+        node_steps.fail(run, str(error))
         return
 
     def finish(session: orm.Session) -> None:
@@ -201,7 +206,9 @@ def delete(run: action_run.ActionRun) -> None:
             session.flush()
             decided = policy_checks.decisions(run, 'deletion')
             counts = decided.get('reduce_desired_capacity', True)
-            evaluate_own_cluster(run, session, cluster_id, counts=counts)
+            node_steps.evaluate_own_cluster(
+                run, session, cluster_id, counts=counts
+            )
         policy_checks.check_after(run, session, 'Node deleted successfully.')
 
     run.write(finish)
@@ -261,20 +268,20 @@ def _stop(
 
 def check(run: action_run.ActionRun) -> None:
     """Check the health of the cloud object (NODE_CHECK)."""
-    view, profile = begin(run)
+    view, profile = node_steps.begin(run)
     profile_type = run.runtime.profile_types.get(profile.type)
     try:
         failure = profile_type.check(
             node_objects.cloud_of(run, view, profile), view
         )
     except providers.ProviderError as error:
-        fail(run, str(error))
+        node_steps.fail(run, str(error))
         return
 
     def finish(session: orm.Session) -> None:
-        node = get_node(run, session)
+        node = node_steps.get_node(run, session)
         _set_health(node, failure)
-        evaluate_own_cluster(run, session, node.cluster_id)
+        node_steps.evaluate_own_cluster(run, session, node.cluster_id)
         policy_checks.check_after(run, session, 'Node check completed.')
 
     run.write(finish)
@@ -283,7 +290,7 @@ def check(run: action_run.ActionRun) -> None:
 def recover(run: action_run.ActionRun) -> None:
     """Recover the cloud object, with RECREATE by default (NODE_RECOVER)."""
     request = run.request
-    view, profile = begin(run)
+    view, profile = node_steps.begin(run)
     profile_type = run.runtime.profile_types.get(profile.type)
     properties = node_objects.properties_of(run, profile)
     operation = request.get('operation') or 'RECREATE'
@@ -302,14 +309,14 @@ def recover(run: action_run.ActionRun) -> None:
             )
             return
         before = view
-        view, profile = begin(
+        view, profile = node_steps.begin(
             run,
             'RECOVERING',
             'Recovery in progress',
             with_host=operation == 'RECREATE',
         )
     except providers.ProviderError as error:
-        fail(run, str(error))
+        node_steps.fail(run, str(error))
         return
     if view.host != before.host:
         _delete_from_old_host(cloud, profile_type, before)
@@ -319,7 +326,7 @@ def recover(run: action_run.ActionRun) -> None:
                 cloud, view, properties, operation, parameters
             )
         except providers.ProviderError as error:
-            fail(run, str(error))
+            node_steps.fail(run, str(error))
             return
         objects.append(physical_id)
         data = {}
@@ -347,7 +354,7 @@ def _end_recovery(
     update = node_policies.add_node(run, view.id, physical_id)
 
     def finish(session: orm.Session) -> None:
-        node = get_node(run, session)
+        node = node_steps.get_node(run, session)
         changes = {**data, **update.changes}
         node.data = node_policies.apply_changes(node.data, changes)
         if node.physical_id != physical_id:
@@ -355,7 +362,7 @@ def _end_recovery(
             node.physical_id = physical_id
         status, status_reason = update.status(reason)
         nodes.set_status(node, status, status_reason)
-        evaluate_own_cluster(run, session, node.cluster_id)
+        node_steps.evaluate_own_cluster(run, session, node.cluster_id)
         _conclude(run, session, update, 'Node recovered successfully.')
 
     run.write(finish)
@@ -396,75 +403,9 @@ def check_may_leave(
         bounds.check_size(size - 1)
 
 
-# Parts of the stages
-
-
-def begin(
-    run: action_run.ActionRun,
-    status: str | None = None,
-    reason: str = '',
-    *,
-    with_host: bool = False,
-) -> tuple[profiles.NodeView, models.Profile]:
-    """Record the beginning of an action; return the node and its profile.
-
-    :param status: the new status of the node; None: unchanged
-    :param with_host: whether to assign a host, if the profile type needs one
-    :raises engine.providers.base.ProviderError: no host is available
-    """
-
-    def body(
-        session: orm.Session,
-    ) -> tuple[profiles.NodeView, models.Profile]:
-        node = get_node(run, session)
-        if status is not None:
-            nodes.set_status(node, status, reason)
-        profile = _find_profile(session, node.profile_id)
-        profile_type = run.runtime.profile_types.get(profile.type)
-        if with_host and profile_type.on_hosts:
-            properties = node_objects.properties_of(run, profile)
-            properties = spec_schema.with_defaults(
-                profile_type.properties, properties
-            )
-            container_hosts.assign(session, node, properties)
-        return container_hosts.node_view(session, node), profile
-
-    return run.write(body)
-
-
-def fail(run: action_run.ActionRun, reason: str) -> None:
-    """Fail the action, and set the node's status to ERROR."""
-
-    def body(session: orm.Session) -> None:
-        node = get_node(run, session)
-        nodes.set_status(node, 'ERROR', reason)
-        evaluate_own_cluster(run, session, node.cluster_id)
-        run.fail(session, reason)
-
-    run.write(body)
-
-
-def get_node(run: action_run.ActionRun, session: orm.Session) -> models.Node:
-    """Return the node.
-
-    :raises vobjects.clustering.errors.ResourceNotFound: the node was deleted
-    """
-    node = nodes.get(session, run.action.target)
-    if node is None:
-        raise errors.ResourceNotFound(f'The node {run.action.target} is gone.')
-    return node
-
-
 def _get_profile(run: action_run.ActionRun, profile_id: str) -> models.Profile:
     with run.runtime.database.reader() as session:
-        return _find_profile(session, profile_id)
-
-
-def _find_profile(session: orm.Session, profile_id: str) -> models.Profile:
-    profile = statements.row(session, models.Profile, profile_id)
-    if profile is None:
-        raise errors.ResourceNotFound(f'The profile {profile_id} is gone.')
-    return profile
+        return node_steps.find_profile(session, profile_id)
 
 
 def _set_health(node: models.Node, failure: str) -> None:
@@ -475,49 +416,6 @@ def _set_health(node: models.Node, failure: str) -> None:
         nodes.set_status(node, 'WARNING', reason)
     else:
         nodes.set_status(node, 'ACTIVE', 'Check: Node is ACTIVE.')
-
-
-def evaluate_own_cluster(
-    run: action_run.ActionRun,
-    session: orm.Session,
-    cluster_id: str | None,
-    *,
-    counts: bool = False,
-) -> None:
-    """Evaluate the node's cluster, unless a parent action does.
-
-    :param counts: whether the number of nodes becomes the desired capacity
-    """
-    if cluster_id is None or run.action.cause != consts.CAUSE_REQUEST:
-        return
-    session.flush()
-    cluster = clusters.lock(session, cluster_id)
-    if cluster is None:
-        return
-    if counts:
-        cluster.desired_capacity = nodes.count_of_cluster(session, cluster_id)
-    evaluate(session, cluster, run.action.action, run.runtime.node_limit())
-
-
-def evaluate(
-    session: orm.Session,
-    cluster: models.Cluster,
-    operation: str,
-    limit: int,
-) -> None:
-    """Set a cluster's status according to its nodes.
-
-    Flush changes of the nodes before you call it.
-    """
-    status, reason = sizes.cluster_status(
-        operation,
-        nodes.count_of_cluster(session, cluster.id, status='ACTIVE'),
-        cluster.desired_capacity,
-        sizes.Bounds(cluster.min_size, cluster.max_size, limit),
-    )
-    clusters.set_status(cluster, status, reason)
-    if status == 'ACTIVE' and cluster.created_at is None:
-        cluster.created_at = clock.utcnow()
 
 
 def _delete_from_old_host(

@@ -8,9 +8,8 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.actions import action_run, node_objects
+from engine.actions import action_run, node_objects, node_steps
 from engine.actions import clusters as cluster_actions
-from engine.actions import nodes as node_actions
 from engine.db import find, models, nodes
 from engine.providers import base as providers
 from vobjects.clustering.requests import nodes as requests
@@ -21,7 +20,7 @@ from vobjects.clustering.requests import nodes as requests
 def operate(run: action_run.ActionRun) -> None:
     """Run an operation on a node's cloud object."""
     request = run.request
-    view, profile = node_actions.begin(
+    view, profile = node_steps.begin(
         run, 'OPERATING', f"Operation '{request.operation}' in progress"
     )
     parameters = request.get('params') or {}
@@ -36,15 +35,15 @@ def operate(run: action_run.ActionRun) -> None:
             parameters,
         )
     except providers.ProviderError as error:
-        node_actions.fail(run, str(error))
+        node_steps.fail(run, str(error))
         return
 
     def finish(session: orm.Session) -> None:
-        node = node_actions.get_node(run, session)
+        node = node_steps.get_node(run, session)
         nodes.set_status(
             node, 'ACTIVE', f"Operation '{request.operation}' succeeded"
         )
-        node_actions.evaluate_own_cluster(run, session, node.cluster_id)
+        node_steps.evaluate_own_cluster(run, session, node.cluster_id)
         run.succeed(
             session, f"Node operation '{request.operation}' succeeded."
         )
@@ -64,20 +63,14 @@ def operate_all(run: action_run.ActionRun, session: orm.Session) -> None:
         'OPERATING',
         f"Operation '{request.operation}' in progress",
     )
-    children = [
-        run.child(
-            'NODE_OPERATION',
-            node_id,
-            requests.NodeOperationRequest(
-                identity=node_id,
-                operation=request.operation,
-                params=request.get('params') or {},
-            ),
-        )
-        for node_id in matching_nodes(
-            session, cluster.id, request.get('filters') or {}
-        )
-    ]
+    filters = request.get('filters') or {}
+    children = run.children(
+        'NODE_OPERATION',
+        requests.NodeOperationRequest,
+        matching_nodes(session, cluster.id, filters),
+        operation=request.operation,
+        params=request.get('params') or {},
+    )
     cluster_actions.wait(run, session, children, operated)
 
 

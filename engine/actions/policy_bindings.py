@@ -15,17 +15,17 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlalchemy import orm
 
-from engine.actions import action_run, node_policies
+from engine.actions import action_run, attachments, node_policies
 from engine.actions import clusters as cluster_actions
-from engine.db import actions, clusters, models, nodes
+from engine.db import actions, clusters, models
 from engine.policies import base
 from engine.providers import base as providers
-from vobjects.clustering import consts, errors
+from vobjects.clustering import consts
 
 LOG = logging.getLogger(__name__)
 
@@ -35,25 +35,6 @@ PLAN = 'planned'
 
 #: Name of the stage that reverts an attachment.
 UNDO = 'undo'
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Attachment:
-    """A policy, a cluster and its nodes, as they were when the action began.
-
-    :ivar binding: while attaching, a binding that is not in the database yet
-    """
-
-    policy_type: base.PolicyType
-    target: base.AttachmentTarget
-    binding: models.ClusterPolicy
-    members: Sequence[models.Node]
-
-    @property
-    def attached(self) -> base.AttachedPolicy:
-        return base.AttachedPolicy(
-            self.target.policy, self.binding, self.target.properties
-        )
 
 
 # CLUSTER_ATTACH_POLICY
@@ -102,12 +83,12 @@ def undo_attach(run: action_run.ActionRun) -> None:
     """Delete the resources of an attachment that is ended from outside."""
     cloud = run.cloud
     attachment = run.write(
-        lambda session: _load_new(
+        lambda session: attachments.load_new(
             run,
             session,
             cloud,
             cluster_actions.lock_cluster(run, session),
-            _get_policy(run, session),
+            attachments.get_policy(run, session),
         )
     )
     changes: node_policies.Changes = {}
@@ -126,15 +107,15 @@ def undo_attach(run: action_run.ActionRun) -> None:
 
 def _prepare(
     run: action_run.ActionRun, session: orm.Session, cloud: providers.Provider
-) -> _Attachment | None:
+) -> attachments.Attachment | None:
     cluster = cluster_actions.lock_cluster(run, session)
-    policy = _get_policy(run, session)
+    policy = attachments.get_policy(run, session)
     if clusters.get_binding(session, cluster.id, policy.id) is not None:
         run.succeed(session, 'Policy already attached.')
         return None
-    attachment = _load_new(run, session, cloud, cluster, policy)
+    attachment = attachments.load_new(run, session, cloud, cluster, policy)
     try:
-        _check_attachable(run, session, attachment)
+        attachments.check_attachable(run, session, attachment)
     except base.PolicyCheckError as refusal:
         run.fail(session, str(refusal))
         return None
@@ -142,7 +123,7 @@ def _prepare(
 
 
 def _stored_plan(
-    run: action_run.ActionRun, attachment: _Attachment
+    run: action_run.ActionRun, attachment: attachments.Attachment
 ) -> Mapping[str, Any]:
     """Return the plan of the first attempt, or make one and store it."""
     data = run.action.data
@@ -160,7 +141,7 @@ def _stored_plan(
 
 
 def _create_resources(
-    attachment: _Attachment,
+    attachment: attachments.Attachment,
     plan: Mapping[str, Any],
     changes: node_policies.Changes,
 ) -> None:
@@ -179,7 +160,7 @@ def _create_resources(
 
 
 def _add_nodes(
-    attachment: _Attachment, changes: node_policies.Changes
+    attachment: attachments.Attachment, changes: node_policies.Changes
 ) -> None:
     node_policies.add_nodes(
         attachment.target.cloud,
@@ -191,7 +172,7 @@ def _add_nodes(
 
 
 def _delete_resources(
-    attachment: _Attachment, changes: node_policies.Changes
+    attachment: attachments.Attachment, changes: node_policies.Changes
 ) -> None:
     """Delete the resources of an attachment that failed.
 
@@ -209,7 +190,9 @@ def _delete_resources(
     attachment.policy_type.detach(attachment.target, attachment.binding.data)
 
 
-def _clean_up(attachment: _Attachment, step: Callable[[], None]) -> str:
+def _clean_up(
+    attachment: attachments.Attachment, step: Callable[[], None]
+) -> str:
     """Try to find or delete resources.
 
     :returns: why some resources may be left; empty if none is
@@ -241,7 +224,9 @@ def _is_over(run: action_run.ActionRun) -> bool:
 def detach(run: action_run.ActionRun) -> None:
     """Delete the policy's resources, and unbind the policy."""
     cloud = run.cloud
-    attachment = run.write(lambda session: _load_existing(run, session, cloud))
+    attachment = run.write(
+        lambda session: attachments.load_existing(run, session, cloud)
+    )
     if attachment is None:
         return
     try:
@@ -258,20 +243,8 @@ def detach(run: action_run.ActionRun) -> None:
     run.write(finish)
 
 
-def _load_existing(
-    run: action_run.ActionRun, session: orm.Session, cloud: providers.Provider
-) -> _Attachment | None:
-    cluster = cluster_actions.lock_cluster(run, session)
-    policy = _get_policy(run, session)
-    binding = clusters.get_binding(session, cluster.id, policy.id)
-    if binding is None:
-        run.fail(session, 'Policy not attached.')
-        return None
-    return _load(run, session, cloud, cluster, policy, binding)
-
-
 def _detach_resources(
-    run: action_run.ActionRun, attachment: _Attachment
+    run: action_run.ActionRun, attachment: attachments.Attachment
 ) -> node_policies.Changes:
     """Delete a policy's cloud resources.
 
@@ -291,7 +264,7 @@ def _detach_resources(
 
 def _delete_binding(
     session: orm.Session,
-    attachment: _Attachment,
+    attachment: attachments.Attachment,
     changes: node_policies.Changes,
 ) -> None:
     node_policies.save_changes(session, changes)
@@ -308,7 +281,9 @@ def _delete_binding(
 def update(run: action_run.ActionRun) -> None:
     """Enable or disable the policy; enabling it adds the nodes."""
     cloud = run.cloud
-    attachment = run.write(lambda session: _load_existing(run, session, cloud))
+    attachment = run.write(
+        lambda session: attachments.load_existing(run, session, cloud)
+    )
     if attachment is None:
         return
     enabled = run.request.get('enabled')
@@ -348,7 +323,9 @@ def undo_update_stage(action: models.Action) -> str | None:
 def undo_update(run: action_run.ActionRun) -> None:
     """Remove the nodes that an enabling added before it was ended."""
     cloud = run.cloud
-    attachment = run.write(lambda session: _load_existing(run, session, cloud))
+    attachment = run.write(
+        lambda session: attachments.load_existing(run, session, cloud)
+    )
     if attachment is None:
         return
     changes: node_policies.Changes = {}
@@ -367,7 +344,7 @@ def undo_update(run: action_run.ActionRun) -> None:
 
 
 def _remove_added_nodes(
-    attachment: _Attachment, changes: node_policies.Changes
+    attachment: attachments.Attachment, changes: node_policies.Changes
 ) -> None:
     for node in node_policies.changed_nodes(attachment.members, changes):
         attachment.policy_type.remove_node(
@@ -392,7 +369,7 @@ def detach_first(stage: action_run.Stage) -> action_run.Stage:
     return release
 
 
-def _load_all(run: action_run.ActionRun) -> list[_Attachment]:
+def _load_all(run: action_run.ActionRun) -> list[attachments.Attachment]:
     """Return the policies of a cluster that is about to be deleted."""
     with run.runtime.database.reader() as session:
         bound = list(clusters.bindings(session, run.action.target))
@@ -402,14 +379,14 @@ def _load_all(run: action_run.ActionRun) -> list[_Attachment]:
     with run.runtime.database.reader() as session:
         cluster = session.get(models.Cluster, run.action.target)
         return [
-            _load(run, session, cloud, cluster, policy, binding)
+            attachments.load(run, session, cloud, cluster, policy, binding)
             for binding, policy in bound
             if cluster is not None
         ]
 
 
 def _detach_before_deletion(
-    run: action_run.ActionRun, attachment: _Attachment
+    run: action_run.ActionRun, attachment: attachments.Attachment
 ) -> None:
     try:
         changes = _detach_resources(run, attachment)
@@ -434,88 +411,3 @@ def keep_status(
     session: orm.Session, action: models.Action, reason: str
 ) -> None:
     """Leave the cluster's status, because its nodes did not change."""
-
-
-def _load_new(
-    run: action_run.ActionRun,
-    session: orm.Session,
-    cloud: providers.Provider,
-    cluster: models.Cluster,
-    policy: models.Policy,
-) -> _Attachment:
-    """Return an attachment with a new binding.
-
-    The ID of the action is the ID of the binding, so all attempts agree on it.
-    """
-    binding = models.ClusterPolicy(
-        id=run.action.id,
-        cluster_id=cluster.id,
-        policy_id=policy.id,
-        priority=run.runtime.policy_types.get(policy.type).priority,
-        enabled=run.request.get('enabled') is not False,
-        data={},
-    )
-    return _load(run, session, cloud, cluster, policy, binding)
-
-
-def _load(
-    run: action_run.ActionRun,
-    session: orm.Session,
-    cloud: providers.Provider,
-    cluster: models.Cluster,
-    policy: models.Policy,
-    binding: models.ClusterPolicy,
-) -> _Attachment:
-    policy_type = run.runtime.policy_types.get(policy.type)
-    target = base.AttachmentTarget(
-        conf=run.runtime.conf,
-        cloud=cloud,
-        key=binding.id,
-        cluster=cluster,
-        profile=session.get_one(models.Profile, cluster.profile_id),
-        policy=policy,
-        properties=run.runtime.policy_types.properties_of(
-            policy.type, policy.spec
-        ),
-    )
-    return _Attachment(
-        policy_type, target, binding, nodes.of_cluster(session, cluster.id)
-    )
-
-
-def _get_policy(
-    run: action_run.ActionRun, session: orm.Session
-) -> models.Policy:
-    policy = session.get(models.Policy, run.request.policy_id)
-    if policy is None:
-        raise errors.ResourceNotFound(
-            f'The policy {run.request.policy_id} is gone.'
-        )
-    return policy
-
-
-def _check_attachable(
-    run: action_run.ActionRun, session: orm.Session, attachment: _Attachment
-) -> None:
-    """Check that a policy can be attached to the cluster.
-
-    :raises engine.policies.base.PolicyCheckError: with the reason
-    """
-    policy_type, cluster = attachment.policy_type, attachment.target.cluster
-    name = run.runtime.profile_types.get(attachment.target.profile.type).name
-    if (
-        policy_type.profile_types != base.ANY
-        and name not in policy_type.profile_types
-    ):
-        raise base.PolicyCheckError(
-            f'Policy not applicable on profile type: {name}'
-        )
-    if not policy_type.singleton:
-        return
-    for _, other in clusters.bindings(session, cluster.id):
-        if other.type.rpartition('-')[0] == policy_type.name:
-            raise base.PolicyCheckError(
-                f'Only one instance of policy type ({policy_type.name}) can be'
-                f' attached to a cluster, but another instance ({other.id})'
-                f' is found attached to the cluster ({cluster.id}) already.'
-            )

@@ -50,15 +50,14 @@ def repair(run: action_run.ActionRun, session: orm.Session) -> None:
             **(policy_checks.decisions(run, 'health').get('request') or {}),
             **fields,
         }
-    children = [
-        run.child(
-            'NODE_RECOVER',
-            node.id,
-            requests.NodeRecoverRequest(identity=node.id, **fields),
-        )
+    ids = [
+        node.id
         for node in nodes.of_cluster(session, run.action.target)
         if node.status != 'ACTIVE' and node.id not in unchecked
     ]
+    children = run.children(
+        'NODE_RECOVER', requests.NodeRecoverRequest, ids, **fields
+    )
     cluster_actions.wait(run, session, children, refit, unknown)
 
 
@@ -86,11 +85,5 @@ def recovered(run: action_run.ActionRun, session: orm.Session) -> None:
 def _checks(
     run: action_run.ActionRun, session: orm.Session
 ) -> list[models.Action]:
-    return [
-        run.child(
-            'NODE_CHECK',
-            node.id,
-            requests.NodeCheckRequest(identity=node.id),
-        )
-        for node in nodes.of_cluster(session, run.action.target)
-    ]
+    ids = [node.id for node in nodes.of_cluster(session, run.action.target)]
+    return run.children('NODE_CHECK', requests.NodeCheckRequest, ids)

@@ -50,16 +50,12 @@ def update(run: action_run.ActionRun, session: orm.Session) -> None:
 def batch(run: action_run.ActionRun, session: orm.Session) -> None:
     """Update the nodes of the next batch."""
     begun = run.action.data.get(BATCHES_BEGUN, 0)
-    children = [
-        run.child(
-            'NODE_UPDATE',
-            node.id,
-            requests.NodeUpdateRequest(
-                identity=node.id, profile_id=run.request.profile_id
-            ),
-        )
-        for node in _batch(run, session, begun)
-    ]
+    children = run.children(
+        'NODE_UPDATE',
+        requests.NodeUpdateRequest,
+        [node.id for node in _batch(run, session, begun)],
+        profile_id=run.request.get('profile_id'),
+    )
     run.action.data = {**run.action.data, BATCHES_BEGUN: begun + 1}
     cluster_actions.wait(run, session, children, go_on)
 

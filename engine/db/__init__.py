@@ -3,7 +3,9 @@
 
 ::
 
-    database       connections and transactions
+    database       transactions
+    connections    connections, with the settings of each kind of database
+    reachability   detects, translates and logs outages
     writer_queue   a fair queue of writers to an SQLite file
     refusals       errors of databases that accept no changes
     models         the tables
@@ -15,11 +17,12 @@
 
     clusters, nodes, quotas, trusts, credentials, health, ledger
                    statements about these rows
-    actions, dependencies, locks
+    actions, work_queue, dependencies, locks
                    the state of actions
     find, related, paging
                    find rows, their related rows, and pages of a list
     idempotency    recorded responses of calls
+    stored         the columns with versioned objects
     purge          delete old actions and events
 
 Most functions take a session, so that callers can combine several of them in

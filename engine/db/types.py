@@ -3,7 +3,7 @@
 
 One of them is that of the library's ledger.
 
-A text that is no JSON object, for example after a mistake in an SQL shell, is
+A value that is no JSON object, for example after a mistake in an SQL shell, is
 read as :data:`UNREADABLE`, so that it harms no other row.
 """
 
@@ -52,8 +52,10 @@ class TimeText(types.UserDefinedType[str]):
         return _time_of_text if dialect.name == 'sqlite' else _time_of
 
 
-def _time_of_text(value: str | None) -> str | None:
-    return value and f'{value[:10]}T{value[11:19]}Z'
+def _time_of_text(value: Any) -> Any:
+    if value.__class__ is not str:  # null, or a mistake in an SQL shell
+        return value
+    return f'{value[:10]}T{value[11:19]}Z'
 
 
 def _time_of(value: datetime.datetime | None) -> str | None:
@@ -71,7 +73,7 @@ class JsonObject(Json):
             return None
         try:
             parsed = super().process_result_value(value, dialect)
-        except ValueError:
+        except (AttributeError, ValueError):
             parsed = None
         return parsed if isinstance(parsed, dict) else dict(UNREADABLE)
 
@@ -92,9 +94,11 @@ _EMPTY = wire.RawJson(b'{}')
 _check = msgspec.json.Decoder(dict[str, wire.RawJson]).decode
 
 
-def _written(value: str | None) -> Any:
+def _written(value: Any) -> Any:
     if value is None:
         return None
+    if value.__class__ is not str:
+        return wire.RawJson(wire.dumps(UNREADABLE))
     if value == '{}':  # as in most rows
         return _EMPTY
     try:

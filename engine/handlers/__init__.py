@@ -22,6 +22,7 @@ project; administrators see those of all projects if they request it.
                  nodes
     policies     handlers for policies and policy types
     profiles     handlers for profiles and profile types
+    queueing     base class of the handlers that queue actions
     receivers    handlers for receivers, and for webhooks that start their
                  actions
     services     handlers for the service itself: its processes and its build

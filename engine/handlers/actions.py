@@ -41,11 +41,7 @@ class ActionHandlers(common.Handlers):
         self, context: Any, request: requests.ActionGetRequest
     ) -> resources.Action:
         """Return an action."""
-        with self.runtime.database.read_connection() as connection:
-            resource: resources.Action = VIEW.get(
-                connection, context, request.identity
-            )
-            return resource
+        return VIEW.get(self.runtime.database, context, request.identity)
 
     @handles(requests.ActionUpdateRequest)
     def update(

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import orm
@@ -13,14 +12,13 @@ from engine.actions import deletion_hooks, policy_checks
 from engine.db import (
     actions,
     clock,
-    database,
     find,
     models,
     nodes,
     quotas,
     statements,
 )
-from engine.handlers import common
+from engine.handlers import common, queueing
 from engine.policies import base as policy_base
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import clusters as requests
@@ -28,103 +26,8 @@ from vobjects.rpc.server import handles
 
 CLUSTER = models.Cluster
 
-#: Raises an error, in the queueing transaction, if the action is impossible.
-Precondition = Callable[[orm.Session, models.Cluster], common.Resolved | None]
 
-#: Returns the number of nodes that the action will add, or 0 if the action
-#: decides that; raises an error if the action is impossible.
-Growth = Callable[[orm.Session, models.Cluster], int]
-
-
-class ClusterActionHandlers(common.Handlers):
-    """Shared base of handlers that queue actions on clusters."""
-
-    def bounds(self, cluster: models.Cluster) -> sizes.Bounds:
-        """Return the limits of a cluster's size."""
-        return sizes.Bounds(
-            cluster.min_size, cluster.max_size, self.runtime.node_limit()
-        )
-
-    def queue_action(
-        self,
-        context: Any,
-        action_name: str,
-        request: Any,
-        check: Precondition = lambda session, cluster: None,
-        growth: Growth = lambda session, cluster: 0,
-    ) -> resources.Accepted:
-        """Queue an action on the cluster that a request names.
-
-        :param check: raises an error if the action is impossible; may return
-            values for the action in place of those in the request
-        :param growth: called after ``check``
-        """
-
-        def body(session: orm.Session) -> resources.Accepted:
-            cluster = common.lock_cluster(session, context, request.identity)
-            resolved = check(session, cluster)
-            more = growth(session, cluster)
-            accepted = self.accepted(
-                session, context, action_name, cluster, request, resolved
-            )
-            self.check_node_quota_last(session, cluster.project, more)
-            return accepted
-
-        return self.write(body)
-
-    def check_node_quota_last(
-        self, session: orm.Session, project: str | None, more: int
-    ) -> None:
-        """Reject, before the commit, an action that would add too many nodes.
-
-        The action checks this again, because other actions may add nodes
-        before it runs.
-
-        :param more: the number of nodes that the action adds
-        :raises vobjects.clustering.errors.OverQuota: states the numbers
-        """
-        limit = self.runtime.conf.engine.max_nodes_per_project
-        database.before_commit(
-            session,
-            lambda last: quotas.check_growth(
-                last, models.Node, project, more, limit
-            ),
-        )
-
-    def accepted(
-        self,
-        session: orm.Session,
-        context: Any,
-        action_name: str,
-        cluster: models.Cluster,
-        request: Any,
-        resolved: common.Resolved | None = None,
-    ) -> resources.Accepted:
-        """Queue an action on a cluster whose row is locked."""
-        action = self.queue(
-            session,
-            context,
-            action_name,
-            cluster,
-            request,
-            cluster=cluster,
-            resolved=resolved,
-        )
-        resource = common.cluster_resources(session, [cluster])[0]
-        return resources.Accepted(
-            action=action.id, cluster=resource, node=None
-        )
-
-    def write(
-        self, body: Callable[[orm.Session], resources.Accepted]
-    ) -> resources.Accepted:
-        """Run a transaction that queues an action, and announce the action."""
-        accepted = self.commit(body)
-        self.runtime.wake(accepted.action)
-        return accepted
-
-
-class ClusterHandlers(ClusterActionHandlers):
+class ClusterHandlers(queueing.ActionHandlers):
     """Handle requests for clusters."""
 
     @handles(requests.ClusterListRequest)
@@ -140,11 +43,9 @@ class ClusterHandlers(ClusterActionHandlers):
         self, context: Any, request: requests.ClusterGetRequest
     ) -> resources.Cluster:
         """Return a cluster."""
-        with self.runtime.database.read_connection() as connection:
-            cluster: resources.Cluster = common.CLUSTER_VIEW.get(
-                connection, context, request.identity
-            )
-            return cluster
+        return common.CLUSTER_VIEW.get(
+            self.runtime.database, context, request.identity
+        )
 
     @handles(requests.ClusterCreateRequest)
     def create(
@@ -186,14 +87,13 @@ class ClusterHandlers(ClusterActionHandlers):
                 domain=context.domain_id,
             )
             statements.insert(session, [cluster])
-            action = self.queue(
+            action_id = self.queue(
                 session,
                 context,
                 'CLUSTER_CREATE',
                 cluster,
                 request,
-                cluster=cluster,
-                resolved={'profile_id': profile.id},
+                {'profile_id': profile.id},
             )
             quotas.check_last(
                 session,
@@ -202,9 +102,11 @@ class ClusterHandlers(ClusterActionHandlers):
                 self.runtime.conf.engine.max_clusters_per_project,
             )
             self.check_node_quota_last(session, context.project_id, desired)
-            resource = common.cluster_resource(cluster, profile.name, [], [])
+            resource = common.CLUSTER_VIEW.from_entity(
+                cluster, profile_name=profile.name, nodes=[], policies=[]
+            )
             return resources.Accepted(
-                action=action.id, cluster=resource, node=None
+                action=action_id, cluster=resource, node=None
             )
 
         return self.write(body)
@@ -218,7 +120,7 @@ class ClusterHandlers(ClusterActionHandlers):
 
         def check(
             session: orm.Session, cluster: models.Cluster
-        ) -> common.Resolved:
+        ) -> queueing.Resolved:
             if cluster.status == 'ERROR':
                 raise errors.FeatureNotSupported(
                     'Updating a cluster in error state is not supported.'
@@ -236,24 +138,9 @@ class ClusterHandlers(ClusterActionHandlers):
             ]
             if 'profile_only' in request:
                 changed.append('profile_only')
-            resolved: dict[str, str] = {}
-            profile_identity = request.get('profile_id')
-            if profile_identity is not None:
-                profile = common.find_profile(
-                    session, context, profile_identity
-                )
-                reject_other_profile_type(
-                    session,
-                    cluster.profile_id,
-                    profile,
-                    'Cannot update a cluster to a different profile type',
-                )
-                resolved['profile_id'] = profile.id
-                if profile.id != cluster.profile_id:
-                    changed.append('profile_id')
-            if not changed:
-                raise errors.BadRequest('No property needs an update.')
-            return resolved
+            return queueing.resolve_update(
+                session, context, request, cluster, changed
+            )
 
         return self.queue_action(context, 'CLUSTER_UPDATE', request, check)
 
@@ -321,7 +208,7 @@ class ClusterHandlers(ClusterActionHandlers):
                     cluster.desired_capacity + sign * count
                 )
             if not self.queue_conflicts:
-                common.reject_conflict(session, action_name, cluster)
+                queueing.reject_conflict(session, action_name, cluster)
                 self._reject_in_cooldown(session, cluster, action_name)
 
         def growth(session: orm.Session, cluster: models.Cluster) -> int:
@@ -405,24 +292,6 @@ class ClusterHandlers(ClusterActionHandlers):
         if self.runtime.database.write(body):
             self.runtime.wake()
         return resources.Accepted(action=token, cluster=None, node=None)
-
-
-def reject_other_profile_type(
-    session: orm.Session, old_id: str, new: models.Profile, message: str
-) -> None:
-    """Reject a change to a profile of another type.
-
-    :param message: beginning of the error message
-    :raises vobjects.clustering.errors.BadRequest: names both types
-    """
-    old = session.get(models.Profile, old_id)
-    if old is None:
-        raise find.not_found(models.Profile, old_id)
-    if old.type != new.type:
-        raise errors.BadRequest.advised(
-            f'{message}, operation aborted.',
-            f'Profile {new.id} is of type {new.type}, not {old.type}.',
-        )
 
 
 def _check_config(request: Any) -> None:

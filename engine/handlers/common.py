@@ -3,24 +3,21 @@
 
 from __future__ import annotations
 
-import copy
+import contextlib
 import datetime
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.actions import action_factory, container_hosts
+from engine.actions import container_hosts
 from engine.actions.runtime import Runtime
 from engine.db import (
     actions,
-    clusters,
     find,
     idempotency,
-    locks,
     models,
-    nodes,
     related,
     statements,
 )
@@ -35,25 +32,15 @@ BUSY_STATUSES = ('CREATING', 'UPDATING', 'DELETING', 'RECOVERING')
 
 Response = TypeVar('Response')
 
-#: IDs in place of the names in a request: field -> value. A check in a
-#: transaction returns them; it must not write them into the request, because
-#: the transaction may run twice.
-Resolved = Mapping[str, Any]
-
 
 class Handlers:
     """Base class of the request handlers.
 
-    :param run: components of this engine
-    :param queue_conflicts: whether scaling waits for other actions instead of
-        being rejected
+    :param runtime: components of this engine
     """
 
-    def __init__(
-        self, runtime: Runtime, *, queue_conflicts: bool = False
-    ) -> None:
+    def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
-        self.queue_conflicts = queue_conflicts
 
     def commit(self, body: Callable[[orm.Session], Response]) -> Response:
         """Run a request's transaction once, even if its call is repeated.
@@ -73,81 +60,6 @@ class Handlers:
             return response
 
         return self.runtime.database.write(work_and_record)
-
-    def queue(
-        self,
-        session: orm.Session,
-        context: Any,
-        action_name: str,
-        target: models.Cluster | models.Node,
-        request: Any,
-        *,
-        cluster: models.Cluster | None,
-        resolved: Resolved | None = None,
-    ) -> models.Action:
-        """Queue an action that carries out a request.
-
-        Call :meth:`engine.actions.runtime.Runtime.wake` after the commit.
-
-        :param request: the action gets the target's ID as its identity
-        :param resolved: other values that the action gets in their place
-        :raises vobjects.clustering.errors.ResourceIsLocked: another action has
-            locked the target
-        :raises vobjects.clustering.errors.ActionConflict: the target has
-            another unfinished action
-        """
-        stored = copy.copy(request)
-        if 'identity' in request.fields:
-            stored.identity = target.id
-        for name, value in (resolved or {}).items():
-            setattr(stored, name, value)
-        # A new target has no other actions; operations wait, as in Senlin.
-        # Scaling checks for conflicts earlier, before the cooldown.
-        if not action_name.endswith(
-            ('_CREATE', '_DELETE', 'NODE_OPERATION', *consts.SCALING_ACTIONS)
-        ):
-            reject_conflict(session, action_name, target)
-        action = action_factory.from_request(
-            self.runtime,
-            context,
-            action_name,
-            target,
-            stored,
-            cluster=cluster,
-        )
-        statements.insert(session, [action])
-        return action
-
-
-def reject_conflict(
-    session: orm.Session,
-    action_name: str,
-    target: models.Cluster | models.Node,
-) -> None:
-    """Reject an action if the target is locked or has unfinished actions.
-
-    :param target: its row is locked by this transaction
-    :raises vobjects.clustering.errors.ResourceIsLocked: names the holders
-    :raises vobjects.clustering.errors.ActionConflict: names the other actions
-    """
-    holders = locks.holders(session, target.id)
-    if holders:
-        raise errors.ResourceIsLocked.advised(
-            f'{action_name} for {find.resource_name(type(target))}'
-            f" '{target.id}' cannot be completed because it is already"
-            ' locked.',
-            f'There are these action(s): {_describe(holders)}',
-        )
-    others = actions.unfinished(session, target.id)
-    if others:
-        raise errors.ActionConflict(
-            f'The {action_name} action for target {target.id} conflicts with'
-            f' the following action(s): {_describe(others)}'
-        )
-
-
-def _describe(rows: Iterable[models.Action]) -> str:
-    return ', '.join(f'{row.action} {row.id}' for row in rows)
 
 
 def reject_busy_deletion(
@@ -222,36 +134,6 @@ def reject_if_deleting(session: orm.Session, cluster: models.Cluster) -> None:
             )
 
 
-def lock_cluster(
-    session: orm.Session, context: Any, identity: str
-) -> models.Cluster:
-    """Return a cluster of the caller, with its row locked.
-
-    :raises vobjects.clustering.errors.ResourceNotFound: no cluster matches
-    :raises vobjects.clustering.errors.MultipleChoices: several clusters match
-    """
-    row = find.find(session, models.Cluster, identity, context.project_id)
-    cluster = clusters.lock(session, row.id)
-    if cluster is None:
-        raise find.not_found(models.Cluster, identity)
-    return cluster
-
-
-def lock_node(
-    session: orm.Session, context: Any, identity: str
-) -> models.Node:
-    """Return a node of the caller, with its row locked.
-
-    :raises vobjects.clustering.errors.ResourceNotFound: no node matches
-    :raises vobjects.clustering.errors.MultipleChoices: several nodes match
-    """
-    row = find.find(session, models.Node, identity, context.project_id)
-    node = nodes.lock(session, row.id)
-    if node is None:
-        raise find.not_found(models.Node, identity)
-    return node
-
-
 def find_profile(
     session: orm.Session, context: Any, identity: str
 ) -> models.Profile:
@@ -268,15 +150,23 @@ def find_profile_now(
     session: orm.Session, context: Any, identity: str
 ) -> tuple[models.Profile, datetime.datetime]:
     """Return the result of :func:`find_profile`, and the current time."""
-    try:
+    name = exceptions.cut(identity)
+    with bad_if_missing(f'The specified profile {name} could not be found.'):
         return find.find_shared_now(
             session, models.Profile, identity, context.project_id
         )
+
+
+@contextlib.contextmanager
+def bad_if_missing(message: str) -> Iterator[None]:
+    """Convert the error about a resource that a query or a body names.
+
+    :raises vobjects.clustering.errors.BadRequest: the resource does not exist
+    """
+    try:
+        yield
     except errors.ResourceNotFound:
-        raise errors.BadRequest(
-            f'The specified profile {exceptions.cut(identity)} could not be'
-            ' found.'
-        ) from None
+        raise errors.BadRequest(message) from None
 
 
 def find_visible(
@@ -388,31 +278,14 @@ def cluster_resources(
     related_values = related.of_clusters(session.connection(), ids)
     names = profile_names(session, {row.profile_id for row in rows})
     return [
-        cluster_resource(
+        CLUSTER_VIEW.from_entity(
             row,
-            names.get(row.profile_id),
-            related_values['nodes'][row.id],
-            related_values['policies'][row.id],
+            profile_name=names.get(row.profile_id),
+            nodes=related_values['nodes'][row.id],
+            policies=related_values['policies'][row.id],
         )
         for row in rows
     ]
-
-
-def cluster_resource(
-    row: models.Cluster,
-    profile_name: str | None,
-    nodes: list[str],
-    policies: list[str],
-) -> resources.Cluster:
-    """Return a cluster of a transaction as an API resource.
-
-    :param nodes: IDs of its nodes
-    :param policies: IDs of its policies
-    """
-    resource: resources.Cluster = CLUSTER_VIEW.from_entity(
-        row, profile_name=profile_name, nodes=nodes, policies=policies
-    )
-    return resource
 
 
 def node_resources(

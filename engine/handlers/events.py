@@ -40,11 +40,7 @@ class EventHandlers(common.Handlers):
         self, context: Any, request: requests.EventGetRequest
     ) -> resources.Event:
         """Return an event."""
-        with self.runtime.database.read_connection() as connection:
-            resource: resources.Event = VIEW.get(
-                connection, context, request.identity
-            )
-            return resource
+        return VIEW.get(self.runtime.database, context, request.identity)
 
 
 def _level_number(level: str) -> int:

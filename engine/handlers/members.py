@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import orm
 
 from engine.db import find, models, nodes
-from engine.handlers import clusters, common
+from engine.handlers import queueing
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import clusters as requests
 from vobjects.rpc.server import handles
@@ -28,7 +28,7 @@ _REPLACE_MESSAGES = (
 )
 
 
-class MemberHandlers(clusters.ClusterActionHandlers):
+class MemberHandlers(queueing.ActionHandlers):
     """Handle requests to change the members of clusters."""
 
     def _check_count(self, identities: Sized) -> None:
@@ -52,7 +52,7 @@ class MemberHandlers(clusters.ClusterActionHandlers):
 
         def check(
             session: orm.Session, cluster: models.Cluster
-        ) -> common.Resolved:
+        ) -> queueing.Resolved:
             rows, missing = _find_nodes(session, context, request.nodes)
             _raise_problems(
                 {
@@ -75,7 +75,7 @@ class MemberHandlers(clusters.ClusterActionHandlers):
 
         def check(
             session: orm.Session, cluster: models.Cluster
-        ) -> common.Resolved:
+        ) -> queueing.Resolved:
             rows, missing = _find_nodes(session, context, request.nodes)
             host_ids = [
                 n.id for n in rows.values() if n.dependents.get('nodes')
@@ -112,7 +112,7 @@ class MemberHandlers(clusters.ClusterActionHandlers):
 
         def check(
             session: orm.Session, cluster: models.Cluster
-        ) -> common.Resolved:
+        ) -> queueing.Resolved:
             old, missing_old = _find_nodes(session, context, replacements)
             new, missing_new = _find_nodes(
                 session, context, replacements.values()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import json
 import logging
 from typing import Any
 
@@ -25,9 +26,11 @@ from engine.actions.runtime import Runtime
 from engine.db import clock, find, models, statements
 from engine.handlers import common, triggers
 from engine.queues import base as queues
-from vobjects import exceptions, json_depth
+from vobjects import exceptions
 from vobjects.clustering import errors
 from vobjects.clustering.requests import receivers as requests
+from vobjects.microversions import errors as input_errors
+from vobjects.microversions import json_body
 from vobjects.rpc import call_state
 from vobjects.rpc.server import handles
 
@@ -106,7 +109,7 @@ class MessageHandlers(common.Handlers):
                 )
         except oslo_db_exception.DBDuplicateEntry:
             is_started = False  # another engine was faster
-        except errors.ActionConflict as error:
+        except (errors.ActionConflict, *exceptions.TOO_OLD) as error:
             LOG.info('Left %s for later: %s', message_label, error)
             return False
         except (_InvalidMessageError, errors.ClusteringError) as error:
@@ -148,8 +151,8 @@ class MessageHandlers(common.Handlers):
     ) -> Any:
         """Convert a message to a request.
 
-        :raises _IgnoredError: the message is malformed, or the receiver's
-            owner may not act on the cluster
+        :raises _InvalidMessageError: the message is malformed, or the owner of
+            the receiver may not act on the cluster
         :raises vobjects.clustering.errors.ClusteringError: the cluster does
             not exist, or the request is invalid
         """
@@ -162,10 +165,7 @@ class MessageHandlers(common.Handlers):
             raise _InvalidMessageError('action: must be the name of an action')
         if not isinstance(params, dict):
             raise _InvalidMessageError('params: must be a JSON object')
-        if json_depth.is_too_deep(body):
-            raise _InvalidMessageError(
-                f'params: must be nested at most {json_depth.MAX_DEPTH} deep'
-            )
+        _check_as_body(params)
         with self.runtime.database.reader() as session:
             cluster = find.find(
                 session, models.Cluster, identity, receiver.project
@@ -201,6 +201,19 @@ class MessageHandlers(common.Handlers):
             )
 
         self.runtime.database.write(body)
+
+
+def _check_as_body(params: dict[str, Any]) -> None:
+    """Reject what the body of a direct request must not have, such as NaN.
+
+    :raises _InvalidMessageError: names the fault
+    """
+    try:
+        json_body.load_json(json.dumps(params).encode())
+    except RecursionError:
+        raise _InvalidMessageError('params: nested too deeply') from None
+    except input_errors.InputError as error:
+        raise _InvalidMessageError(f'params: {error}') from None
 
 
 def open_channel(

@@ -3,30 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine import sizes, spec_schema
+from engine import spec_schema
 from engine.actions import clusters as cluster_actions
 from engine.actions import nodes as node_actions
 from engine.db import clusters, find, models, nodes, quotas
-from engine.handlers import common
-from engine.handlers.clusters import reject_other_profile_type
+from engine.handlers import common, queueing
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import nodes as requests
 from vobjects.rpc.server import handles
 
 NODE = models.Node
 
-#: Raises an error, in the queueing transaction, if the action is impossible.
-Precondition = Callable[[orm.Session, models.Node], common.Resolved | None]
 
-
-class NodeHandlers(common.Handlers):
+class NodeHandlers(queueing.ActionHandlers):
     """Handle requests for nodes."""
+
+    model = NODE
 
     @handles(requests.NodeListRequest)
     def list(
@@ -56,10 +53,9 @@ class NodeHandlers(common.Handlers):
         self, context: Any, request: requests.NodeGetRequest
     ) -> resources.Node:
         """Return a node, with the cloud's details if requested."""
-        with self.runtime.database.read_connection() as connection:
-            node: resources.Node = common.NODE_VIEW.get(
-                connection, context, request.identity
-            )
+        node = common.NODE_VIEW.get(
+            self.runtime.database, context, request.identity
+        )
         if not request.get('show_details'):
             return node
         with self.runtime.database.reader() as session:
@@ -84,7 +80,7 @@ class NodeHandlers(common.Handlers):
                 cluster = self._lock_cluster_with_room(
                     session, context, identity
                 )
-                reject_other_profile_type(
+                queueing.reject_other_profile_type(
                     session,
                     cluster.profile_id,
                     profile,
@@ -94,7 +90,7 @@ class NodeHandlers(common.Handlers):
             node = self._insert_node(
                 session, context, request, profile, cluster
             )
-            accepted = self._queue_on(
+            accepted = self.accepted(
                 session, context, 'NODE_CREATE', node, request, resolved
             )
             quotas.check_last(
@@ -105,7 +101,7 @@ class NodeHandlers(common.Handlers):
             )
             return accepted
 
-        return self._commit_and_wake(body)
+        return self.write(body)
 
     @handles(requests.NodeUpdateRequest)
     def update(
@@ -113,33 +109,20 @@ class NodeHandlers(common.Handlers):
     ) -> resources.Accepted:
         """Update a node."""
 
-        def check(session: orm.Session, node: models.Node) -> common.Resolved:
+        def check(
+            session: orm.Session, node: models.Node
+        ) -> queueing.Resolved:
             changed = [
                 column
                 for column, value in node_actions.new_values(request).items()
                 if value != getattr(node, column)
             ]
             changed += node_actions.cleared_fields(request)
-            resolved: dict[str, str] = {}
-            profile_identity = request.get('profile_id')
-            if profile_identity is not None:
-                profile = common.find_profile(
-                    session, context, profile_identity
-                )
-                reject_other_profile_type(
-                    session,
-                    node.profile_id,
-                    profile,
-                    'Cannot update a node to a different profile type',
-                )
-                resolved['profile_id'] = profile.id
-                if profile.id != node.profile_id:
-                    changed.append('profile_id')
-            if not changed:
-                raise errors.BadRequest('No property needs an update.')
-            return resolved
+            return queueing.resolve_update(
+                session, context, request, node, changed
+            )
 
-        return self._queue(context, 'NODE_UPDATE', request, check)
+        return self.queue_action(context, 'NODE_UPDATE', request, check)
 
     @handles(requests.NodeDeleteRequest)
     def delete(
@@ -155,14 +138,14 @@ class NodeHandlers(common.Handlers):
                 session, node, self.runtime.node_limit()
             )
 
-        return self._queue(context, 'NODE_DELETE', request, check)
+        return self.queue_action(context, 'NODE_DELETE', request, check)
 
     @handles(requests.NodeCheckRequest)
     def check(
         self, context: Any, request: requests.NodeCheckRequest
     ) -> resources.Accepted:
         """Check the health of a node."""
-        return self._queue(context, 'NODE_CHECK', request)
+        return self.queue_action(context, 'NODE_CHECK', request)
 
     @handles(requests.NodeRecoverRequest)
     def recover(
@@ -185,7 +168,7 @@ class NodeHandlers(common.Handlers):
                     f' {operation}; use RECREATE.'
                 )
 
-        return self._queue(context, 'NODE_RECOVER', request, check)
+        return self.queue_action(context, 'NODE_RECOVER', request, check)
 
     @handles(requests.NodeOperationRequest)
     def operate(
@@ -202,7 +185,7 @@ class NodeHandlers(common.Handlers):
                 request.get('params') or {},
             )
 
-        return self._queue(context, 'NODE_OPERATION', request, check)
+        return self.queue_action(context, 'NODE_OPERATION', request, check)
 
     def _lock_cluster_with_room(
         self, session: orm.Session, context: Any, identity: str
@@ -215,9 +198,7 @@ class NodeHandlers(common.Handlers):
             raise find.not_found(models.Cluster, identity)
         common.reject_if_deleting(session, cluster)
         size = nodes.count_of_cluster(session, cluster.id) + 1
-        sizes.Bounds(
-            cluster.min_size, cluster.max_size, self.runtime.node_limit()
-        ).check_size(size)
+        self.bounds(cluster).check_size(size)
         return cluster
 
     def _insert_node(
@@ -252,55 +233,6 @@ class NodeHandlers(common.Handlers):
         session.flush()
         return node
 
-    def _queue(
-        self,
-        context: Any,
-        action_name: str,
-        request: Any,
-        check: Precondition = lambda session, node: None,
-    ) -> resources.Accepted:
-        def body(session: orm.Session) -> resources.Accepted:
-            node = common.lock_node(session, context, request.identity)
-            resolved = check(session, node)
-            return self._queue_on(
-                session, context, action_name, node, request, resolved
-            )
-
-        return self._commit_and_wake(body)
-
-    def _queue_on(
-        self,
-        session: orm.Session,
-        context: Any,
-        action_name: str,
-        node: models.Node,
-        request: Any,
-        resolved: common.Resolved | None,
-    ) -> resources.Accepted:
-        cluster = None
-        if node.cluster_id is not None:
-            cluster = clusters.get(session, node.cluster_id)
-        action = self.queue(
-            session,
-            context,
-            action_name,
-            node,
-            request,
-            cluster=cluster,
-            resolved=resolved,
-        )
-        resource = common.node_resources(session, [node])[0]
-        return resources.Accepted(
-            action=action.id, cluster=None, node=resource
-        )
-
-    def _commit_and_wake(
-        self, body: Callable[[orm.Session], resources.Accepted]
-    ) -> resources.Accepted:
-        accepted = self.commit(body)
-        self.runtime.wake(accepted.action)
-        return accepted
-
 
 def _specified_cluster(
     connection: sqlalchemy.Connection,
@@ -315,7 +247,7 @@ def _specified_cluster(
     :param message: error message, with a placeholder for the identity
     :raises vobjects.clustering.errors.BadRequest: the cluster does not exist
     """
-    try:
+    with common.bad_if_missing(message.format(identity)):
         return find.id_of(
             connection,
             models.Cluster,
@@ -323,5 +255,3 @@ def _specified_cluster(
             context.project_id,
             any_project_by_id=any_project,
         )
-    except errors.ResourceNotFound:
-        raise errors.BadRequest(message.format(identity)) from None

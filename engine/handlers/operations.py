@@ -10,7 +10,7 @@ from sqlalchemy import orm
 from engine import jsonpath
 from engine.actions import operations
 from engine.db import models, nodes, paging
-from engine.handlers import clusters, common
+from engine.handlers import common, queueing
 from vobjects import exceptions, objects, wire
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import clusters as requests
@@ -18,7 +18,7 @@ from vobjects.objects import manifest
 from vobjects.rpc.server import handles
 
 
-class OperationHandlers(clusters.ClusterActionHandlers):
+class OperationHandlers(queueing.ActionHandlers):
     """Handle operations on clusters and collect attributes."""
 
     @handles(requests.ClusterOperationRequest)

@@ -89,7 +89,7 @@ class PolicyHandlers(common.Handlers):
                 context.project_id,
                 self.runtime.conf.engine.max_policies_per_project,
             )
-            return _resource(row)
+            return VIEW.from_entity(row)
 
         return self.commit(body)
 
@@ -137,11 +137,7 @@ class PolicyHandlers(common.Handlers):
     @handles(requests.PolicyGetRequest)
     def get(self, context: Any, request: Any) -> resources.Policy:
         """Return a policy."""
-        with self.runtime.database.read_connection() as connection:
-            resource: resources.Policy = VIEW.get(
-                connection, context, request.identity
-            )
-            return resource
+        return VIEW.get(self.runtime.database, context, request.identity)
 
     @handles(requests.PolicyUpdateRequest)
     def update(self, context: Any, request: Any) -> resources.Policy:
@@ -156,7 +152,7 @@ class PolicyHandlers(common.Handlers):
             row.name = request.name
             row.updated_at = clock.utcnow()
             session.flush()
-            return _resource(row)
+            return VIEW.from_entity(row)
 
         return self.commit(body)
 
@@ -194,8 +190,3 @@ def _reject_if_attaching(session: orm.Session, row: models.Policy) -> None:
                 f"The policy '{row.id}' cannot be deleted: action"
                 f' {action.id} attaches it to a cluster.'
             )
-
-
-def _resource(row: models.Policy) -> resources.Policy:
-    resource: resources.Policy = VIEW.from_entity(row)
-    return resource

@@ -9,8 +9,7 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine.db import clusters, find, models
-from engine.handlers import common
-from engine.handlers.clusters import ClusterActionHandlers
+from engine.handlers import common, queueing
 from vobjects import exceptions
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import policies as requests
@@ -26,7 +25,7 @@ SORT_KEYS: dict[str, Any] = {
 }
 
 
-class AttachmentHandlers(ClusterActionHandlers):
+class AttachmentHandlers(queueing.ActionHandlers):
     """Handle requests for the policies of clusters."""
 
     @handles(requests.ClusterPolicyListRequest)
@@ -90,7 +89,7 @@ class AttachmentHandlers(ClusterActionHandlers):
 
         def check(
             session: orm.Session, cluster: models.Cluster
-        ) -> common.Resolved:
+        ) -> queueing.Resolved:
             # The lock keeps others from deleting the policy before the action
             # can be seen.
             policy = _find_policy(
@@ -138,7 +137,7 @@ class AttachmentHandlers(ClusterActionHandlers):
     ) -> resources.Accepted:
         def check(
             session: orm.Session, cluster: models.Cluster
-        ) -> common.Resolved:
+        ) -> queueing.Resolved:
             policy = _find_policy(session, context, request.policy_id)
             if clusters.get_binding(session, cluster.id, policy.id) is None:
                 raise errors.BadRequest(
@@ -158,17 +157,15 @@ def _find_policy(
     *,
     for_share: bool = False,
 ) -> models.Policy:
-    try:
+    name = exceptions.cut(identity)
+    with common.bad_if_missing(
+        f'The specified policy {name} could not be found.'
+    ):
         if for_share:
             return find.find_shared_now(
                 session, POLICY, identity, context.project_id
             )[0]
         return find.find(session, POLICY, identity, context.project_id)
-    except errors.ResourceNotFound:
-        raise errors.BadRequest(
-            f'The specified policy {exceptions.cut(identity)} could not be'
-            ' found.'
-        ) from None
 
 
 def _binding_resource(

@@ -115,7 +115,7 @@ class ProfileHandlers(common.Handlers):
                 context.project_id,
                 self.runtime.conf.engine.max_profiles_per_project,
             )
-            return _resource(row)
+            return VIEW.from_entity(row)
 
         return self.commit(body)
 
@@ -150,11 +150,7 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileGetRequest
     ) -> resources.Profile:
         """Return a profile."""
-        with self.runtime.database.read_connection() as connection:
-            resource: resources.Profile = VIEW.get(
-                connection, context, request.identity
-            )
-            return resource
+        return VIEW.get(self.runtime.database, context, request.identity)
 
     @handles(requests.ProfileUpdateRequest)
     def update(
@@ -179,7 +175,7 @@ class ProfileHandlers(common.Handlers):
                 raise errors.BadRequest('No property needs an update.')
             row.updated_at = clock.utcnow()
             session.flush()
-            return _resource(row)
+            return VIEW.from_entity(row)
 
         return self.commit(body)
 
@@ -213,8 +209,3 @@ def _properties(
     profile_type: profiles.ProfileType, spec: Mapping[str, Any]
 ) -> dict[str, Any]:
     return spec_schema.resolve(profile_type.properties, spec['properties'])
-
-
-def _resource(row: models.Profile) -> resources.Profile:
-    resource: resources.Profile = VIEW.from_entity(row)
-    return resource

@@ -141,7 +141,7 @@ class ReceiverHandlers(common.Handlers):
             row.project,
             self.runtime.conf.engine.max_receivers_per_project,
         )
-        return _resource(row)
+        return VIEW.from_entity(row)
 
     @handles(requests.ReceiverGetRequest)
     def get(self, context: Any, request: Any) -> resources.Receiver:
@@ -152,11 +152,7 @@ class ReceiverHandlers(common.Handlers):
         """
         if context.asks_owner:
             return self._get_with_owner(context, request.identity)
-        with self.runtime.database.read_connection() as connection:
-            resource: resources.Receiver = VIEW.get(
-                connection, context, request.identity
-            )
-            return resource
+        return VIEW.get(self.runtime.database, context, request.identity)
 
     def _get_with_owner(
         self, context: Any, identity: str
@@ -167,7 +163,7 @@ class ReceiverHandlers(common.Handlers):
                 if context.project_id is None
                 else find.find(session, RECEIVER, identity, context.project_id)
             )
-        resource = _resource(row)
+        resource = VIEW.from_entity(row)
         creator = row.channel.get(CREATOR) or {}
         if not creator.get('roles'):  # an earlier release created it
             roles = self.runtime.trusts.roles(row.id) or [MEMBER]
@@ -203,7 +199,7 @@ class ReceiverHandlers(common.Handlers):
                 row.channel = {**row.channel, CREATOR: _credentials(context)}
             row.updated_at = clock.utcnow()
             session.flush()
-            return _resource(row)
+            return VIEW.from_entity(row)
 
         return self.commit(body)
 
@@ -297,13 +293,11 @@ def _query_value(value: Any) -> Any:
 def _find_cluster(
     session: orm.Session, context: Any, identity: str
 ) -> models.Cluster:
-    try:
+    name = exceptions.cut(identity)
+    with common.bad_if_missing(
+        f'The referenced cluster {name} could not be found.'
+    ):
         return find.find(session, models.Cluster, identity, context.project_id)
-    except errors.ResourceNotFound:
-        raise errors.BadRequest(
-            f'The referenced cluster {exceptions.cut(identity)} could not be'
-            ' found.'
-        ) from None
 
 
 def _visible_channel(channel: dict[str, Any]) -> dict[str, Any]:
@@ -329,8 +323,3 @@ VIEW = views.ResourceView(
     computed={'channel': _visible_channel},
     constants={'actor': {}},
 )
-
-
-def _resource(row: models.Receiver) -> resources.Receiver:
-    resource: resources.Receiver = VIEW.from_entity(row)
-    return resource

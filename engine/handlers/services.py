@@ -13,6 +13,7 @@ from engine.db import actions, clock, models, statements
 from engine.handlers import common
 from vobjects.clustering import consts, resources, topics
 from vobjects.clustering.requests import services as requests
+from vobjects.clustering.service import SERVICE
 from vobjects.rpc.server import handles
 
 _MEMBER = models.LEDGER.members.c
@@ -34,6 +35,9 @@ ENGINES = (
 #: Actions that ended are counted if they were created within this time; the
 #: table may have millions of older ones.
 RECENT = datetime.timedelta(hours=1)
+
+#: Rows that are counted for each list of versions in stored objects.
+MAX_ROWS = 1000
 
 _ACTION = statements.table(models.Action).c
 
@@ -116,3 +120,36 @@ class ServiceHandlers(common.Handlers):
                 queue_age=queued_at
                 and max(0.0, (now - queued_at).total_seconds()),
             )
+
+    @handles(requests.RollbackVerdictRequest)
+    def rollback_verdict(
+        self, context: Any, request: requests.RollbackVerdictRequest
+    ) -> resources.RollbackVerdict:
+        """Read the stored objects, as ``vobjects fleet can-roll-back``."""
+        # Imported here: engines need neither for their other work.
+        from engine.db.stored import STORED
+        from vobjects.lock import installed_locks
+        from vobjects.stored import scan, verdict
+
+        lock = installed_locks.of_service(SERVICE.name)
+        older = list(lock.releases)
+        own = importlib.metadata.version('vobjects')
+        if own in older:
+            del older[older.index(own) :]
+        if not older:
+            return resources.RollbackVerdict(reasons=[])
+        release = older[-1]
+        with self.runtime.database.reader() as session:
+            connection = session.connection()
+            answer = verdict.decide(
+                release,
+                lock.at(release).manifest(),
+                [scan.scan(connection, it, limit=MAX_ROWS) for it in STORED],
+                self.runtime.cap(),
+            )
+        _, *reasons = answer.lines()
+        return resources.RollbackVerdict(
+            release=release,
+            can_roll_back=answer.can_roll_back,
+            reasons=reasons,
+        )

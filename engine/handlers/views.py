@@ -9,15 +9,21 @@ declaration per resource type serves both.
 
 from __future__ import annotations
 
+import dataclasses
+import logging
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import sqlalchemy
 
-from engine.db import find, models, paging, statements, types
+from engine.db import database, find, models, paging, statements, types
 from vobjects import exceptions, objects, wire
 from vobjects.clustering import errors
+
+LOG = logging.getLogger(__name__)
+
+Resource = TypeVar('Resource', bound=objects.Resource)
 
 #: Field -> ID of a row -> value.
 RelatedValues = Mapping[str, Mapping[str, Any]]
@@ -39,7 +45,7 @@ def _no_related_values(
     return {}
 
 
-class ResourceView:
+class ResourceView(Generic[Resource]):
     """Mapping from the rows of a table to resources of a type.
 
     By default, a field is the column of the same name.
@@ -61,7 +67,7 @@ class ResourceView:
 
     def __init__(
         self,
-        resource_type: type[objects.Resource],
+        resource_type: type[Resource],
         model: type[Any],
         *,
         sort: Sequence[str],
@@ -130,8 +136,10 @@ class ResourceView:
         context: Any,
         request: Any,
         **column_filters: Collection[Any] | None,
-    ) -> list[Any]:
+    ) -> list[Resource]:
         """Return a page of the resources that the caller may see.
+
+        It omits rows that cannot be read, each of which would hide all others.
 
         :param column_filters: column -> accepted values; None for any value
         :raises vobjects.clustering.errors.Forbidden: the caller requests all
@@ -153,21 +161,25 @@ class ResourceView:
             marker and marker.lower(),
             request.get('sort'),
         )
-        rows = self._listing.rows(
-            connection,
-            page,
-            _owner_scope(context, request),
-            context.project_id,
-            filters,
-        )
-        if not rows:
-            return []
-        columns = self._columns(connection, rows)
-        return wire.from_columns(self.resource_type, columns)
+        owner = _owner_scope(context, request)
+        limit = size = page.limit
+        while True:
+            page = dataclasses.replace(page, limit=size)
+            rows = self._listing.rows(
+                connection, page, owner, context.project_id, filters
+            )
+            resources = self._resources(connection, rows)
+            omitted = len(rows) - len(resources)
+            if limit is None or size is None or not omitted:
+                return resources
+            if len(resources) >= limit or len(rows) < size:
+                return resources[:limit]
+            # Clients take a short page for the last one.
+            size = limit + omitted
 
     def get(
-        self, connection: sqlalchemy.Connection, context: Any, identity: str
-    ) -> Any:
+        self, target: database.Database, context: Any, identity: str
+    ) -> Resource:
         """Return a resource; administrators see any resource, by its full ID.
 
         :raises vobjects.clustering.errors.ResourceNotFound: no resource
@@ -175,19 +187,51 @@ class ResourceView:
         :raises vobjects.clustering.errors.MultipleChoices: several resources
             match
         """
-        row = find.find_columns(
-            connection,
-            self.query,
-            self.model,
-            identity,
-            context.project_id,
-            any_project_by_id=bool(context.is_admin),
-        )
-        columns = self._columns(connection, [row])
-        return wire.from_row(
+        with target.read_connection() as connection:
+            row = find.find_columns(
+                connection,
+                self.query,
+                self.model,
+                identity,
+                context.project_id,
+                any_project_by_id=bool(context.is_admin),
+            )
+            columns = self._columns(connection, [row])
+        resource: Resource = wire.from_row(
             self.resource_type,
             {name: values[0] for name, values in columns.items()},
         )
+        return resource
+
+    def _resources(
+        self,
+        connection: sqlalchemy.Connection,
+        rows: Sequence[sqlalchemy.Row[Any]],
+    ) -> list[Resource]:
+        """Return the resources of the rows that can be read."""
+        if not rows:
+            return []
+        columns = self._columns(connection, rows)
+        resources: list[Resource]
+        try:
+            resources = wire.from_columns(self.resource_type, columns)
+            return resources
+        except _UNREADABLE:
+            resources = []
+        omitted = []
+        for values in zip(*columns.values(), strict=True):
+            row = dict(zip(columns, values, strict=True))
+            try:
+                resources.append(wire.from_row(self.resource_type, row))
+            except _UNREADABLE as error:
+                omitted.append(f'{row["id"]}: {error}')
+        LOG.error(
+            'Omitted %s rows of table %s from a list; the first is %s',
+            len(omitted),
+            self.model.__tablename__,
+            omitted[0],
+        )
+        return resources
 
     def _columns(
         self,
@@ -209,7 +253,7 @@ class ResourceView:
 
     # Entities of a transaction
 
-    def from_entity(self, row: Any, **related_fields: Any) -> Any:
+    def from_entity(self, row: Any, **related_fields: Any) -> Resource:
         """Convert an entity to a resource.
 
         :param related_fields: values of the fields without a column
@@ -221,6 +265,10 @@ class ResourceView:
             **values, **self._constants, **related_fields
         )
 
+
+#: Errors of a value that a field of the resource cannot have. Such a row was
+#: written by a newer release or by hand: SQLite even stores text as a number.
+_UNREADABLE = (TypeError, ValueError)
 
 #: Type of a column -> type for reading it as a primitive.
 _PRIMITIVE_TYPES: dict[type[Any], Any] = {

@@ -33,7 +33,7 @@ def find_failure(
     :param options: the options of the detection mode, with all defaults
     :param name: the name of the node
     :param stopping: when it is set, there are no further attempts
-    :raises UnclearError: the health is unknown
+    :raises UnknownHealthError: the health is unknown
     """
     url = options['poll_url'].replace('{nodename}', name)
     pause = options['poll_url_retry_interval']

@@ -33,6 +33,7 @@ class BatchPolicy(base.PolicyType):
             'Integer',
             'Minimum number of nodes that stay in service during an update.',
             default=1,
+            minimum=0,
         ),
         'max_batch_size': Property(
             'Integer',
@@ -44,18 +45,13 @@ class BatchPolicy(base.PolicyType):
             'Integer',
             'Seconds between two batches.',
             default=60,
+            minimum=0,
             maximum=spec_schema.MAX_TIME,
         ),
     }
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Check the limits of the properties."""
-        for name in ('min_in_service', 'pause_time'):
-            if properties[name] < 0:
-                raise errors.InvalidSpec(
-                    f'{spec_schema.PROPERTIES}.{name}: must be at least 0',
-                    f"the '{name}' must be >= 0",
-                )
+        """Check the size of batches."""
         maximum = properties['max_batch_size']
         if maximum != -1 and maximum < 1:
             raise errors.InvalidSpec(

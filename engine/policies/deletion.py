@@ -71,6 +71,7 @@ class DeletionPolicy(base.PolicyType):
             'Integer',
             'Seconds to wait before a node is removed.',
             default=0,
+            minimum=0,
             maximum=spec_schema.MAX_TIME,
         ),
         'reduce_desired_capacity': Property(
@@ -105,6 +106,7 @@ class DeletionPolicy(base.PolicyType):
                     'Seconds after which the node is removed without a'
                     ' response.',
                     default=0,
+                    minimum=0,
                     maximum=spec_schema.MAX_TIME,
                 ),
             },
@@ -112,12 +114,7 @@ class DeletionPolicy(base.PolicyType):
     }
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Check that times are not negative, and that the hook is complete."""
-        if properties['grace_period'] < 0:
-            raise errors.InvalidSpec(
-                f'{spec_schema.PROPERTIES}.grace_period: must be at least 0',
-                "the 'grace_period' must be >= 0",
-            )
+        """Check that the hook is complete."""
         if properties['hooks']:
             _check_hook(properties['hooks'])
 
@@ -165,11 +162,6 @@ class DeletionPolicyWithHooks(DeletionPolicy):
 def _check_hook(hook: Mapping[str, Any]) -> None:
     path = f'{spec_schema.PROPERTIES}.hooks'
     hook_type, params = hook['type'], hook['params'] or {}
-    if hook['timeout'] < 0:
-        raise errors.InvalidSpec(
-            f'{path}.timeout: must be at least 0',
-            "the 'timeout' of 'hooks' must be >= 0",
-        )
     if hook_type == 'webhook' and not _is_url(params.get('url') or ''):
         raise errors.InvalidSpec(
             f'{path}.params.url: must be an http or https URL',
@@ -190,15 +182,8 @@ def _is_url(text: str) -> bool:
     try:
         parts = urllib.parse.urlsplit(text)
         # Reading the port validates it.
-        return (
-            bool(parts.hostname)
-            and parts.port != 0
-            and parts.scheme
-            in (
-                'http',
-                'https',
-            )
-        )
+        is_http = parts.scheme in ('http', 'https')
+        return is_http and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
 

@@ -55,11 +55,15 @@ _POLLING = {
         'Integer',
         'Maximum number of requests to the URL in one check.',
         default=3,
+        minimum=0,
+        maximum=100,
     ),
     'poll_url_retry_interval': Property(
         'Integer',
         'Seconds between two requests to the URL in one check.',
         default=3,
+        minimum=0,
+        maximum=3600,
     ),
 }
 
@@ -68,12 +72,14 @@ _DETECTION = {
         'Integer',
         'Seconds between two checks.',
         default=60,
+        minimum=1,
         maximum=spec_schema.MAX_TIME,
     ),
     'node_update_timeout': Property(
         'Integer',
         'Seconds after its last change during which a node is not checked.',
         default=300,
+        minimum=0,
         maximum=spec_schema.MAX_TIME,
     ),
     'recovery_conditional': Property(
@@ -136,6 +142,7 @@ _RECOVERY = {
         'Integer',
         'Seconds that the deletion may take when a node is recreated.',
         default=20,
+        minimum=0,
         maximum=spec_schema.MAX_OPERATION_TIME,
     ),
     'node_force_recreate': Property(
@@ -186,14 +193,8 @@ class HealthPolicy(base.PolicyType):
     }
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Check detection modes, times and recovery actions."""
-        detection = properties['detection']
-        _check_modes(detection['detection_modes'])
-        for name, minimum in (('interval', 1), ('node_update_timeout', 0)):
-            if detection[name] < minimum:
-                raise errors.InvalidSpec(
-                    f'{_PATH}.detection.{name}: must be at least {minimum}'
-                )
+        """Check detection modes and recovery actions."""
+        _check_modes(properties['detection']['detection_modes'])
         recovery = properties['recovery']
         if len(recovery['actions']) > 1:
             raise errors.InvalidSpec(
@@ -202,10 +203,6 @@ class HealthPolicy(base.PolicyType):
             )
         for action in recovery['actions']:
             _check_parameters(action)
-        if recovery['node_delete_timeout'] < 0:
-            raise errors.InvalidSpec(
-                f'{_PATH}.recovery.node_delete_timeout: must be at least 0'
-            )
 
     def plan(self, target: base.AttachmentTarget) -> dict[str, Any]:
         """Check that the cloud and the profile type support the policy."""
@@ -377,15 +374,6 @@ def _check_url(options: Mapping[str, Any], path: str) -> None:
         raise errors.InvalidSpec(
             f'{path}.poll_url_healthy_response: {error}'
         ) from None
-    for name, maximum in (
-        ('poll_url_retry_limit', 100),
-        ('poll_url_retry_interval', 3600),
-    ):
-        value = options.get(name)
-        if value is not None and not 0 <= value <= maximum:
-            raise errors.InvalidSpec(
-                f'{path}.{name}: must be from 0 to {maximum}, not {value}'
-            )
     limit, interval = (
         spec_schema.with_defaults(_POLLING, options)[name]
         for name in ('poll_url_retry_limit', 'poll_url_retry_interval')

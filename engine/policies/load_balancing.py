@@ -36,7 +36,11 @@ _POOL = {
         'String', 'Protocol of the pool.', default='HTTP', allowed=_PROTOCOLS
     ),
     'protocol_port': Property(
-        'Integer', 'Port on which the nodes serve.', default=80
+        'Integer',
+        'Port on which the nodes serve.',
+        default=80,
+        minimum=1,
+        maximum=65535,
     ),
     'subnet': Property(
         'String', 'Name or ID of the subnet of the nodes.', required=True
@@ -82,7 +86,9 @@ _VIP = {
         default='HTTP',
         allowed=_PROTOCOLS,
     ),
-    'protocol_port': Property('Integer', 'Port to listen on.', default=80),
+    'protocol_port': Property(
+        'Integer', 'Port to listen on.', default=80, minimum=1, maximum=65535
+    ),
     'admin_state_up': Property(
         'Boolean', 'Whether the address is enabled.', default=True
     ),
@@ -144,6 +150,7 @@ class LoadBalancingPolicy(base.PolicyType):
             'Integer',
             'Seconds within which the load balancer must apply a change.',
             default=300,
+            minimum=1,
             maximum=spec_schema.MAX_OPERATION_TIME,
         ),
         'loadbalancer': Property(
@@ -158,22 +165,10 @@ class LoadBalancingPolicy(base.PolicyType):
     }
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Check ports, times and required properties."""
-        pool, vip = _pool(properties), _vip(properties)
-        if properties['pool'] is None:
+        """Check that required properties are present."""
+        pool = properties['pool']
+        if pool is None:
             raise errors.InvalidSpec(f'{_PATH}.pool is required')
-        for path, value in (
-            ('pool.protocol_port', pool['protocol_port']),
-            ('vip.protocol_port', vip['protocol_port']),
-        ):
-            if not 1 <= value <= 65535:
-                raise errors.InvalidSpec(
-                    f'{_PATH}.{path}: must be from 1 to 65535, not {value}'
-                )
-        if properties['lb_status_timeout'] < 1:
-            raise errors.InvalidSpec(
-                f'{_PATH}.lb_status_timeout: must be at least 1'
-            )
         if properties['loadbalancer'] and not pool['id']:
             raise errors.InvalidSpec(
                 f'{_PATH}.pool.id is required with an existing loadbalancer'
@@ -331,10 +326,6 @@ class LoadBalancingPolicy13(LoadBalancingPolicy):
     """Version 1.3, with a flavor."""
 
     version = '1.3'
-
-
-def _pool(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    return properties['pool'] or spec_schema.with_defaults(_POOL, {})
 
 
 def _vip(properties: Mapping[str, Any]) -> Mapping[str, Any]:

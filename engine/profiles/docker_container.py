@@ -41,7 +41,11 @@ PROPERTIES: spec_schema.Schema = {
     ),
     'command': Property('String', 'Command that the container runs.'),
     'port': Property(
-        'Integer', 'Port of the Docker daemon on the host.', default=PORT
+        'Integer',
+        'Port of the Docker daemon on the host.',
+        default=PORT,
+        minimum=1,
+        maximum=65535,
     ),
     'host_node': Property(
         'String', 'Name or ID of the node that the container runs on.'
@@ -84,7 +88,7 @@ class DockerContainer(base.ProfileType):
     on_hosts = True
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
-        """Check hosts, port, name and command.
+        """Check hosts, name and command.
 
         There must be one host or host cluster.
         """
@@ -100,12 +104,6 @@ class DockerContainer(base.ProfileType):
                 " 'host_node'",
                 "Either 'host_cluster' or 'host_node' must be specified"
                 f'{both}.',
-            )
-        port = properties.get('port')
-        if port is not None and not 0 < port < 1 << 16:
-            raise errors.InvalidSpec(
-                f'{spec_schema.PROPERTIES}.port: must be from 1 to 65535,'
-                f' not {port}'
             )
         check_name(properties.get('name'))
         check_command(properties.get('command'))

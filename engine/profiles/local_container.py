@@ -28,6 +28,9 @@ MAX_KEY_LENGTH = 255
 #: Docker's minimum memory of a container in MiB.
 MIN_MEMORY = 6
 
+#: Docker's minimum of processors.
+MIN_CPUS = 0.01
+
 PROPERTIES: spec_schema.Schema = {
     'image': Property(
         'String',
@@ -56,6 +59,7 @@ PROPERTIES: spec_schema.Schema = {
         'Number',
         'Maximum number of processors, which may be a fraction. Defaults to'
         ' the maximum that the operator allows.',
+        minimum=MIN_CPUS,
         maximum=1024,
     ),
 }
@@ -66,9 +70,6 @@ _LABEL = re.compile('[a-zA-Z0-9][a-zA-Z0-9_./-]*')
 
 #: Beginning of the names of labels that the service sets.
 _RESERVED = 'vobjects.'
-
-#: Docker's minimum of processors.
-_MIN_CPUS = 0.01
 
 
 class LocalContainer(docker_container.DockerContainer):
@@ -105,12 +106,6 @@ class LocalContainer(docker_container.DockerContainer):
                     f' that begin with {_RESERVED}; rename'
                     f' {exceptions.cut(name)}'
                 )
-        cpus = properties.get('cpus')
-        if cpus is not None and cpus < _MIN_CPUS:
-            raise errors.InvalidSpec(
-                f'{spec_schema.PROPERTIES}.cpus: must be at least {_MIN_CPUS},'
-                f' not {cpus:g}'
-            )
 
     def host_url(
         self, provider: providers.Provider, node: base.NodeView

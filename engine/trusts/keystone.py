@@ -34,6 +34,10 @@ _NO_SCOPE = dict.fromkeys(
 )
 
 
+#: Statuses of Keystone, or of a proxy in front of it, that decide nothing.
+_UNDECIDED = (408, 425, 429)
+
+
 class InvalidAccount(exceptions.VobjectsError):
     """Raised when the account of ``[receivers]`` cannot act for users."""
 
@@ -92,8 +96,9 @@ class KeystoneTrusts:
             caller's roles
         :param redelegations: how many times other services may delegate it
         :returns: the ID of the trust
-        :raises Refused: the caller is not allowed to, or lacks these roles
-        :raises Silent: Keystone does not respond
+        :raises TrustRejected: the caller is not allowed to, or lacks these
+            roles
+        :raises KeystoneUnavailable: Keystone does not respond
         """
         role_names = roles or context.roles
         trustee_id = self._our_id()
@@ -114,35 +119,33 @@ class KeystoneTrusts:
                     }
                 },
             )
-        except keystone.HTTPClientError as error:
-            raise TrustRejected(str(error)) from None
         except keystone.ClientException as error:
-            raise KeystoneUnavailable(str(error)) from None
+            raise _as_error(error) from None
         return str(response.json()['trust']['id'])
 
     @concurrency_limit.released()
     def use(self, trust: str) -> access.AccessInfo:
         """Return a new token for a trust, with its details.
 
-        :raises Refused: the trust is no longer valid
-        :raises Silent: Keystone does not respond
+        :raises TrustRejected: the trust is no longer valid
+        :raises KeystoneUnavailable: Keystone does not respond
         """
         try:
             token: access.AccessInfo = self._plugin(trust_id=trust).get_access(
                 self._session
             )
-        except keystone.HTTPClientError as error:
-            self._our_id()  # check whether the account's password is the cause
-            raise TrustRejected(str(error)) from None
         except keystone.ClientException as error:
-            raise KeystoneUnavailable(str(error)) from None
+            reason = _as_error(error)
+            if isinstance(reason, TrustRejected):
+                self._our_id()  # the account's password may be the cause
+            raise reason from None
         return token
 
     @concurrency_limit.released()
     def revoke(self, trust: str) -> None:
         """Delete a trust, ignoring one that no longer exists.
 
-        :raises Silent: Keystone does not respond
+        :raises KeystoneUnavailable: Keystone does not respond
         """
         try:
             self._session.delete(
@@ -150,16 +153,18 @@ class KeystoneTrusts:
                 # Only the trustor may delete it; the token is the trustor's.
                 auth=self._plugin(trust_id=trust),
             )
-        except keystone.HTTPClientError:
+        except keystone.ClientException as error:
+            reason = _as_error(error)
+            if isinstance(reason, KeystoneUnavailable):
+                raise reason from None
             self._our_id()
             # The account is valid, so the trust is no longer usable.
-        except keystone.ClientException as error:
-            raise KeystoneUnavailable(str(error)) from None
 
     def _our_id(self) -> str:
         """Return the ID of the service's account.
 
-        :raises Silent: Keystone does not respond, or rejects the account
+        :raises KeystoneUnavailable: Keystone does not respond, or rejects the
+            account
         """
         try:
             return str(self._account.get_access(self._session).user_id)
@@ -171,3 +176,15 @@ class KeystoneTrusts:
         auth = loading.load_auth_from_conf_options(self._conf, GROUP, **scope)
         assert auth is not None  # see has_account()
         return auth
+
+
+def _as_error(
+    error: keystone.ClientException,
+) -> TrustRejected | KeystoneUnavailable:
+    """Return an error that tells whether Keystone has rejected a request."""
+    is_decided = (
+        isinstance(error, keystone.HTTPClientError)
+        and error.http_status not in _UNDECIDED
+    )
+    cls = TrustRejected if is_decided else KeystoneUnavailable
+    return cls(str(error))

@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterator
 
 import sqlalchemy
 
-from engine.db import database
+from engine.db import connections, database, models
 from vobjects import exceptions
 
 #: Identifies the lock that allows one process at a time to migrate.
@@ -96,12 +96,17 @@ class UnknownRevisionError(exceptions.FleetError):
     """Raised if neither this nor a newer release has made a database."""
 
     def __init__(self, revision: str) -> None:
-        super().__init__(
+        problem = (
             f'the database has revision {exceptions.cut(revision)}, which is'
             ' neither of this release nor of a newer one: a build from before'
-            ' the first release or another program has made it. Restore a'
-            ' backup from a release, or set [database] connection to a new,'
-            ' empty database and run "vobjects db expand"'
+            ' the first release or another program has made it'
+            if revision
+            else 'the database has tables of this service but no revision:'
+            ' creating them was interrupted, or the backup was incomplete'
+        )
+        super().__init__(
+            f'{problem}. Restore a backup from a release, or set [database]'
+            ' connection to a new, empty database and run "vobjects db expand"'
         )
 
 
@@ -189,20 +194,25 @@ def revision_on(connection: sqlalchemy.Connection, chain: Chain) -> str | None:
     """Return the current revision of a chain, using a connection.
 
     Several of them, which no release writes, are joined by commas.
+
+    :returns: None if the chain has not begun; empty if it must have begun,
+        because the database has tables of this service
     """
-    if not sqlalchemy.inspect(connection).has_table(chain.table):
-        return None
-    number = sqlalchemy.column('version_num', sqlalchemy.String)
-    return (
-        ','.join(
-            connection.scalars(
-                sqlalchemy.select(number)
-                .select_from(sqlalchemy.table(chain.table))
-                .order_by(number)
-            )
+    inspector = sqlalchemy.inspect(connection)
+    revisions: list[str] = []
+    if inspector.has_table(chain.table):
+        number = sqlalchemy.column('version_num', sqlalchemy.String)
+        query = sqlalchemy.select(number).order_by(number)
+        query = query.select_from(sqlalchemy.table(chain.table))
+        revisions.extend(connection.scalars(query))
+    if revisions:
+        return ','.join(revisions)
+    has_begun = chain.table == EXPAND.table and not (
+        models.Base.metadata.tables.keys().isdisjoint(
+            inspector.get_table_names()
         )
-        or None
     )
+    return '' if has_begun else None
 
 
 def current(target: database.Database, chain: Chain = EXPAND) -> str | None:
@@ -258,7 +268,7 @@ def locked(target: database.Database) -> Iterator[sqlalchemy.Connection]:
     """
     with _THREADS, target.engine.connect() as plain:
         # On SQLite, the transaction itself is the lock.
-        connection = plain.execution_options(**{database.WRITES: True})
+        connection = plain.execution_options(**{connections.WRITES: True})
         if target.dialect == 'postgresql':
             with connection.begin():
                 connection.execute(

@@ -3,12 +3,13 @@
 
 ::
 
+    conf             configuration options
     provider         combines all parts
     servers          servers and their events
     state            delays, random failures and shared state
     stacks           stacks
     containers       containers
-    rows             shared code of stacks and containers
+    rows             shared code of servers, stacks and containers
     locations        server groups, zones, hosts
     load_balancing   load balancers
 """

@@ -10,49 +10,38 @@ from engine.db import models
 from engine.providers import base
 from engine.providers.simulated import rows, state
 
-TRANSITIONS: rows.Transitions = {
-    'restart': (None, 'running'),
-    'pause': ('running', 'paused'),
-    'unpause': ('paused', 'running'),
-}
-
 
 class Containers:
     """The containers; see :class:`engine.providers.base.Containers`."""
 
     def __init__(self, cloud: state.Simulation) -> None:
-        self._rows = rows.ResourceTable(
-            cloud,
-            models.SimulatedContainer,
-            'container',
-            base.ContainerNotFound,
-        )
+        self._rows = _Rows(cloud)
 
     def create(
         self, host: str, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Container:
         """Run a container, or return the existing container of ``key``."""
-        return self._rows.create(
-            key, name, 'running', {**properties, 'host': host}, _container
+        return self._rows.add(
+            key, name, 'running', {**properties, 'host': host}
         )
 
     def find(self, host: str, key: str) -> base.Container | None:
         """Return the container that was created for ``key``, if any."""
-        return self._rows.find(key, _container)
+        return self._rows.find(key)
 
     def get(self, host: str, container_id: str) -> base.Container:
         """Return a container."""
-        return self._rows.get(container_id, _container)
+        return self._rows.get(container_id)
 
     def rename(
         self, host: str, container_id: str, name: str
     ) -> base.Container:
         """Rename a container."""
-        return self._rows.change(container_id, 'rename', _container, name=name)
+        return self._rows.change(container_id, 'rename', name=name)
 
     def delete(self, host: str, container_id: str) -> None:
         """Stop and delete a container, if it exists."""
-        self._rows.delete(container_id)
+        self._rows.remove(container_id)
 
     def operate(
         self,
@@ -62,23 +51,32 @@ class Containers:
         parameters: Mapping[str, Any],
     ) -> base.Container:
         """Run an operation on a container."""
-        return self._rows.operate(
-            container_id, operation, TRANSITIONS, _container
+        return self._rows.operate(container_id, operation, parameters)
+
+
+class _Rows(rows.ResourceTable[base.Container]):
+    model = models.SimulatedContainer
+    noun = 'container'
+    not_found = base.ContainerNotFound
+    transitions: rows.Transitions = {
+        'restart': (None, 'running'),
+        'pause': ('running', 'paused'),
+        'unpause': ('paused', 'running'),
+    }
+
+    def described(self, row: models.SimulatedContainer) -> base.Container:
+        """Return a container."""
+        return base.Container(
+            row.id,
+            row.name,
+            row.status,
+            {
+                'id': row.id,
+                'name': row.name,
+                'status': row.status,
+                'created': row.created_at.isoformat(),
+                'image': row.properties.get('image'),
+                'command': row.properties.get('command'),
+                'host': row.properties.get('host'),
+            },
         )
-
-
-def _container(row: models.SimulatedContainer) -> base.Container:
-    return base.Container(
-        row.id,
-        row.name,
-        row.status,
-        {
-            'id': row.id,
-            'name': row.name,
-            'status': row.status,
-            'created': row.created_at.isoformat(),
-            'image': row.properties.get('image'),
-            'command': row.properties.get('command'),
-            'host': row.properties.get('host'),
-        },
-    )

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shared code for the simulated stacks and containers."""
+"""Shared code for the simulated servers, stacks and containers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
 
 import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.db import clock, models
+from engine.db import clock
 from engine.providers import base
 from engine.providers.simulated import state
 
@@ -20,153 +20,171 @@ T = TypeVar('T')
 Transitions = Mapping[str, tuple[str | None, str]]
 
 
-class ResourceTable:
-    """The rows of one table.
+class ResourceTable(Generic[T]):
+    """The resources in one table.
 
-    :param noun: the users' word for a row, such as ``stack``
-    :param not_found: the exception for a missing row
+    :cvar model: the table
+    :cvar noun: the users' word for a resource, such as ``stack``
+    :cvar not_found: the exception for a missing resource
+    :cvar transitions: the operations that change the status
     """
 
-    def __init__(
-        self,
-        cloud: state.Simulation,
-        model: type[models.SimulatedObject],
-        noun: str,
-        not_found: type[base.NotFound],
-    ) -> None:
-        self._cloud = cloud
-        self._database = cloud.database
-        self._model: type[Any] = model
-        self._noun = noun
-        self._not_found = not_found
+    model: type[Any]
+    noun: str
+    not_found: type[base.NotFound]
+    transitions: Transitions = {}
 
-    def create(
-        self,
-        key: str,
-        name: str,
-        status: str,
-        properties: Mapping[str, Any],
-        convert: Callable[[Any], T],
-    ) -> T:
-        """Add a row, or return the existing row of ``key``.
+    def __init__(self, cloud: state.Simulation) -> None:
+        self.cloud = cloud
+        self.database = cloud.database
 
-        :param convert: converts the row while its session is open
+    # What differs between the tables.
+
+    def described(self, row: Any) -> T:
+        """Return a row as the description of a resource."""
+        raise NotImplementedError
+
+    def is_here(self, row: Any) -> bool:
+        """Return whether a row belongs to this region."""
+        return True
+
+    def columns(
+        self, session: orm.Session, key: str, properties: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Return further columns of a new row.
+
+        :raises engine.providers.base.ProviderError: it cannot be created
         """
-        self._work(key, 'create')
+        return {}
+
+    def wait_time(self, properties: Mapping[str, Any]) -> float:
+        """Return the seconds of an operation in addition to the latency."""
+        return 0.0
+
+    def after_change(
+        self, session: orm.Session, row: Any, operation: str
+    ) -> None:
+        """Record an operation in other tables."""
+
+    # The operations.
+
+    def add(
+        self, key: str, name: str, status: str, properties: Mapping[str, Any]
+    ) -> T:
+        """Add a resource, or return the existing one of ``key``."""
+        self.work(key, 'create', properties)
 
         def insert(session: orm.Session) -> T:
-            row = self._model(
+            row = self.model(
                 node_id=key,
                 name=name,
                 status=status,
                 properties=dict(properties),
+                **self.columns(session, key, properties),
             )
             session.add(row)
             session.flush()
-            return convert(row)
+            return self.described(row)
 
         try:
-            return self.find(key, convert) or self._database.write(insert)
+            return self.find(key) or self.database.write(insert)
         except oslo_db_exception.DBDuplicateEntry:
             # Another engine, which took over the node, was faster.
-            existing = self.find(key, convert)
+            existing = self.find(key)
             if existing is None:
                 raise base.ProviderError(
-                    f'the {self._noun} of {key} vanished while it was created'
+                    f'the {self.noun} of {key} vanished while it was created'
                 ) from None
             return existing
 
-    def find(self, key: str, convert: Callable[[Any], T]) -> T | None:
-        """Return the row that was created for ``key``, if any."""
-        with self._database.reader() as session:
+    def find(self, key: str) -> T | None:
+        """Return the resource that was created for ``key``, if any."""
+        with self.database.reader() as session:
             row = session.scalar(
-                sqlalchemy.select(self._model).where(
-                    self._model.node_id == key
-                )
+                sqlalchemy.select(self.model).where(self.model.node_id == key)
             )
-            return None if row is None else convert(row)
+            if row is None or not self.is_here(row):
+                return None
+            return self.described(row)
 
-    def get(self, id_: str, convert: Callable[[Any], T]) -> T:
-        """Return a row.
+    def get(self, id_: str) -> T:
+        """Return a resource."""
+        with self.database.reader() as session:
+            return self.described(self.existing(session, id_))
 
-        :raises engine.providers.base.NotFound: the row does not exist
-        """
-        with self._database.reader() as session:
-            return convert(self._existing(session, id_))
-
-    def change(
-        self,
-        id_: str,
-        operation: str,
-        convert: Callable[[Any], T],
-        **values: Any,
-    ) -> T:
-        """Simulate an operation, and set columns.
-
-        :raises engine.providers.base.NotFound: the row does not exist
-        """
-        self._work(self.get(id_, _key), operation)
+    def change(self, id_: str, operation: str, **values: Any) -> T:
+        """Simulate an operation, and set columns."""
+        self.work(*self.known(id_, operation))
 
         def change(session: orm.Session) -> T:
-            row = self._existing(session, id_)
+            row = self.existing(session, id_)
             for name, value in values.items():
                 setattr(row, name, value)
             row.updated_at = clock.utcnow()
+            self.after_change(session, row, operation)
             session.flush()
-            return convert(row)
+            return self.described(row)
 
-        return self._database.write(change)
+        return self.database.write(change)
 
     def operate(
-        self,
-        id_: str,
-        operation: str,
-        transitions: Transitions,
-        convert: Callable[[Any], T],
+        self, id_: str, operation: str, parameters: Mapping[str, Any]
     ) -> T:
-        """Simulate an operation that may change the status.
+        """Run an operation, which may change the status.
 
         :raises engine.providers.base.ProviderError: the current status does
             not allow it
         """
-        if operation not in transitions:
-            return self.change(id_, operation, convert)
-        before, after = transitions[operation]
-        status = self.get(id_, _status)
+        if operation not in self.transitions:
+            return self.change(id_, operation)
+        before, after = self.transitions[operation]
+        with self.database.reader() as session:
+            status = self.existing(session, id_).status
         # An engine that died may have done this already.
         if before is not None and status not in (before, after):
             raise base.ProviderError(
-                f'cannot {operation} {self._noun} {id_} while it is {status}'
+                f'cannot {operation} {self.noun} {id_} while it is {status}'
             )
-        return self.change(id_, operation, convert, status=after)
+        return self.change(id_, operation, status=after)
 
-    def delete(self, id_: str) -> None:
-        """Delete a row, if it exists."""
+    def remove(self, id_: str, operation: str = 'delete') -> None:
+        """Delete a resource, if it exists."""
         try:
-            key = self.get(id_, _key)
+            known = self.known(id_, operation)
         except base.NotFound:
             return
-        self._work(key, 'delete')
-        self._database.write(
+        self.work(*known)
+        self.database.write(
             lambda session: session.execute(
-                sqlalchemy.delete(self._model).where(self._model.id == id_)
+                sqlalchemy.delete(self.model).where(self.model.id == id_)
             )
         )
 
-    def _existing(self, session: orm.Session, id_: str) -> Any:
-        row = session.get(self._model, id_, populate_existing=True)
-        if row is None:
-            raise self._not_found(f'there is no {self._noun} {id_}')
+    def known(
+        self, id_: str, operation: str
+    ) -> tuple[str, str, Mapping[str, Any]]:
+        """Return the arguments of :meth:`work` for a resource."""
+        with self.database.reader() as session:
+            row = self.existing(session, id_)
+            return row.node_id, operation, row.properties
+
+    def existing(self, session: orm.Session, id_: str) -> Any:
+        """Return the row of a resource.
+
+        :raises engine.providers.base.NotFound: it does not exist
+        """
+        row = session.get(self.model, id_, populate_existing=True)
+        if row is None or not self.is_here(row):
+            raise self.not_found(f'there is no {self.noun} {id_}')
         return row
 
-    def _work(self, key: str, operation: str) -> None:
-        resource = f'the {self._noun} of node {key}'
-        self._cloud.work(key, operation, resource)
-
-
-def _key(row: models.SimulatedObject) -> str:
-    return row.node_id
-
-
-def _status(row: models.SimulatedObject) -> str:
-    return row.status
+    def work(
+        self, key: str, operation: str, properties: Mapping[str, Any]
+    ) -> None:
+        """Simulate the delay of an operation, and its random failure."""
+        self.cloud.work(
+            key,
+            operation,
+            f'the {self.noun} of node {key}',
+            seconds=self.wait_time(properties),
+        )

@@ -10,6 +10,7 @@ operation determine which of them fail, so that you can repeat a run exactly.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import uuid
@@ -17,33 +18,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy
-from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.db import clock, health, models
+from engine.db import health, models
 from engine.providers import base
-from engine.providers.simulated import locations, state
+from engine.providers.simulated import locations, rows
 
 #: Key in a server's metadata: additional seconds for each operation.
 WAIT_TIME = 'simulated_wait_time'
-
-#: Operation -> the required status (None: any), and the new status.
-TRANSITIONS: Mapping[str, tuple[str | None, str]] = {
-    'reboot': (None, 'ACTIVE'),
-    'rebuild': (None, 'ACTIVE'),
-    'evacuate': (None, 'ACTIVE'),
-    'migrate': ('ACTIVE', 'ACTIVE'),
-    'restore': (None, 'ACTIVE'),
-    'start': ('SHUTOFF', 'ACTIVE'),
-    'stop': ('ACTIVE', 'SHUTOFF'),
-    'pause': ('ACTIVE', 'PAUSED'),
-    'unpause': ('PAUSED', 'ACTIVE'),
-    'suspend': ('ACTIVE', 'SUSPENDED'),
-    'resume': ('SUSPENDED', 'ACTIVE'),
-    'rescue': ('ACTIVE', 'RESCUE'),
-    'unrescue': ('RESCUE', 'ACTIVE'),
-}
-
 
 #: Operation on a server -> the type of its event.
 EVENT_TYPES: Mapping[str, str] = {
@@ -52,60 +34,33 @@ EVENT_TYPES: Mapping[str, str] = {
 }
 
 
-class SimulatedServers:
+class SimulatedServers(rows.ResourceTable[base.Server]):
     """The simulated servers; see :class:`engine.providers.base.Servers`."""
 
-    def __init__(self, cloud: state.Simulation) -> None:
-        self._cloud = cloud
-        self._database = cloud.database
+    model = models.SimulatedServer
+    noun = 'server'
+    not_found = base.ServerNotFound
+    transitions: rows.Transitions = {
+        'reboot': (None, 'ACTIVE'),
+        'rebuild': (None, 'ACTIVE'),
+        'evacuate': (None, 'ACTIVE'),
+        'migrate': ('ACTIVE', 'ACTIVE'),
+        'restore': (None, 'ACTIVE'),
+        'start': ('SHUTOFF', 'ACTIVE'),
+        'stop': ('ACTIVE', 'SHUTOFF'),
+        'pause': ('ACTIVE', 'PAUSED'),
+        'unpause': ('PAUSED', 'ACTIVE'),
+        'suspend': ('ACTIVE', 'SUSPENDED'),
+        'resume': ('SUSPENDED', 'ACTIVE'),
+        'rescue': ('ACTIVE', 'RESCUE'),
+        'unrescue': ('RESCUE', 'ACTIVE'),
+    }
 
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Server:
         """Create a server, or return the existing server of ``key``."""
-        self._work(key, 'create', properties)
-
-        def insert(session: orm.Session) -> base.Server:
-            where = locations.new_location(
-                self._cloud, session, key, properties
-            )
-            row = models.SimulatedServer(
-                node_id=key,
-                name=name,
-                status='ACTIVE',
-                properties=dict(properties),
-                **dataclasses.asdict(where),
-            )
-            session.add(row)
-            session.flush()
-            return _server(row)
-
-        try:
-            return self.find(key) or self._database.write(insert)
-        except oslo_db_exception.DBDuplicateEntry:
-            # Another engine, which took over the node, was faster.
-            existing = self.find(key)
-            if existing is None:
-                raise base.ProviderError(
-                    f'server of {key} vanished while it was created'
-                ) from None
-            return existing
-
-    def find(self, key: str) -> base.Server | None:
-        """Return the server that was created for ``key``, if any."""
-        with self._database.reader() as session:
-            row = session.scalar(
-                sqlalchemy.select(models.SimulatedServer).where(
-                    models.SimulatedServer.node_id == key
-                )
-            )
-            is_here = row is not None and self._is_here(row)
-            return _server(row) if row is not None and is_here else None
-
-    def get(self, server_id: str) -> base.Server:
-        """Return a server."""
-        with self._database.reader() as session:
-            return _server(self._existing(session, server_id))
+        return self.add(key, name, 'ACTIVE', properties)
 
     def update(
         self,
@@ -116,7 +71,7 @@ class SimulatedServers:
         new: Mapping[str, Any],
     ) -> base.Server:
         """Update the properties of a server."""
-        return self._change(
+        return self.change(
             server_id, 'update', name=name, properties=dict(new)
         )
 
@@ -126,12 +81,12 @@ class SimulatedServers:
         """Set keys of a server's metadata, and delete those that are None."""
 
         def change(session: orm.Session) -> None:
-            row = self._existing(session, server_id)
+            row = self.existing(session, server_id)
             merged = {**(row.properties.get('metadata') or {}), **metadata}
             changed = {k: v for k, v in merged.items() if v is not None}
             row.properties = {**row.properties, 'metadata': changed}
 
-        self._database.write(change)
+        self.database.write(change)
 
     def delete(
         self,
@@ -141,28 +96,24 @@ class SimulatedServers:
         timeout: float | None = None,
     ) -> None:
         """Delete a server, if it exists."""
-        try:
-            key, properties = self._known(server_id)
-        except base.ServerNotFound:
-            return
-        seconds = self._cloud.options.latency + self._wait_time(properties)
-        if timeout is not None and timeout < seconds:
-            raise base.ProviderError(
-                f'server {server_id} was not gone within {timeout:g} seconds'
-            )
-        self._work(key, 'force-delete' if force else 'delete', properties)
-        self._database.write(
-            lambda session: session.execute(
-                sqlalchemy.delete(models.SimulatedServer).where(
-                    models.SimulatedServer.id == server_id
+        if timeout is not None:
+            self._check_timeout(server_id, timeout)
+        self.remove(server_id, 'force-delete' if force else 'delete')
+
+    def _check_timeout(self, server_id: str, timeout: float) -> None:
+        with contextlib.suppress(base.ServerNotFound):
+            _, _, properties = self.known(server_id, 'delete')
+            seconds = self.cloud.options.latency + self.wait_time(properties)
+            if timeout < seconds:
+                raise base.ProviderError(
+                    f'server {server_id} was not gone within {timeout:g}'
+                    ' seconds'
                 )
-            )
-        )
 
     def detach(self, key: str) -> None:
         """Detach the server of ``key``, so that it can get a new one."""
         table = models.SimulatedServer
-        self._database.write(
+        self.database.write(
             lambda session: session.execute(
                 sqlalchemy.update(table)
                 .where(table.node_id == key)
@@ -172,15 +123,15 @@ class SimulatedServers:
 
     def profile_properties(self, server_id: str) -> Mapping[str, Any]:
         """Return the profile properties that describe a server."""
-        with self._database.reader() as session:
-            row = self._existing(session, server_id)
+        with self.database.reader() as session:
+            row = self.existing(session, server_id)
             defaults = {'name': row.name, 'availability_zone': row.zone}
             return {**defaults, **row.properties}
 
     def node_data(self, server_id: str) -> Mapping[str, Any]:
         """Return the zone and the ports of a server."""
-        with self._database.reader() as session:
-            row = self._existing(session, server_id)
+        with self.database.reader() as session:
+            row = self.existing(session, server_id)
             data: dict[str, Any] = {'placement': {'zone': row.zone}}
             if ports := _ports(row):
                 data['internal_ports'] = ports
@@ -191,80 +142,40 @@ class SimulatedServers:
 
     def reboot(self, server_id: str, *, hard: bool) -> base.Server:
         """Reboot a server."""
-        return self._change(server_id, 'reboot', status='ACTIVE')
+        return self.change(server_id, 'reboot', status='ACTIVE')
 
     def rebuild(self, server_id: str) -> base.Server:
         """Rebuild a server, keeping its ID."""
-        return self._change(server_id, 'rebuild', status='ACTIVE')
-
-    def operate(
-        self, server_id: str, operation: str, parameters: Mapping[str, Any]
-    ) -> base.Server:
-        """Run an operation on a server, which may change its status."""
-        if operation not in TRANSITIONS:
-            return self._change(server_id, operation)
-        before, after = TRANSITIONS[operation]
-        status = self.get(server_id).status
-        # An engine that died may have done this already.
-        if before is not None and status not in (before, after):
-            raise base.ProviderError(
-                f'cannot {operation} server {server_id} while it is {status}'
-            )
-        return self._change(server_id, operation, status=after)
+        return self.change(server_id, 'rebuild', status='ACTIVE')
 
     def snapshot(self, server_id: str, name: str) -> str:
         """Return the name; the simulated cloud stores no images."""
-        self._change(server_id, 'snapshot')
+        self.change(server_id, 'snapshot')
         return name
 
-    def _change(
-        self, server_id: str, operation: str, **values: Any
-    ) -> base.Server:
-        key, properties = self._known(server_id)
-        self._work(key, operation, properties)
+    def is_here(self, row: models.SimulatedServer) -> bool:
+        """Return whether a server is in this region."""
+        default = self.cloud.options.regions[0]
+        return (row.region or default) == self.cloud.region
 
-        def change(session: orm.Session) -> base.Server:
-            row = self._existing(session, server_id)
-            for name, value in values.items():
-                setattr(row, name, value)
-            row.updated_at = clock.utcnow()
-            _record_event(session, server_id, operation)
-            session.flush()
-            return _server(row)
-
-        return self._database.write(change)
-
-    def _known(self, server_id: str) -> tuple[str, Mapping[str, Any]]:
-        """Return the key of a server and its properties."""
-        with self._database.reader() as session:
-            row = self._existing(session, server_id)
-            return row.node_id, row.properties
-
-    def _existing(
-        self, session: orm.Session, server_id: str
-    ) -> models.SimulatedServer:
-        row = session.get(
-            models.SimulatedServer, server_id, populate_existing=True
+    def columns(
+        self, session: orm.Session, key: str, properties: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Return the location of a new server."""
+        return dataclasses.asdict(
+            locations.new_location(self.cloud, session, key, properties)
         )
-        if row is None or not self._is_here(row):
-            raise base.ServerNotFound(f'there is no server {server_id}')
-        return row
 
-    def _is_here(self, row: models.SimulatedServer) -> bool:
-        default = self._cloud.options.regions[0]
-        return (row.region or default) == self._cloud.region
-
-    def _work(
-        self, key: str, operation: str, properties: Mapping[str, Any]
+    def after_change(
+        self, session: orm.Session, row: models.SimulatedServer, operation: str
     ) -> None:
-        self._cloud.work(
-            key,
-            operation,
-            f'the server of node {key}',
-            seconds=self._wait_time(properties),
-        )
+        """Store the event of an operation, if it has one."""
+        type_ = EVENT_TYPES.get(operation)
+        if type_ is not None:
+            health.delete_old_events(session, models.SimulatedEvent)
+            session.add(models.SimulatedEvent(server_id=row.id, type=type_))
 
-    def _wait_time(self, properties: Mapping[str, Any]) -> float:
+    def wait_time(self, properties: Mapping[str, Any]) -> float:
         """Return the seconds in a server's metadata, limited by an option."""
         metadata: Mapping[str, Any] = properties.get('metadata') or {}
         try:
@@ -273,31 +184,31 @@ class SimulatedServers:
             return 0.0
         if not seconds > 0:  # false for NaN
             return 0.0
-        return min(seconds, float(self._cloud.options.max_wait_time))
+        return min(seconds, float(self.cloud.options.max_wait_time))
 
-
-def _server(row: models.SimulatedServer) -> base.Server:
-    return base.Server(
-        row.id,
-        row.name,
-        row.status,
-        {
-            'id': row.id,
-            'name': row.name,
-            'status': row.status,
-            'created': row.created_at.isoformat(),
-            'addresses': _addresses(row),
-            'region': row.region,
-            'availability_zone': row.zone,
-            'hypervisor_hostname': row.host,
-            'server_groups': [row.group_id] if row.group_id else [],
-            **{
-                name: row.properties[name]
-                for name in ('flavor', 'image', 'metadata', 'networks')
-                if name in row.properties
+    def described(self, row: models.SimulatedServer) -> base.Server:
+        """Return a server with its addresses and location."""
+        return base.Server(
+            row.id,
+            row.name,
+            row.status,
+            {
+                'id': row.id,
+                'name': row.name,
+                'status': row.status,
+                'created': row.created_at.isoformat(),
+                'addresses': _addresses(row),
+                'region': row.region,
+                'availability_zone': row.zone,
+                'hypervisor_hostname': row.host,
+                'server_groups': [row.group_id] if row.group_id else [],
+                **{
+                    name: row.properties[name]
+                    for name in ('flavor', 'image', 'metadata', 'networks')
+                    if name in row.properties
+                },
             },
-        },
-    )
+        )
 
 
 def _addresses(row: models.SimulatedServer) -> dict[str, Any]:
@@ -364,13 +275,3 @@ def _address(key: str, first: str) -> str:
 def _ip(address: str, kind: str) -> dict[str, Any]:
     version = 6 if ':' in address else 4
     return {'addr': address, 'version': version, 'OS-EXT-IPS:type': kind}
-
-
-def _record_event(
-    session: orm.Session, server_id: str, operation: str
-) -> None:
-    """Store the event of an operation, if it has one."""
-    type_ = EVENT_TYPES.get(operation)
-    if type_ is not None:
-        health.delete_old_events(session, models.SimulatedEvent)
-        session.add(models.SimulatedEvent(server_id=server_id, type=type_))

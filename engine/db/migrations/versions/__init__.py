@@ -7,5 +7,6 @@ e001 are older than the first release, and are rejected.
 
 ::
 
-    e002_first_tables  create all tables of the first release
+    e002_first_tables     create all tables of the first release
+    e003_hold_origin      record the origin of a hold
 """

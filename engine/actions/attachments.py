@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A policy and a cluster, as the actions that bind them see them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from sqlalchemy import orm
+
+from engine.actions import action_run
+from engine.actions import clusters as cluster_actions
+from engine.db import clusters, models, nodes
+from engine.policies import base
+from engine.providers import base as providers
+from vobjects.clustering import errors
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Attachment:
+    """A policy, a cluster and its nodes, as they were when the action began.
+
+    :ivar binding: while attaching, a binding that is not in the database yet
+    """
+
+    policy_type: base.PolicyType
+    target: base.AttachmentTarget
+    binding: models.ClusterPolicy
+    members: Sequence[models.Node]
+
+    @property
+    def attached(self) -> base.AttachedPolicy:
+        return base.AttachedPolicy(
+            self.target.policy, self.binding, self.target.properties
+        )
+
+
+def load_existing(
+    run: action_run.ActionRun, session: orm.Session, cloud: providers.Provider
+) -> Attachment | None:
+    """Return the attachment of a bound policy; fail the action if none is."""
+    cluster = cluster_actions.lock_cluster(run, session)
+    policy = get_policy(run, session)
+    binding = clusters.get_binding(session, cluster.id, policy.id)
+    if binding is None:
+        run.fail(session, 'Policy not attached.')
+        return None
+    return load(run, session, cloud, cluster, policy, binding)
+
+
+def load_new(
+    run: action_run.ActionRun,
+    session: orm.Session,
+    cloud: providers.Provider,
+    cluster: models.Cluster,
+    policy: models.Policy,
+) -> Attachment:
+    """Return an attachment with a new binding.
+
+    The ID of the action is the ID of the binding, so all attempts agree on it.
+    """
+    binding = models.ClusterPolicy(
+        id=run.action.id,
+        cluster_id=cluster.id,
+        policy_id=policy.id,
+        priority=run.runtime.policy_types.get(policy.type).priority,
+        enabled=run.request.get('enabled') is not False,
+        data={},
+    )
+    return load(run, session, cloud, cluster, policy, binding)
+
+
+def load(
+    run: action_run.ActionRun,
+    session: orm.Session,
+    cloud: providers.Provider,
+    cluster: models.Cluster,
+    policy: models.Policy,
+    binding: models.ClusterPolicy,
+) -> Attachment:
+    """Return an attachment with the present nodes of the cluster."""
+    policy_type = run.runtime.policy_types.get(policy.type)
+    target = base.AttachmentTarget(
+        conf=run.runtime.conf,
+        cloud=cloud,
+        key=binding.id,
+        cluster=cluster,
+        profile=session.get_one(models.Profile, cluster.profile_id),
+        policy=policy,
+        properties=run.runtime.policy_types.properties_of(
+            policy.type, policy.spec
+        ),
+    )
+    return Attachment(
+        policy_type, target, binding, nodes.of_cluster(session, cluster.id)
+    )
+
+
+def get_policy(
+    run: action_run.ActionRun, session: orm.Session
+) -> models.Policy:
+    """Return the policy that the request names.
+
+    :raises vobjects.clustering.errors.ResourceNotFound: it was deleted
+    """
+    policy = session.get(models.Policy, run.request.policy_id)
+    if policy is None:
+        raise errors.ResourceNotFound(
+            f'The policy {run.request.policy_id} is gone.'
+        )
+    return policy
+
+
+def check_attachable(
+    run: action_run.ActionRun, session: orm.Session, attachment: Attachment
+) -> None:
+    """Check that a policy can be attached to the cluster.
+
+    :raises engine.policies.base.PolicyCheckError: with the reason
+    """
+    policy_type, cluster = attachment.policy_type, attachment.target.cluster
+    name = run.runtime.profile_types.get(attachment.target.profile.type).name
+    if (
+        policy_type.profile_types != base.ANY
+        and name not in policy_type.profile_types
+    ):
+        raise base.PolicyCheckError(
+            f'Policy not applicable on profile type: {name}'
+        )
+    if not policy_type.singleton:
+        return
+    for _, other in clusters.bindings(session, cluster.id):
+        if other.type.rpartition('-')[0] == policy_type.name:
+            raise base.PolicyCheckError(
+                f'Only one instance of policy type ({policy_type.name}) can be'
+                f' attached to a cluster, but another instance ({other.id})'
+                f' is found attached to the cluster ({cluster.id}) already.'
+            )

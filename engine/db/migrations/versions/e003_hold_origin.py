@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Record the origin of a hold."""
+
+from __future__ import annotations
+
+from alembic import op
+
+from vobjects.rpc.sql import migrations as ledger_migrations
+
+revision = 'e003'
+down_revision = 'e002'
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Add the column."""
+    ledger_migrations.expand(op, 2, members='services', state='ledger_state')

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Detect, translate and log outages of a database."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import Any
+
+import sqlalchemy
+from oslo_db import exception as oslo_db_exception
+from sqlalchemy import event
+
+from engine.db import refusals
+from vobjects import exceptions
+
+LOG = logging.getLogger(__name__)
+
+
+class Reached:
+    """Translate lost connections for callers that don't use oslo.db.
+
+    This is a class because a generator would slow down each transaction.
+    """
+
+    __slots__ = ('_reachability',)
+
+    def __init__(self, reachability: Reachability) -> None:
+        self._reachability = reachability
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: object, error: BaseException | None, trace: object
+    ) -> None:
+        if isinstance(error, oslo_db_exception.DBConnectionError):
+            raise exceptions.Unreachable(
+                f'the database does not answer: {_first_line(error)}'
+            ) from error
+        if error is not None and (cause := refusals.refusal(error)):
+            self._reachability.note_refusal(cause)
+            raise exceptions.Unreachable(
+                f'the database accepts no changes: {_first_line(cause)}'
+            ) from error
+
+
+class _Outage:
+    """Logs the beginning and the end of an outage, each once.
+
+    :param subject: what is out of order
+    :param begins: what it does then
+    :param ends: what it does again afterwards
+    """
+
+    def __init__(self, subject: str, begins: str, ends: str) -> None:
+        self._subject, self._begins, self._ends = subject, begins, ends
+        self._guard = threading.Lock()
+        self._since: float | None = None
+
+    def begin(self, error: BaseException) -> None:
+        """Note an error."""
+        with self._guard:
+            if self._since is not None:
+                return
+            self._since = time.monotonic()
+        LOG.warning(
+            '%s %s: %s', self._subject, self._begins, _first_line(error)
+        )
+
+    def end(self) -> None:
+        """Note a success."""
+        # This avoids the lock: if an error is recorded at this moment, the
+        # next success sees it.
+        if self._since is None:
+            return
+        with self._guard:
+            since, self._since = self._since, None
+        if since is not None:
+            seconds = time.monotonic() - since
+            LOG.warning(
+                '%s %s again, after %.1f s', self._subject, self._ends, seconds
+            )
+
+
+class Reachability:
+    """Log once that a database is lost, and once that it is back.
+
+    :param url: the URL of the database
+    """
+
+    def __init__(self, url: sqlalchemy.URL) -> None:
+        subject = f'The database {url}'
+        self._loss = _Outage(subject, 'does not answer', 'answers')
+        self._refusal = _Outage(
+            subject, 'accepts no changes', 'accepts changes'
+        )
+        self.note_refusal = self._refusal.begin
+        self.note_write = self._refusal.end
+
+    def watch(self, engine: sqlalchemy.Engine) -> None:
+        """Monitor the connections of an engine.
+
+        From now on, a failed connect raises oslo.db's DBConnectionError.
+        oslo.db matches the text of the driver's error, but does not know the
+        text of libpq 14 and later ("connection to server at ... failed").
+        """
+
+        @event.listens_for(engine, 'do_connect')
+        def connect(
+            dialect: sqlalchemy.Dialect, record: Any, cargs: Any, cparams: Any
+        ) -> Any:
+            try:
+                return dialect.connect(*cargs, **cparams)
+            except dialect.loaded_dbapi.Error as error:
+                self._loss.begin(error)
+                raise oslo_db_exception.DBConnectionError(error) from error
+
+        @event.listens_for(engine, 'connect')
+        def connected(connection: Any, record: Any) -> None:
+            self._loss.end()
+
+        @event.listens_for(engine, 'handle_error')
+        def failed(context: sqlalchemy.engine.ExceptionContext) -> None:
+            if context.is_disconnect:
+                self._loss.begin(context.original_exception)
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition('\n')[0]
