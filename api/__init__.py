@@ -4,6 +4,7 @@
 Modules, in the order in which a request passes through them::
 
     asgi          runs the WSGI application in an ASGI server
+    request_threads  threads for the calls of the application
     outbox        sends responses in parts, and closes those that nobody reads
     wsgi          `application` for any WSGI server; connects at first use
     app           builds the middleware stack: build(conf, client, fleet)
@@ -19,7 +20,10 @@ Modules, in the order in which a request passes through them::
     basic_auth    the strategy for names and passwords
     keystone      the strategy for Keystone tokens
     check_limiter  limits concurrent password checks
-    handler       one route: validate, build the request, send, render
+    service       what all handlers share
+    handler       one route: build the request, send, render
+    request_builder  validates path, query and body
+    engine_calls  sends requests; errors of engines that are too old
     policy        authorizes the caller (oslo.policy)
     receiver_rules  the rules for the actions of receivers
     request_body  path and body of a request, with size limits
@@ -37,8 +41,3 @@ Modules, in the order in which a request passes through them::
 No module here compares versions: the types of ``vobjects.clustering`` declare
 the contents of each microversion.
 """
-
-from __future__ import annotations
-
-# Must precede any oslo import that would choose eventlet.
-from vobjects import _threading as _threading

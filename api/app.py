@@ -4,9 +4,10 @@
 From the outside in::
 
     RequestIds       outermost, so that every log line can have the ID
+    tracing          only with the SDK of OpenTelemetry
     CORS             only with [cors] allowed_origin; covers errors, too
     UsageMiddleware  outside of everything that creates responses
-    FaultWrapper     turns exceptions raised below into error documents
+    FaultWrapper     turns exceptions of middlewares into error documents
     Pages            /healthcheck, /metrics and /ui, which have no microversion
     TrustedHosts     stops DNS rebinding for everything below
     HTTPProxyToWSGI  if proxy headers are trusted; before links are made;
@@ -15,8 +16,8 @@ From the outside in::
                      stops cross-site requests that change something
     Microversions    before anything reads the version; adds its headers to
                      every response that passes back through it
-    Dispatcher       maps path and method to a handler, which authenticates;
-                     its discovery pages are public
+    Discovery        public documents at / and /v1
+    Dispatcher       maps path and method to a handler, which authenticates
 
 Pages have their own TrustedHosts, except /healthcheck, which proxies request
 before they route clients here. /metrics does not get HTTPProxyToWSGI, which
@@ -35,7 +36,6 @@ from api import (
     browsers,
     cross_origin,
     dispatcher,
-    handler,
     health,
     metrics,
     middleware,
@@ -44,7 +44,10 @@ from api import (
     ui,
 )
 from api import conf as api_conf
+from api.service import Client, Service
 from vobjects.clustering import types
+from vobjects.microversions import tracing
+from vobjects.microversions.discovery import Discovery
 from vobjects.microversions.middleware import Microversions
 from vobjects.rpc import byte_budget
 from vobjects.rpc import conf as rpc_conf
@@ -69,6 +72,9 @@ class Fleet(Protocol):
     def server_count(self) -> int:
         """Return the number of live engines; see :class:`api.health.Fleet`."""
 
+    def known_server_count(self) -> int:
+        """Return the number of live engines that is known; never wait."""
+
     def fleet_data(self) -> dict[str, Any]:
         """Return the live processes and their details as JSON data.
 
@@ -77,7 +83,7 @@ class Fleet(Protocol):
 
 
 def build(
-    conf: cfg.ConfigOpts, client: handler.Client, fleet: Fleet
+    conf: cfg.ConfigOpts, client: Client, fleet: Fleet
 ) -> WSGIApplication:
     """Build the WSGI application.
 
@@ -88,7 +94,7 @@ def build(
     """
     rpc_conf.register(conf)
     versions = api_conf.version_policy(conf)
-    service = handler.Service(
+    service = Service(
         versions=versions,
         client=client,
         maximum=fleet.maximum,
@@ -101,10 +107,12 @@ def build(
         lists=byte_budget.ByteBudget(conf.fleet.response_memory),
         public_url=(conf.api.public_endpoint or '').rstrip('/'),
     )
-    innermost = dispatcher.Dispatcher(routes.ROUTES, service)
-    negotiating = Microversions(
-        innermost, versions, fleet.maximum, handle_unexpected=False
+    documents = Discovery(
+        dispatcher.Dispatcher(routes.ROUTES, service),
+        versions,
+        service.public_url,
     )
+    negotiating = Microversions(documents, versions, fleet.maximum)
     app: WSGIApplication = negotiating
     if conf.api.auth_strategy in browsers.AMBIENT_AUTH:
         app = browsers.CrossOriginProtection(app, conf)
@@ -125,7 +133,7 @@ def build(
             conf, service.authenticate, service.enforcer
         )
         pages[metrics.PATH] = browsers.TrustedHosts(
-            metrics.page(usage, fleet.maximum, check_access), conf
+            metrics.page(usage, fleet, check_access), conf
         )
     if conf.api.ui:
         page = ui.page(
@@ -144,6 +152,7 @@ def build(
     if counted:
         app = usage_metrics.UsageMiddleware(app, usage)
     app = cross_origin.with_cors(app, conf)
+    app = tracing.traced(app)
     return middleware.RequestIds(app, log=conf.api.log_requests)
 
 

@@ -13,14 +13,13 @@ import asyncio
 import contextlib
 import io
 import sys
-import urllib.parse
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
-from concurrent import futures
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
 
-from api import errors, outbox
+from api import errors, outbox, request_threads
 from vobjects.microversions import errors as input_errors
-from vobjects.microversions.asgi import add_headers
+from vobjects.microversions.asgi import environ_from
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
@@ -37,14 +36,19 @@ MAX_UPLOADS = 512
 #: all requests a switch from their thread back to the event loop.
 EAGER_BYTES = 1 << 16
 
-#: Maximum number of parts (chunks or packets) of a body. Each part costs time
-#: in the event loop, however short it is.
-MAX_PARTS = 10_000
+#: Each part (chunk or packet) of a body costs time in the event loop, however
+#: short it is. Beyond the first ``FREE_PARTS``, the parts of a body must have
+#: ``PART_BYTES`` bytes on average.
+FREE_PARTS = 2_000
+PART_BYTES = 64
 
 #: Limits in bytes and seconds for discarding the part of a body that the
 #: application did not read, so that the client can read the response.
 MAX_DRAINED_BYTES = 1 << 24
 DRAIN_SECONDS = 5.0
+
+#: Each discarded part counts as this many bytes, at least: see FREE_PARTS.
+DRAINED_PART_BYTES = 1 << 10
 
 
 class Gateway:
@@ -56,7 +60,8 @@ class Gateway:
     :param threads: requests that the application processes at the same time
     :param body_timeout: seconds within which a whole request body must arrive
     :param max_body_size: bytes; of a longer body, one byte more is read
-    :param response_timeout: seconds within which a client must read a response
+    :param response_timeout: seconds within which a client must read the next
+        part of a response
     :param max_waiting_bytes: bytes of responses that may wait for their
         clients
     """
@@ -77,9 +82,8 @@ class Gateway:
         self.waiting_uploads = 0
         self._outbox = outbox.Outbox(max_waiting_bytes, response_timeout)
         self.slots = asyncio.Semaphore(threads)
-        self._pool = futures.ThreadPoolExecutor(
-            threads + MAX_UPLOADS, thread_name_prefix='request'
-        )
+        # Enough for all slots and all uploads that wait.
+        self._threads = request_threads.RequestThreads(threads + MAX_UPLOADS)
 
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send
@@ -91,8 +95,8 @@ class Gateway:
             if body.read_headers(environ):
                 await body.receive(EAGER_BYTES)
             async with self.slots:
-                status, headers, content = await loop.run_in_executor(
-                    self._pool, _call_app, self.app, environ
+                status, headers, content = await self._threads.call(
+                    _call_app, self.app, environ
                 )
             if body.failed:
                 headers.append((b'connection', b'close'))
@@ -170,14 +174,15 @@ class _Body:
     def _complete(self) -> io.BytesIO:
         """Return the whole body; called from the application's thread.
 
-        :raises api.errors.BodyTimeout: it did not arrive in time
+        :raises vobjects.microversions.errors.BodyTimeout: it did not arrive in
+            time
         :raises api.errors.TooManyUploads: too many requests wait for their
             bodies
         :raises vobjects.microversions.errors.MalformedBody: it broke off, or
-            came in too many parts
+            has too many small parts
         """
         if self._content is None:
-            if not self.ended:
+            if not (self.ended or self.failed):
                 asyncio.run_coroutine_threadsafe(
                     self._receive_rest(), self._loop
                 ).result()
@@ -203,13 +208,25 @@ class _Body:
         start = self._loop.time()
         try:
             async with asyncio.timeout(self._seconds_left):
-                while len(self._received) < max_bytes and not self.ended:
+                while len(self._received) < max_bytes and not (
+                    self.ended or self.failed
+                ):
                     self._received += await self._next()
+                    full_parts = len(self._received) // PART_BYTES
+                    if self._part_count > FREE_PARTS + full_parts:
+                        self._fail(
+                            f'has too many small parts: {self._part_count}'
+                            f' for {len(self._received)} bytes'
+                        )
                     if len(self._received) == self._length:
                         self.ended = True
         except TimeoutError:
             self.ended = True
-            self.failed = errors.BodyTimeout(self._gateway.body_timeout)
+            self.failed = input_errors.BodyTimeout(
+                'The request body must arrive within'
+                f' {self._gateway.body_timeout:g} seconds ([api]'
+                ' body_timeout).'
+            )
         self._seconds_left -= self._loop.time() - start
 
     async def drain(self) -> None:
@@ -222,7 +239,8 @@ class _Body:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_SECONDS):
                 while remaining > 0 and not self.ended:
-                    remaining -= len(await self._next())
+                    part = await self._next()
+                    remaining -= max(len(part), DRAINED_PART_BYTES)
 
     def close(self) -> None:
         """Receive nothing more.
@@ -237,17 +255,15 @@ class _Body:
         message = await self._receive()
         self._part_count += 1
         if message['type'] != 'http.request':
-            return self._fail('broke off before its end')
-        if self._part_count > MAX_PARTS:
-            return self._fail(f'came in more than {MAX_PARTS} parts')
+            self.ended = True
+            self._fail('broke off before its end')
+            return b''
         self.ended = not message.get('more_body', False)
         part: bytes = message.get('body', b'')
         return part
 
-    def _fail(self, reason: str) -> bytes:
-        self.ended = True
+    def _fail(self, reason: str) -> None:
         self.failed = input_errors.MalformedBody(f'The request body {reason}.')
-        return b''
 
 
 async def _disconnected() -> Message:
@@ -259,18 +275,15 @@ def make_environ(scope: Scope, body: Any) -> WSGIEnvironment:
 
     :param scope: ASGI connection scope, with ``raw_path``
     """
-    server, port = scope['server']
-    environ: WSGIEnvironment = {
-        'REQUEST_METHOD': scope['method'],
-        'SCRIPT_NAME': '',
-        'PATH_INFO': _path(scope['raw_path']),
-        'QUERY_STRING': scope['query_string'].decode('latin-1'),
-        'SERVER_NAME': server,
-        'SERVER_PORT': str(port),
-        'SERVER_PROTOCOL': _PROTOCOLS.get(scope['http_version'], 'HTTP/1.1'),
+    environ = environ_from(scope)
+    environ |= {
+        # The scope's path has lost bytes that are not UTF-8.
+        'PATH_INFO': unquote_to_bytes(scope['raw_path']).decode('latin-1'),
+        'SERVER_PROTOCOL': (
+            'HTTP/1.0' if scope['http_version'] in ('1', '1.0') else 'HTTP/1.1'
+        ),
         'REMOTE_ADDR': (scope.get('client') or ('',))[0],
         'wsgi.version': (1, 0),
-        'wsgi.url_scheme': scope['scheme'],
         'wsgi.input': body,
         'wsgi.input_terminated': True,
         'wsgi.errors': sys.stderr,
@@ -278,17 +291,7 @@ def make_environ(scope: Scope, body: Any) -> WSGIEnvironment:
         'wsgi.multiprocess': True,
         'wsgi.run_once': False,
     }
-    add_headers(environ, scope['headers'])
     return environ
-
-
-_PROTOCOLS = {'1': 'HTTP/1.0', '1.0': 'HTTP/1.0'}
-
-
-def _path(raw: bytes) -> str:
-    if b'%' in raw:
-        raw = urllib.parse.unquote_to_bytes(raw)
-    return raw.decode('latin-1')
 
 
 def _call_app(

@@ -33,6 +33,7 @@ from oslo_middleware import basic_auth
 from api import errors, middleware
 from api.check_limiter import CheckLimiter
 from vobjects import exceptions
+from vobjects.cli import special_files
 from vobjects.clustering.context import RequestContext
 
 if TYPE_CHECKING:
@@ -180,8 +181,10 @@ def check(conf: cfg.ConfigOpts) -> None:
     """Reject a user file that is missing or has hashes other than bcrypt.
 
     :raises InvalidUserFile: names the option and the problem
+    :raises vobjects.exceptions.VobjectsError: it is not a file
     """
     conf.register_opts(basic_auth.OPTS, group=GROUP)
+    special_files.check(conf)
     file = conf[GROUP].http_basic_auth_user_file
     option = f'[{GROUP}] http_basic_auth_user_file = {file}'
     try:

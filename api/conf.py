@@ -73,11 +73,10 @@ API_OPTS = [
         default=60.0,
         min=1.0,
         max=3600.0,
-        help='Seconds within which a client must read a whole response of more'
-        ' than 64 KiB, and after which a connection is closed whose client'
-        ' reads nothing. If more than [fleet] response_memory bytes wait for'
-        ' their clients, slower responses are cut off. Only `vobjects api`'
-        ' uses this option.',
+        help='Seconds within which a client must read the next 64 KiB of a'
+        ' response; otherwise the connection is closed. If more than [fleet]'
+        ' response_memory bytes wait for their clients, slower responses are'
+        ' cut off. Only `vobjects api` uses this option.',
     ),
     cfg.FloatOpt(
         'header_timeout',
@@ -162,6 +161,12 @@ API_OPTS = [
         ' Discovery and errors about versions link to it, and so do the'
         ' headers of a retiring version without help_url. `vobjects api'
         ' history` writes such a page.',
+    ),
+    cfg.URIOpt(
+        'documentation_url',
+        schemes=['http', 'https'],
+        help='URL of this documentation, as "make docs" builds it. Errors then'
+        ' link to the page about their code, with cause and remedy.',
     ),
     cfg.URIOpt(
         'public_endpoint',
@@ -348,8 +353,10 @@ def version_policy(conf: cfg.ConfigOpts) -> VersionPolicy:
 
     :raises InvalidRetirement: names the line
     """
+    pages = conf.api.documentation_url
     return dataclasses.replace(
         history.POLICY,
+        error_url=f'{pages.rstrip("/")}/errors/{{code}}.html' if pages else '',
         accepts_early=not conf.api.strict_versions,
         method_missing_status=conf.api.method_missing_status,
         history_url=conf.api.history_url,

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from api import request_body, routes
-from vobjects.clustering import history
+from api import routes
+from vobjects.clustering import consts, history
 from vobjects.clustering.service import SERVICE
 from vobjects.contract import registry, standard_schemas, type_schemas
 from vobjects.microversions.version_policy import VersionPolicy
@@ -39,7 +39,7 @@ ERRORS: Mapping[int, Callable[[routes.Route], bool]] = {
 _IDENTITY = {
     'type': 'string',
     'minLength': 1,
-    'maxLength': request_body.MAX_TEXT,
+    'maxLength': consts.MAX_TEXT,
     'description': 'A name, an ID, or the beginning of an ID',
 }
 
@@ -103,7 +103,7 @@ def _operation(
         lambda version: _shape(route, version, errors, early),
         key=route.params.key if route.params.dispatch_on_key else '',
         summary=type_schemas.summary(route.request),
-        tag=route.path.split('/')[2],
+        tag=registry.tag_of(policy, route.path),
     )
 
 
@@ -116,10 +116,9 @@ def _shape(
     params, cls = route.params, route.request
     names = route.client_fields()
     query = type_schemas.query(cls, version, route.query_fields(), early=early)
-    content = type_schemas.request_part(cls, version, names, early=early)
-    if query is None or content is None:
+    body = type_schemas.request_part(cls, version, names, early=early)
+    if query is None or body is None:
         return None
-    body = _bounded(content)
     if params.body_field:
         body = _MAP
     if params.webhook:
@@ -134,7 +133,7 @@ def _shape(
         headers[route.status] = {'Location': _URI}
     return registry.OperationShape(
         path=dict.fromkeys(route.path_fields, _IDENTITY),
-        query=_bounded(query),
+        query=query,
         body=body if params.body else None,
         body_required=not params.body_optional,
         responses={
@@ -163,22 +162,3 @@ def _keyed(
         'minProperties': 1,
         'maxProperties': 1,
     }
-
-
-def _bounded(schema: type_schemas.Schema) -> type_schemas.Schema:
-    """Add the maximum length of texts to a schema; see :mod:`api.handler`."""
-    properties = {
-        name: _with_max_length(field)
-        for name, field in schema['properties'].items()
-    }
-    return {**schema, 'properties': properties}
-
-
-def _with_max_length(schema: type_schemas.Schema) -> type_schemas.Schema:
-    types = type_schemas.types_of(schema)
-    if 'string' in types and 'integer' not in types and 'enum' not in schema:
-        own = schema.get('maxLength', request_body.MAX_TEXT)
-        return {**schema, 'maxLength': min(own, request_body.MAX_TEXT)}
-    if 'array' in types and 'items' in schema:
-        return {**schema, 'items': _with_max_length(schema['items'])}
-    return schema

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from api import (
     routes,
     senlin_messages,
 )
+from api.service import Service
 from vobjects import exceptions, phrases
 from vobjects.controllers import actions
 from vobjects.microversions import discovery
@@ -77,19 +78,22 @@ class Node:
     names: tuple[str, ...] = ()
     methods: dict[str, Method] = dataclasses.field(default_factory=dict)
 
-    def walk(
-        self, segments: Sequence[str], values: tuple[str, ...] = ()
-    ) -> Iterator[tuple[Node, tuple[str, ...]]]:
-        """Yield the nodes that a path reaches, the most literal first."""
-        if not segments:
-            if self.methods:
-                yield self, values
-            return
-        first, rest = segments[0], segments[1:]
-        if first in self.literals:
-            yield from self.literals[first].walk(rest, values)
-        if self.named is not None and first:
-            yield from self.named.walk(rest, (*values, first))
+    def find(
+        self, segments: Iterable[str]
+    ) -> list[tuple[Node, tuple[str, ...]]]:
+        """Return the nodes that a path reaches, the most literal first.
+
+        :returns: nodes with the values of their named segments
+        """
+        reached: list[tuple[Node, tuple[str, ...]]] = [(self, ())]
+        for segment in segments:
+            previous, reached = reached, []
+            for node, values in previous:
+                if segment in node.literals:
+                    reached.append((node.literals[segment], values))
+                if node.named is not None and segment:
+                    reached.append((node.named, (*values, segment)))
+        return [pair for pair in reached if pair[0].methods]
 
 
 class Dispatcher:
@@ -101,12 +105,9 @@ class Dispatcher:
     def __init__(
         self,
         table: Sequence[routes.Route],
-        service: handler.Service,
+        service: Service,
     ) -> None:
         self._pages = discovery.paths(service.versions)
-        self._documents = discovery.Documents(
-            service.versions, service.public_url
-        )
         self._service = service
         self._root = Node()
         for route in table:
@@ -130,8 +131,6 @@ class Dispatcher:
             return self._options(request, path, version)
         if path in self._pages:
             request_body.require_read(request.environ, path)
-        if page := self._documents.find(request.environ):
-            return _show(*page)
         method, names = self._find(request.method, path, version)
         request.environ[ROUTE] = method.path
         # Authenticate first, so that strangers cannot send large bodies.
@@ -177,10 +176,11 @@ class Dispatcher:
         allowed = _allowed(methods, path, version)
         raise errors.MethodNotAllowed(verb, path, allowed)
 
-    def _nodes(self, path: str) -> Iterator[tuple[Node, tuple[str, ...]]]:
-        """Yield the nodes that a path reaches; see :meth:`Node.walk`."""
+    def _nodes(self, path: str) -> list[tuple[Node, tuple[str, ...]]]:
+        """Return the nodes that a path reaches; see :meth:`Node.find`."""
         if path.startswith('/') and path.count('/') <= self._max_slashes:
-            yield from self._root.walk(path.split('/')[1:])
+            return self._root.find(path.split('/')[1:])
+        return []
 
     def _content(self, request: webob.Request, route: routes.Route) -> Any:
         """Return a route's part of the body; a GET's body is not read."""
@@ -264,15 +264,6 @@ class Dispatcher:
             raise exceptions.DeclarationError(
                 f'{route.method} {route.path} is in the route table twice'
             )
-
-
-def _show(status: int, document: dict[str, Any]) -> webob.Response:
-    body = json.dumps(document).encode()
-    headers = [
-        ('Content-Type', 'application/json'),
-        ('Content-Length', str(len(body))),
-    ]
-    return webob.Response(body, status, headers)
 
 
 def _allowed(

@@ -16,8 +16,8 @@ from oslo_config import cfg
 from oslo_middleware import healthcheck
 from oslo_middleware.healthcheck import opts, pluginbase
 
-from api import errors
 from vobjects import exceptions
+from vobjects.microversions import application_errors
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -66,7 +66,7 @@ class HealthPage(healthcheck.Healthcheck):
         """Return the response; None for clients that it does not serve."""
         response: webob.Response | None = super().process_request(req)
         if response is not None and response.status_int == 503:
-            response.retry_after = errors.RETRY_AFTER
+            response.retry_after = application_errors.RetryLater.SECONDS
         return response
 
 

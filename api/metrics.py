@@ -19,7 +19,7 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from oslo_config import cfg
 
@@ -55,14 +55,24 @@ _FORWARDED = (
 )
 
 
+class Fleet(Protocol):
+    """The live engines and the highest microversion they support."""
+
+    def known_server_count(self) -> int:
+        """Return the number of live engines, without waiting for one."""
+
+    def maximum(self) -> Maximum:
+        """Return the highest microversion served now."""
+
+
 def page(
     usage: UsageMetrics,
-    maximum: Callable[[], Maximum],
+    fleet: Fleet,
     check_access: Callable[[WSGIEnvironment], None],
 ) -> WSGIApplication:
     """Return the application that serves the page.
 
-    :param maximum: returns the highest microversion served now
+    :param fleet: the live engines and the highest microversion served now
     :param check_access: raises an error if the caller may not read the metrics
     """
 
@@ -70,10 +80,12 @@ def page(
         environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
         check_access(environ)
-        try:
-            minor = usage.policy.limit(maximum()).version.minor
-        except exceptions.NoLivePeer:
-            minor = -1
+        minor = -1
+        # The maximum alone remains the last known one without an engine.
+        with contextlib.suppress(exceptions.NoLivePeer):
+            if fleet.known_server_count():
+                maximum = usage.policy.limit(fleet.maximum())
+                minor = maximum.version.minor
         media_type, content = usage.text(minor)
         return middleware.send_page(
             environ, start_response, content, media_type

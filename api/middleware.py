@@ -6,17 +6,16 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from oslo_context import context as oslo_context
 
-from api import errors, request_body
-from vobjects.microversions.errors import ApiError
+from api import request_body
 from vobjects.microversions.middleware import Microversions
+from vobjects.microversions.negotiation import REQUEST_ID as REQUEST_ID
+from vobjects.microversions.negotiation import REQUEST_ID_HEADER
 from vobjects.microversions.version_policy import MICROVERSION, ROUTE
 
 if TYPE_CHECKING:
@@ -28,11 +27,8 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 
-REQUEST_ID_HEADER = 'X-OpenStack-Request-ID'
-
-#: Keys in the environ, as in oslo.middleware's RequestId. The class here does
+#: Key in the environ, as in oslo.middleware's RequestId. The class here does
 #: the same without building request and response objects.
-REQUEST_ID = 'openstack.request_id'
 GLOBAL_REQUEST_ID = 'openstack.global_request_id'
 
 _INBOUND = 'HTTP_X_OPENSTACK_REQUEST_ID'
@@ -40,11 +36,6 @@ _ID = re.compile(r'req-[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}')
 
 #: Value of X-Requested-With in requests of the console at ``/ui``.
 UI_CLIENT = 'vobjects-ui'
-
-#: Seconds after which the reason of a 503 is logged again, if no request has
-#: failed for it meanwhile.
-OUTAGE_END = 60.0
-_MAX_OUTAGES = 64
 
 #: Maximum characters of a method or path in the log.
 _MAX_LOGGED = 200
@@ -117,16 +108,14 @@ def _is_poll(environ: WSGIEnvironment, status: str) -> bool:
 
 
 class FaultWrapper:
-    """Turn exceptions of the application into error documents.
+    """Turn exceptions of the middlewares into error documents.
 
-    :param versions: the version middleware, which exceptions bypass: it
-        responds with its headers
+    :param versions: the version middleware, which responds with its headers
     """
 
     def __init__(self, app: WSGIApplication, versions: Microversions) -> None:
         self.app = app
         self.versions = versions
-        self._outages = _Outages()
 
     def __call__(
         self, environ: WSGIEnvironment, start_response: StartResponse
@@ -134,43 +123,7 @@ class FaultWrapper:
         try:
             return self.app(environ, start_response)
         except Exception as error:  # noqa: BLE001 - last resort
-            api_error = (
-                error
-                if isinstance(error, ApiError)
-                else errors.ConvertedError(error, environ.get(REQUEST_ID, ''))
-            )
-            self._log(error, api_error.status)
-        return self.versions.respond(api_error, environ, start_response)
-
-    def _log(self, error: Exception, status: int) -> None:
-        """Log details that the response does not contain."""
-        if status == HTTPStatus.SERVICE_UNAVAILABLE:
-            reason = f'{type(error).__name__}: {errors.message_of(error)}'
-            is_new = self._outages.begins(reason, time.monotonic())
-            LOG.log(logging.WARNING if is_new else logging.DEBUG, '%s', reason)
-        elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            LOG.error('A request failed', exc_info=error)
-
-
-class _Outages:
-    """Reasons of current outages, each of which fails many requests."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._last: dict[str, float] = {}
-
-    def begins(self, reason: str, now: float) -> bool:
-        """Record a reason; tell whether it had not occurred for a while.
-
-        :param now: monotonic seconds
-        """
-        with self._lock:
-            since = now - OUTAGE_END
-            is_new = self._last.pop(reason, since) <= since
-            self._last[reason] = now
-            if len(self._last) > _MAX_OUTAGES:
-                del self._last[next(iter(self._last))]
-            return is_new
+            return self.versions.respond(error, environ, start_response)
 
 
 class Pages:

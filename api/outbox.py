@@ -2,8 +2,8 @@
 """Send responses to clients that may read them slowly, or not at all.
 
 A server that sends a body at once keeps it until the client has read it.
-:class:`Outbox` sends it in parts, limits the time that a client may take, and
-limits the bytes of all responses that wait for their clients.
+:class:`Outbox` sends it in parts, limits the time that a client may take for
+a part, and limits the bytes of all responses that wait for their clients.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Outbox:
 
     :param max_bytes: bytes that may wait for their clients; if there are more,
         the responses without progress for the longest time are cut off
-    :param timeout: seconds within which a client must read a response
+    :param timeout: seconds within which a client must read a part
     """
 
     def __init__(self, max_bytes: int, timeout: float) -> None:
@@ -63,6 +63,7 @@ class Outbox:
     async def _send_parts(self, send: Send, content: bytes) -> None:
         size = len(content)
         key = object()
+        clock = asyncio.get_running_loop().time
         async with asyncio.timeout(self._timeout) as deadline:
             self._make_room(size)
             self._waiting[key] = size, deadline
@@ -76,8 +77,9 @@ class Outbox:
                             'more_body': end < size,
                         }
                     )
-                    if key in self._waiting:
+                    if key in self._waiting and not deadline.expired():
                         self._waiting.move_to_end(key)
+                        deadline.reschedule(clock() + self._timeout)
             finally:
                 self._waiting.pop(key, None)
 

@@ -25,6 +25,7 @@ from oslo_policy import policy as oslo_policy
 
 from api import errors, routes
 from vobjects import exceptions
+from vobjects.cli import special_files
 from vobjects.clustering import consts
 from vobjects.clustering.context import RequestContext
 
@@ -41,7 +42,7 @@ EVERYBODY = 'everybody'
 #: Rule for listing resources of all projects.
 GLOBAL_PROJECT = 'global_project'
 
-#: Actions whose requests have a path, and a rule, of their own.
+#: Actions whose requests have a separate path and rule.
 _OWN_RULES = {
     'CLUSTER_DELETE': 'clusters:delete',
     'CLUSTER_UPDATE': 'clusters:update',
@@ -205,7 +206,7 @@ def check(conf: cfg.ConfigOpts) -> oslo_policy.Enforcer:
     try:
         return _load(conf)
     except Exception as error:
-        names = ', '.join(sorted(_files(conf)))
+        names = ', '.join(sorted(_paths(conf)))
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise InvalidPolicy(
             f'[oslo_policy]: cannot load {names}: {reason}; write one "name:'
@@ -312,8 +313,8 @@ class Enforcer:
             LOG.error('Keeping the policy rules: %s is missing', names)
             return
         try:
-            loaded = _load(self._conf)
-        except Exception as error:  # noqa: BLE001 - as YAML's parser does
+            loaded = check(self._conf)
+        except InvalidPolicy as error:
             LOG.error('Keeping the policy rules: %s', error)
             return
         if _files(self._conf) != files:  # oslo.policy ignores missing files
@@ -328,6 +329,10 @@ def _load(conf: cfg.ConfigOpts) -> oslo_policy.Enforcer:
     :raises ValueError: oslo.policy cannot parse a rule
     :raises Exception: as oslo.policy does for a file that cannot be read
     """
+    for path in _paths(conf):
+        kind = special_files.kind_of(path)
+        if kind and not os.path.isdir(path):
+            raise ValueError(f'{path} is {kind}')
     enforcer = oslo_policy.Enforcer(conf)
     enforcer.register_defaults(list_rules())
     enforcer.load_rules()
@@ -342,17 +347,23 @@ def _load(conf: cfg.ConfigOpts) -> oslo_policy.Enforcer:
     return enforcer
 
 
-def _files(conf: cfg.ConfigOpts) -> dict[str, tuple[int, int, int]]:
-    """Return each policy file with its inode, size and time of change."""
+def _paths(conf: cfg.ConfigOpts) -> list[str]:
+    """Return the policy file, and all that is in the policy directories."""
     options = conf.oslo_policy
-    paths = [conf.find_file(options.policy_file)]
+    file = conf.find_file(options.policy_file)
+    paths = [file] if file else []
     for name in options.policy_dirs:
         if directory := conf.find_file(name):
             paths += [str(path) for path in pathlib.Path(directory).iterdir()]
+    return paths
+
+
+def _files(conf: cfg.ConfigOpts) -> dict[str, tuple[int, int, int]]:
+    """Return each policy file with its inode, size and time of change."""
     files = {}
-    for path in paths:
+    for path in _paths(conf):
         with contextlib.suppress(OSError):
-            if path and os.path.isfile(path):
+            if os.path.isfile(path):
                 status = os.stat(path)
                 files[path] = status.st_ino, status.st_size, status.st_mtime_ns
     return files

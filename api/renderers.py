@@ -56,11 +56,14 @@ class Renderer:
     starts_action: bool = False
 
 
-def _object(*members: tuple[str, bytes]) -> bytes:
-    """Return the text of a JSON object; its keys need no escapes."""
-    return b'{%b}' % b','.join(
-        b'"%b":%b' % (key.encode(), text) for key, text in members
-    )
+def _object(*keys: str) -> Callable[[bytes], bytes]:
+    """Return a function that writes a JSON object with one value.
+
+    :param keys: the keys of the value; they need no escapes
+    """
+    members = (b'"%b":%%b' % key.encode() for key in keys)
+    template = b'{%b}' % b','.join(members)
+    return lambda value: template % ((value,) * len(keys))
 
 
 def with_links(body: bytes, href: str) -> bytes:
@@ -75,10 +78,10 @@ def item(key: str, cls: type[objects.Resource], *aliases: str) -> Renderer:
     :param aliases: further keys that hold the same resource
     """
 
+    write = _object(key, *aliases)
+
     def render(result: ResponseText) -> Rendered:
-        return Rendered(
-            _object(*((name, result.body) for name in (key, *aliases)))
-        )
+        return Rendered(write(result.body))
 
     def schema(version: Version, early: bool) -> Schema | None:
         content = resource_schema(cls, version, early=early)
@@ -118,8 +121,10 @@ def _page_schema(key: str, content: Schema | None) -> Schema | None:
 def accepted(key: str, cls: type[objects.Resource]) -> Renderer:
     """Return a renderer for a resource that an action works on."""
 
+    write = _object(key)
+
     def render(result: ResponseText) -> Rendered:
-        return Rendered(_object((key, result.body)), result.fields['action'])
+        return Rendered(write(result.body), result.fields['action'])
 
     schema = item(key, cls).schema
     return Renderer(cls, render, schema, part=key, starts_action=True)
@@ -167,13 +172,15 @@ def _render_build_info(result: ResponseText) -> Rendered:
     return Rendered(wire.dumps({'build_info': builds}, finite=True))
 
 
+_write_action = _object('action')
+
 _ACTION_ID: Schema = {'type': 'string', 'format': 'uuid'}
 
 #: The ID of an action, also in Location.
 action_id = Renderer(
     None,
     lambda result: Rendered(
-        _object(('action', result.body)), result.fields['action']
+        _write_action(result.body), result.fields['action']
     ),
     lambda version, early: under_keys('action', content=_ACTION_ID),
     part='action',

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from api import browsers, errors
 from vobjects import exceptions
+from vobjects.clustering import consts
 from vobjects.microversions import errors as input_errors
 from vobjects.microversions import json_body
 from vobjects.microversions.version_policy import ROUTE
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
-
-#: Maximum characters of a name or ID in a path, and of any text that is stored
-#: in its own database column.
-MAX_TEXT = 255
 
 #: Stands for the JSON value of a request without a body.
 NO_BODY = object()
@@ -68,9 +65,9 @@ def check_identity(name: str, text: str) -> None:
     :param name: name of the path segment, for the message
     :raises api.errors.MalformedPath: too long, or with control characters
     """
-    if len(text) > MAX_TEXT:
+    if len(text) > consts.MAX_TEXT:
         raise errors.MalformedPath(
-            f'path.{name}: must have at most {MAX_TEXT} characters, not'
+            f'path.{name}: must have at most {consts.MAX_TEXT} characters, not'
             f' {len(text)}.'
         )
     if text.isprintable():

@@ -134,8 +134,12 @@ class Route:
     public: bool = False
     needs_token: bool = False
 
+    def __str__(self) -> str:
+        suffix = f' with {self.params.key!r}' * self.params.dispatch_on_key
+        return f'{self.method} {self.path}{suffix}'
+
     @property
-    def forward_token(self) -> bool:
+    def forwards_token(self) -> bool:
         """Whether the engine gets the caller's token."""
         return self.needs_token or (self.status == 202 and not self.public)
 

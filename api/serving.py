@@ -55,7 +55,7 @@ from oslo_service import systemd
 from api import asgi, metrics, wsgi
 from api import conf as api_conf
 from vobjects import exceptions, log_lines
-from vobjects.clustering.run import subreaper
+from vobjects.clustering.run import allocator, subreaper
 from vobjects.rpc import conf as rpc_conf
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ def _load_gateway(
 ) -> asgi.Gateway:
     """Return the ASGI application of a worker process."""
     _raise_file_limit()
+    allocator.return_large_blocks()
     gateway = asgi.Gateway(load(), response_timeout=response_timeout, **limits)
     threading.Thread(
         target=_prepare_port,

@@ -22,10 +22,12 @@ from oslo_log import log as oslo_log
 from api import app, authentication, policy
 from api import conf as api_conf
 from vobjects import log_lines
+from vobjects.cli import special_files
 from vobjects.clustering.service import SERVICE
 from vobjects.lock import installed_locks
 from vobjects.objects import manifest
 from vobjects.rpc import client_process, server
+from vobjects.rpc import conf as rpc_conf
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -46,16 +48,20 @@ def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
     :param files: paths; None for those of the environment variable
     :raises oslo_config.cfg.Error: a file is missing or has an invalid value
     :raises vobjects.exceptions.VobjectsError: see :func:`api.conf.check`,
-        :func:`api.authentication.check` and :func:`api.policy.check`
+        :func:`api.authentication.check`, :func:`api.policy.check` and
+        :func:`vobjects.rpc.conf.pinned_manifest`
     """
     conf = cfg.ConfigOpts()
     oslo_log.register_options(conf)
     api_conf.load(conf, files)
+    special_files.check(conf)
     oslo_log.setup(conf, api_conf.PROJECT)
     log_lines.protect()
     api_conf.check(conf)
     authentication.check(conf)
     policy.check(conf)
+    rpc_conf.register(conf)
+    rpc_conf.pinned_manifest(conf, SERVICE.name)
     return conf
 
 

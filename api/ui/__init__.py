@@ -8,6 +8,8 @@ API with the signed-in user's permissions. The endpoints made for it are::
                   POST: sign in to Keystone; DELETE: sign out
     /ui/fleet     GET: the processes known to this one, for admins
     /ui/summary   GET: the numbers of resources by status
+    /ui/rollback  GET: whether the previous release can read what is stored,
+                  for admins
 
 ::
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 PATH = '/ui'
 FLEET_PATH = f'{PATH}/fleet'
+ROLLBACK_PATH = f'{PATH}/rollback'
 SESSION_PATH = f'{PATH}/session'
 SUMMARY_PATH = f'{PATH}/summary'
 
@@ -75,6 +78,7 @@ _STATIC_FILES = _static_files()
 PATHS = (
     *_STATIC_FILES,
     FLEET_PATH,
+    ROLLBACK_PATH,
     SESSION_PATH,
     SUMMARY_PATH,
     _SLASH_PATH,
@@ -83,7 +87,7 @@ PATHS = (
 #: The paths with methods other than reads.
 WRITABLE_PATHS = (SESSION_PATH,)
 
-#: Policy rule for reading the fleet.
+#: Policy rule for reading the fleet, and the verdict about a rollback.
 RULE = 'services:index'
 
 #: Policy rules for reading the summary, which counts the items of these lists.
@@ -141,11 +145,27 @@ def page(
         caller = authenticate(environ)
         for rule in SUMMARY_RULES:
             enforcer.check(caller, rule)
+        return ask(caller, services.SummaryRequest(), 'count')
+
+    def read_rollback(environ: WSGIEnvironment) -> dict[str, Any]:
+        caller = authenticate(environ)
+        enforcer.check(caller, RULE)
+        return ask(
+            caller,
+            services.RollbackVerdictRequest(),
+            'tell what is stored; run "vobjects fleet can-roll-back"',
+        )
+
+    def ask(
+        caller: RequestContext, question: objects.Request, purpose: str
+    ) -> dict[str, Any]:
         try:
-            summary = call(caller, services.SummaryRequest())
+            answer = call(caller, question)
         except exceptions.UnsupportedType:
-            return {'reason': 'An engine of an older release cannot count.'}
-        return objects.to_json(summary, manifest.local())
+            return {
+                'reason': f'An engine of an older release cannot {purpose}.'
+            }
+        return objects.to_json(answer, manifest.local())
 
     def read_session(environ: WSGIEnvironment) -> dict[str, Any]:
         caller = authenticate(environ)
@@ -174,6 +194,7 @@ def page(
 
     reads: Mapping[str, Callable[[WSGIEnvironment], dict[str, Any]]] = {
         FLEET_PATH: read_fleet,
+        ROLLBACK_PATH: read_rollback,
         SESSION_PATH: read_session,
         SUMMARY_PATH: read_summary,
     }

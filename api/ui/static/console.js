@@ -2,14 +2,14 @@
 // The console: navigation, session, and the view that the URL names.
 
 import {html, render, useEffect, useRef, useState} from './preact-htm.js';
-import {loadSession, may, served, session, signOut} from './api.js';
+import {get, loadSession, may, served, session, signOut} from './api.js';
 import {DetailPage} from './detail.js';
 import {clock, Stale} from './elements.js';
 import {Fleet} from './fleet.js';
 import {Notices} from './follow.js';
 import {KINDS} from './kinds.js';
 import {Operations} from './operations.js';
-import {freshness} from './poll.js';
+import {freshness, usePoll} from './poll.js';
 import {route} from './route.js';
 import {SignIn} from './sign_in.js';
 import {useStore} from './store.js';
@@ -17,6 +17,16 @@ import {Summary} from './summary.js';
 import {TablePage} from './table.js';
 
 const RETRY = 3000; // milliseconds
+
+// Whatever a view shows, it is marked as old 5 seconds after engines hang: this
+// many milliseconds between two questions, and until the answer.
+const ASK = 2500;
+const ANSWER = 2000;
+
+async function ask() {
+  if (may('build_info:build_info')) await get('v1/build-info');
+  return null;
+}
 
 function App() {
   const user = useStore(session);
@@ -43,6 +53,7 @@ function App() {
 function Frame({user}) {
   const {path, query} = useStore(route);
   const {failures, at} = useStore(freshness);
+  usePoll('v1/build-info', ask, ASK, ANSWER);
   const [kind, id] = path;
   const main = useRef(null);
   const heading = path.join('/');

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of one resource: facts, related tables, the tree of an action.
 
-import {html} from './preact-htm.js';
+import {html, useEffect} from './preact-htm.js';
 import {get, may} from './api.js';
 import {
   Progress, ResourceLink, Status, UNFINISHED, words,
 } from './elements.js';
-import {actionDuration, KINDS, targetKind} from './kinds.js';
+import {actionDuration, KINDS, nameOfItem, targetKind} from './kinds.js';
 import {learn, learned} from './names.js';
 import {Operations} from './operations.js';
 import {usePoll} from './poll.js';
+import {go} from './route.js';
 import {useStore} from './store.js';
 import {RelatedRows} from './table.js';
 
 const TREE_LIMIT = 1000;
-
-export function nameOfItem(kind, item) {
-  if (kind === 'actions') return words(item.action);
-  if (kind === 'events') return `${words(item.action)} ${item.status}`;
-  return item.name;
-}
 
 export function DetailPage({kind, id, setTitle}) {
   const {key, one, title, facts, related} = KINDS[kind];
   const path = `v1/${kind}/${encodeURIComponent(id)}`;
   const {data, error} = usePoll(
     path, async () => (await get(path))[key], 3000);
-  const item = error?.status === 404 ? undefined : data;
+  const isGone = error?.status === 404;
+  const item = isGone ? undefined : data;
+  // The page was of a resource that has been deleted meanwhile.
+  useEffect(() => {
+    if (isGone && data) go(`#/${kind}`);
+  }, [isGone && data]);
   useStore(learned);
   if (item && kind !== 'actions') learn([item]);
   const name = item ? nameOfItem(kind, item) : id.slice(0, 8);
@@ -50,9 +50,8 @@ export function DetailPage({kind, id, setTitle}) {
       </dl>
       ${kind === 'actions' && html`<${ActionTree} action=${item} />`}
       ${kind === 'clusters' && html`<${ClusterPolicies} cluster=${item} />`}
-      ${related.map(([other, filter, query]) => html`<${RelatedRows}
-        key=${other} kind=${other} filter=${filter} id=${item.id}
-        query=${query} />`)}`}`;
+      ${related.map(([other, relation]) => html`<${RelatedRows}
+        key=${other} kind=${other} item=${item} ...${relation} />`)}`}`;
 }
 
 function ClusterPolicies({cluster}) {

@@ -4,11 +4,12 @@
 import {html, useEffect, useRef, useState} from './preact-htm.js';
 import {get} from './api.js';
 import {words} from './elements.js';
+import {SpecField} from './spec.js';
 
 const MOST_OPTIONS = 500;
 
 // fields: {name, label, type, value, min, max, options, optionsFrom, help,
-// optional}; type: text, number, checkbox, json, select.
+// optional}; type: text, number, checkbox, select, spec.
 export function Dialog({title, text, fields, confirm, danger, submit, close}) {
   const ref = useRef(null);
   const [error, setError] = useState('');
@@ -18,16 +19,9 @@ export function Dialog({title, text, fields, confirm, danger, submit, close}) {
   async function onSubmit(event) {
     event.preventDefault();
     setError('');
-    let values;
-    try {
-      values = valuesOf(new FormData(event.target), fields);
-    } catch (problem) {
-      setError(problem.message);
-      return;
-    }
     setBusy(true);
     try {
-      await submit(values);
+      await submit(valuesOf(new FormData(event.target), fields));
       close();
     } catch (problem) {
       setBusy(false);
@@ -54,6 +48,7 @@ export function Dialog({title, text, fields, confirm, danger, submit, close}) {
 }
 
 function Field({field}) {
+  if (field.type === 'spec') return html`<${SpecField} field=${field} />`;
   const id = `field-${field.name}`;
   const help = field.help && `${id}-help`;
   const note = field.help && html`<small id=${help}>${field.help}</small>`;
@@ -68,13 +63,10 @@ function Field({field}) {
   };
   const input = field.type === 'select'
     ? html`<${Select} field=${field} common=${common} />`
-    : field.type === 'json'
-      // Not value: each poll renders again and would reset the user's input.
-      ? html`<textarea ...${common} rows="10" spellcheck="false"
-        defaultValue=${JSON.stringify(field.value, null, 2)}></textarea>`
-      : html`<input ...${common} type=${field.type} min=${field.min}
-        max=${field.max} defaultValue=${field.value ?? ''}
-        autocomplete="off" />`;
+    // Not value: each poll renders again and would reset the user's input.
+    : html`<input ...${common} type=${field.type} min=${field.min}
+      max=${field.max} defaultValue=${field.value ?? ''}
+      autocomplete="off" />`;
   return html`<label for=${id}>${field.label}${field.optional
     ? ' (optional)' : ''}${input}</label>${note}`;
 }
@@ -101,18 +93,14 @@ function Select({field, common}) {
 
 function valuesOf(form, fields) {
   const values = {};
-  for (const {name, label, type} of fields) {
+  for (const {name, type} of fields) {
     const value = form.get(name);
     if (type === 'checkbox') {
       values[name] = value !== null;
     } else if (type === 'number') {
       if (value !== '') values[name] = Number(value);
-    } else if (type === 'json') {
-      try {
-        values[name] = JSON.parse(value);
-      } catch (error) {
-        throw new Error(`${label} is not valid JSON: ${error.message}`);
-      }
+    } else if (type === 'spec') {
+      values[name] = JSON.parse(value);
     } else if (value !== '') {
       values[name] = value;
     }

@@ -10,6 +10,7 @@ export const Stale = createContext(false);
 
 const MOODS = {
   ACTIVE: 'good', SUCCEEDED: 'good', up: 'good', end: 'good',
+  possible: 'good', impossible: 'bad',
   ERROR: 'bad', CRITICAL: 'bad', FAILED: 'bad', error: 'bad', down: 'bad',
   WARNING: 'warning', WARN: 'warning', CANCELLED: 'warning',
   SUSPENDED: 'warning',

@@ -3,9 +3,11 @@
 
 import {html, useContext} from './preact-htm.js';
 import {get, may, served} from './api.js';
-import {duration, plural, Progress, shortId, Stale, Status}
+import {duration, plural, Progress, shortId, Stale, Status, Time}
   from './elements.js';
 import {usePoll} from './poll.js';
+
+const EVERY = 30000; // milliseconds between verdicts, which read rows
 
 const compare = (left, right) => {
   const [a, b] = [left, right].map((text) => text.split('.').map(Number));
@@ -62,6 +64,7 @@ function Upgrade({fleet, engines}) {
   const done = engines.filter((group) => group.max_microversion === newest)
     .reduce((sum, group) => sum + group.count, 0);
   const joining = engines.reduce((sum, group) => sum + group.joining, 0);
+  const origin = fleet.hold_origin;
   return html`<section aria-labelledby="upgrade">
     <h2 id="upgrade">Upgrade</h2>
     <p>${total > 0 && html`<${Progress} done=${done} total=${total}
@@ -70,13 +73,30 @@ function Upgrade({fleet, engines}) {
       ${joining > 0 && ` ${plural(joining, 'engine')} wait to join until
         every process knows them.`}</p>
     <p id="hold">${fleet.held
-      ? html`<strong>A hold is set:</strong> the versions in use do not rise,
-        so that you can roll back. End it after the upgrade: ${' '}
+      ? html`<strong>A hold is set${origin?.owner && ` by ${origin.owner}`}
+        ${origin && html`${' '}at <${Time} value=${origin.since} />`}${
+        origin?.reason && `, because ${origin.reason}`}:</strong> the versions
+        in use do not rise, so that you can roll back. End it after the
+        upgrade: ${' '}
         <code>vobjects fleet finalize</code>`
       : html`No hold is set: the versions in use rise when the last old engine
         stops. To keep a rollback possible, set one before the upgrade: ${' '}
         <code>vobjects fleet hold</code>`}</p>
+    <${Rollback} />
   </section>`;
+}
+
+function Rollback() {
+  const {data} = usePoll('ui/rollback', () => get('ui/rollback'), EVERY);
+  if (!data) return null;
+  const {release, reason, reasons} = data;
+  const answer = data.can_roll_back;
+  return html`<div id="rollback">${reason ? html`<p>${reason}</p>`
+    : !release ? html`<p>There is no older release to roll back to.</p>`
+      : html`<p>Rollback to ${release}: <${Status} value=${answer === null
+        ? 'WARNING' : answer ? 'possible' : 'impossible'} />
+        ${answer === null && ' not known'}</p>
+        <ul>${reasons.map((text) => html`<li>${text}</li>`)}</ul>`}</div>`;
 }
 
 function Matrix({fleet, engines}) {

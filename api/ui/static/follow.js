@@ -10,14 +10,18 @@ import {Store, useStore} from './store.js';
 
 const EVERY = 1000; // milliseconds between polls
 const MOST = 4; // notices shown
+const MOST_ACTIONS = 500; // in one response
+const LEAVE = 10000; // milliseconds until a success is no longer shown
 
 const notices = new Store([]);
 let number = 0;
 
-// Follow an action; without an ID, the change is already complete.
-export function follow(title, id) {
+// Follow the actions of a change; one without an ID is already complete.
+export function follow(title, ...ids) {
   number += 1;
-  notices.set([...notices.value, {key: number, title, id}].slice(-MOST));
+  notices.set([...notices.value, {
+    key: number, title, ids: ids.filter(Boolean),
+  }].slice(-MOST));
 }
 
 export function Notices() {
@@ -29,18 +33,40 @@ export function Notices() {
   </aside>`;
 }
 
-async function load(id) {
-  const {action} = await get(`v1/actions/${id}`);
-  if (!UNFINISHED.includes(action.status) || !action.depends_on.length) {
-    return {action};
-  }
+// Return the status of a change, the numbers of its actions, or of those that
+// its only action depends on, and a reason.
+async function load(ids) {
+  const {action} = await get(`v1/actions/${ids[0]}`);
+  if (ids.length > 1) return loadAll(ids, action.action);
+  const parts = action.depends_on;
+  const {status, status_reason: reason} = action;
+  if (!UNFINISHED.includes(status) || !parts.length) return {status, reason};
   const params = new URLSearchParams(
-    UNFINISHED.map((status) => ['status', status]));
+    UNFINISHED.map((value) => ['status', value]));
   if (action.cluster_id) params.set('cluster_id', action.cluster_id);
+  const unfinished = await statusesOf(params);
+  const done = parts.filter((id) => !unfinished.has(id)).length;
+  return {status, done, total: parts.length};
+}
+
+// The same for several actions with the same name.
+async function loadAll(ids, name) {
+  const statuses = await statusesOf(new URLSearchParams({
+    action: name, sort: 'created_at:desc', limit: MOST_ACTIONS,
+  }));
+  const all = ids.map((id) => statuses.get(id));
+  const done = all.filter((status) => !UNFINISHED.includes(status)).length;
+  const failed = all.filter(
+    (status) => ['FAILED', 'CANCELLED'].includes(status)).length;
+  return {
+    status: done < ids.length ? 'RUNNING' : failed ? 'FAILED' : 'SUCCEEDED',
+    done, total: ids.length, reason: failed ? `${failed} have failed.` : '',
+  };
+}
+
+async function statusesOf(params) {
   const {actions} = await get(`v1/actions?${params}`);
-  const unfinished = new Set(actions.map((other) => other.id));
-  const done = action.depends_on.filter((other) => !unfinished.has(other));
-  return {action, done: done.length};
+  return new Map(actions.map(({id, status}) => [id, status]));
 }
 
 function Notice({notice}) {
@@ -51,36 +77,40 @@ function Notice({notice}) {
     async function run() {
       let next = {};
       try {
-        next = await load(notice.id);
+        next = await load(notice.ids);
       } catch {
         // Keep what is shown; the page says that the API is gone.
       }
       if (stopped) return;
-      if (next.action) setState(next);
-      if (next.action && !UNFINISHED.includes(next.action.status)) refresh();
+      if (next.status) setState(next);
+      if (next.status && !UNFINISHED.includes(next.status)) refresh();
       else timer = setTimeout(run, EVERY);
     }
-    if (notice.id) run();
+    if (notice.ids.length) run();
     return () => {
       stopped = true;
       clearTimeout(timer);
     };
-  }, [notice.id]);
+  }, [notice.key]);
 
-  const {action, done} = state;
+  const {done, total, reason} = state;
+  const status = notice.ids.length ? state.status || 'READY' : 'SUCCEEDED';
   const dismiss = () => notices.set(
     notices.value.filter((other) => other.key !== notice.key));
+  const succeeded = status === 'SUCCEEDED';
+  // A failure stays until the user has dismissed it.
+  useEffect(() => {
+    const timer = succeeded && setTimeout(dismiss, LEAVE);
+    return () => clearTimeout(timer);
+  }, [succeeded]);
   return html`<div class="notice">
-    <p><strong>${notice.title}</strong>
-      ${!notice.id && html` <${Status} value="SUCCEEDED" />`}
-      ${notice.id && html` <${Status}
-        value=${action?.status || 'READY'} />`}</p>
+    <p><strong>${notice.title}</strong> <${Status} value=${status} /></p>
     ${done !== undefined && html`<p><${Progress} done=${done}
-      total=${action.depends_on.length} label="Actions that have ended"
-      /></p>`}
-    ${action?.status_reason && html`<p class="note">${
-      action.status_reason}</p>`}
-    <p>${notice.id && html`<a href="#/actions/${notice.id}">Show action</a> `}
+      total=${total} label="Actions that have ended" /></p>`}
+    ${reason && html`<p class="note">${reason}</p>`}
+    <p>${notice.ids.length > 0 && html`<a href=${notice.ids.length > 1
+      ? '#/actions' : `#/actions/${notice.ids[0]}`}>Show ${
+        notice.ids.length > 1 ? 'actions' : 'action'}</a> `}
       <button type="button" onClick=${dismiss}
         aria-label="Dismiss: ${notice.title}">Dismiss</button></p>
   </div>`;

@@ -21,7 +21,7 @@ const NODE_ACTIONS = ['CREATE', 'DELETE', 'UPDATE', 'JOIN', 'LEAVE', 'CHECK',
   'RECOVER', 'OPERATION'].map((name) => `NODE_${name}`);
 const ACTIONS = [...CLUSTER_ACTIONS, ...NODE_ACTIONS];
 
-const NAME = {name: 'name', label: 'Name'};
+const NAME = {name: 'name', label: 'Name', isPart: true};
 
 const link = (kind) => (item) => html`<${ResourceLink} kind=${kind}
   id=${item.id} name=${item.name} />`;
@@ -33,6 +33,11 @@ const cluster = (item) => html`<${ResourceLink} kind="clusters"
 const profile = (item) => html`<${ResourceLink} kind="profiles"
   id=${item.profile_id} name=${item.profile_name} />`;
 
+// Items of a related table whose field has the ID of the page's resource.
+const of = (field, query = {}) => ({
+  field, query: (item) => ({[field]: item.id, ...query}),
+});
+
 const CREATED = {title: 'Created', sort: 'created_at', cell: time('created_at')};
 const UPDATED = {title: 'Updated', sort: 'updated_at', cell: time('updated_at')};
 
@@ -42,6 +47,12 @@ export function nodeCount(item) {
 
 function limits(item) {
   return `${item.min_size} to ${item.max_size < 0 ? 'any' : item.max_size}`;
+}
+
+export function nameOfItem(kind, item) {
+  if (kind === 'actions') return words(item.action);
+  if (kind === 'events') return `${words(item.action)} ${item.status}`;
+  return item.name;
 }
 
 export function targetKind(action) {
@@ -80,6 +91,11 @@ function eventObject(event) {
     id=${event.oid} name=${event.oname} />`;
 }
 
+function eventAction(event) {
+  return html`<${ResourceLink} kind="actions" id=${event.meta_data?.action_id}
+    name=${words(event.action)} />`;
+}
+
 // A kind whose resources have a type and a spec.
 function specKind(title, one, kind) {
   return {
@@ -102,6 +118,7 @@ function specKind(title, one, kind) {
 }
 
 // Kind -> path and keys of the API, texts, columns, filters, facts, related.
+// Related: [kind, {field: without its column, query, keep: of those found}].
 export const KINDS = {
   clusters: {
     title: 'Clusters', one: 'cluster', key: 'cluster',
@@ -129,10 +146,10 @@ export const KINDS = {
       ['Metadata', (item) => html`<${Json} value=${item.metadata} />`],
     ],
     related: [
-      ['nodes', 'cluster_id', {sort: 'index'}],
-      ['actions', 'cluster_id', {sort: 'created_at:desc'}],
-      ['receivers', 'cluster_id', {}],
-      ['events', 'cluster_id', {sort: 'timestamp:desc'}],
+      ['nodes', of('cluster_id', {sort: 'index'})],
+      ['actions', of('cluster_id', {sort: 'created_at:desc'})],
+      ['receivers', of('cluster_id')],
+      ['events', of('cluster_id', {sort: 'timestamp:desc'})],
     ],
   },
   nodes: {
@@ -164,8 +181,8 @@ export const KINDS = {
       ['Metadata', (item) => html`<${Json} value=${item.metadata} />`],
     ],
     related: [
-      ['actions', 'target', {sort: 'created_at:desc'}],
-      ['events', 'oid', {sort: 'timestamp:desc'}],
+      ['actions', of('target', {sort: 'created_at:desc'})],
+      ['events', of('oid', {sort: 'timestamp:desc'})],
     ],
   },
   actions: {
@@ -201,7 +218,13 @@ export const KINDS = {
       ['Inputs', (item) => html`<${Json} value=${item.inputs} />`],
       ['Outputs', (item) => html`<${Json} value=${item.outputs} />`],
     ],
-    related: [],
+    // The API cannot find the events of one action.
+    related: [['events', {
+      field: 'oid',
+      query: (action) => ({oid: action.target, action: action.action,
+        sort: 'timestamp:desc'}),
+      keep: (event, action) => event.meta_data?.action_id === action.id,
+    }]],
   },
   profiles: specKind('Profiles', 'profile', 'profiles'),
   policies: specKind('Policies', 'policy', 'policies'),
@@ -241,8 +264,7 @@ export const KINDS = {
       {title: 'Object', field: 'oid', sort: 'oname', cell: eventObject},
       {title: 'Cluster', field: 'cluster_id', sort: 'cluster_id',
         cell: cluster},
-      {title: 'Action', sort: 'action',
-        cell: (event) => words(event.action)},
+      {title: 'Action', sort: 'action', cell: eventAction},
       {title: 'Status', sort: 'status', cell: (event) => event.status},
       {title: 'Reason', cell: text('status_reason'), wide: true},
     ],
@@ -258,7 +280,7 @@ export const KINDS = {
       ['Level', (event) => html`<${Status} value=${event.level} />`],
       ['Object', eventObject],
       ['Cluster', cluster],
-      ['Action', (event) => words(event.action)],
+      ['Action', eventAction],
       ['Status', (event) => event.status],
       ['Reason', text('status_reason')],
       ['Details', (event) => html`<${Json} value=${event.meta_data} />`],

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes of resources: one entry per operation. An entry says which policy
-// rule allows it, which fields its dialog has and which request it sends.
+// rule allows it, which fields its dialog has and which request it sends. With
+// "many", users can apply it to several items of a table, see bulk.js.
 
 import {html, useState} from './preact-htm.js';
 import {may, request} from './api.js';
 import {Dialog} from './dialog.js';
-import {UNFINISHED, words} from './elements.js';
+import {plural, UNFINISHED, words} from './elements.js';
 import {follow} from './follow.js';
 import {refresh} from './poll.js';
 import {go} from './route.js';
@@ -32,31 +33,18 @@ const deletion = (kind) => (item, values = {}) => ['DELETE',
 function simpleDeletion(kind, one) {
   return {
     id: 'delete', label: 'Delete', rule: `${kind}:delete`, danger: true,
+    many: true,
     text: (item) => `The ${one} ${item.name} will be deleted.`,
     send: deletion(kind), leave: kind,
   };
 }
-
-const SERVER_SPEC = {
-  type: 'os.nova.server',
-  version: '1.0',
-  properties: {flavor: '', image: '', networks: [{network: ''}]},
-};
-const SCALING_SPEC = {
-  type: 'senlin.policy.scaling',
-  version: '1.0',
-  properties: {
-    event: 'CLUSTER_SCALE_OUT',
-    adjustment: {type: 'CHANGE_IN_CAPACITY', number: 1},
-  },
-};
 
 // The other actions of receivers need parameters.
 const WEBHOOK_ACTIONS = ['CLUSTER_SCALE_OUT', 'CLUSTER_SCALE_IN',
   'CLUSTER_CHECK', 'CLUSTER_RECOVER'];
 
 // Operations of a list ("create") and of an item.
-const OPERATIONS = {
+export const OPERATIONS = {
   'clusters/': [{
     id: 'create', label: 'Create cluster', rule: 'clusters:create',
     fields: () => [
@@ -74,13 +62,15 @@ const OPERATIONS = {
   'profiles/': [{
     id: 'create', label: 'Create profile', rule: 'profiles:create',
     fields: () => [name,
-      {name: 'spec', label: 'Spec', type: 'json', value: SERVER_SPEC}],
+      {name: 'spec', label: 'Type of profile', type: 'spec',
+        optionsFrom: 'profile-types'}],
     send: (_, values) => [POST, 'v1/profiles', {profile: values}],
   }],
   'policies/': [{
     id: 'create', label: 'Create policy', rule: 'policies:create',
     fields: () => [name,
-      {name: 'spec', label: 'Spec', type: 'json', value: SCALING_SPEC}],
+      {name: 'spec', label: 'Type of policy', type: 'spec',
+        optionsFrom: 'policy-types'}],
     send: (_, values) => [POST, 'v1/policies', {policy: values}],
   }],
   'receivers/': [{
@@ -123,12 +113,13 @@ const OPERATIONS = {
       }),
     },
     {
-      id: 'check', label: 'Check', rule: 'clusters:action',
+      id: 'check', label: 'Check', rule: 'clusters:action', many: true,
       text: (item) => `An engine will check the nodes of ${item.name}.`,
       send: (item) => action('clusters', item, {check: {}}),
     },
     {
       id: 'recover', label: 'Recover', rule: 'clusters:action',
+      many: true,
       text: (item) => `Unhealthy nodes of ${item.name} will be recovered.`,
       fields: () => [repair],
       send: (item, values) => action('clusters', item, {recover: values}),
@@ -143,6 +134,10 @@ const OPERATIONS = {
     },
     {
       id: 'delete', label: 'Delete', rule: 'clusters:delete', danger: true,
+      many: true,
+      more: (items) => ` Their ${plural(items.reduce(
+        (sum, item) => sum + item.nodes.length, 0), 'node')} will be deleted,
+        too.`,
       text: (item) => `The cluster ${item.name} and its ${
         item.nodes.length} nodes will be deleted.`,
       fields: () => [force], send: deletion('clusters'),
@@ -169,25 +164,27 @@ const OPERATIONS = {
   ],
   nodes: [
     {
-      id: 'check', label: 'Check', rule: 'nodes:action',
+      id: 'check', label: 'Check', rule: 'nodes:action', many: true,
       text: (item) => `An engine will check ${item.name}.`,
       send: (item) => action('nodes', item, {check: {}}),
     },
     {
       id: 'recover', label: 'Recover', rule: 'nodes:action',
+      many: true,
       text: (item) => `${item.name} will be recovered.`,
       fields: () => [repair],
       send: (item, values) => action('nodes', item, {recover: values}),
     },
     {
       id: 'delete', label: 'Delete', rule: 'nodes:delete', danger: true,
+      many: true,
       text: (item) => `The node ${item.name} will be deleted.`,
       fields: () => [force], send: deletion('nodes'),
     },
   ],
   actions: [{
     id: 'cancel', label: 'Cancel action', rule: 'actions:update',
-    danger: true, when: (item) => UNFINISHED.includes(item.status),
+    danger: true, many: true, when: (item) => UNFINISHED.includes(item.status),
     text: () => 'The action and the actions that it depends on will be'
       + ' cancelled.',
     fields: () => [{...force, help: 'Cancel actions that are running, too.'}],

@@ -7,6 +7,7 @@ import {Store} from './store.js';
 
 const EVERY = 5000; // milliseconds between polls
 const AT_MOST = 15000; // the same, at most, after failures
+const SLOW = 4000; // milliseconds without an answer
 
 // Whether the shown data is current: {failures: Map, at: Date of the latest
 // successful poll}.
@@ -19,8 +20,10 @@ export function refresh() {
   refreshes.set(refreshes.value + 1);
 }
 
-// Return {data, error, at}. While the key changes, data is undefined.
-export function usePoll(key, load, every = EVERY) {
+// Return {data, error, at}. While the key changes, data is undefined. Null is
+// nothing to show. Without an answer for a number of milliseconds, slow, all
+// that is shown is marked as old.
+export function usePoll(key, load, every = EVERY, slow = SLOW) {
   const [state, setState] = useState({});
   useEffect(() => {
     let timer = 0;
@@ -36,6 +39,10 @@ export function usePoll(key, load, every = EVERY) {
         return;
       }
       running = true;
+      const wasGone = freshness.value.failures.has(key);
+      const late = setTimeout(() => !stopped && report(key, {
+        isOutage: true, message: 'The API or its engines do not answer.',
+      }), slow);
       let result;
       try {
         result = {data: await load()};
@@ -45,10 +52,11 @@ export function usePoll(key, load, every = EVERY) {
         result = {error};
         wait = Math.min(wait * 2, AT_MOST);
       }
+      clearTimeout(late);
       running = false;
       if (stopped) return;
-      const isBack = !result.error && freshness.value.failures.has(key);
-      report(key, result.error);
+      const isBack = !result.error && wasGone;
+      report(key, result.error, result.data !== null);
       setState((old) => (result.error && old.key === key
         ? {...old, error: result.error}
         : {key, ...result, at: new Date()}));
@@ -79,7 +87,7 @@ export function usePoll(key, load, every = EVERY) {
       unsubscribe();
       report(key, undefined, false);
     };
-  }, [key, every]);
+  }, [key, every, slow]);
   return state.key === key ? state : {};
 }
 

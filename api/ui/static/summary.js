@@ -15,12 +15,16 @@ const RULES = ['clusters:index', 'nodes:index', 'actions:index'];
 
 const ages = [];
 
+let counted = {};
+
+// Return the summary. An engine of an older release gives only a reason, and
+// another engine may answer the next time: then the last numbers remain.
 async function loadSummary() {
   const summary = await get('ui/summary');
-  if (!summary.reason) {
-    ages.push(summary.queue_age || 0);
-    ages.splice(0, ages.length - MOST);
-  }
+  if (summary.reason) return {...counted, reason: summary.reason};
+  ages.push(summary.queue_age || 0);
+  ages.splice(0, ages.length - MOST);
+  counted = summary;
   return summary;
 }
 
@@ -33,12 +37,14 @@ export function Summary() {
   const {data} = usePoll(
     'ui/summary', () => (allowed ? loadSummary() : {}), EVERY);
   const {data: metrics} = usePoll('metrics', loadRates, EVERY);
-  if (data?.reason) return html`<p class="note">${data.reason}</p>`;
-  return html`<section class="cards" aria-label="Numbers">
+  return html`${data?.reason && html`<p id="uncounted" class="note"
+    >${data.reason}${data.clusters ? ' The numbers are older.' : ''}</p>`}
+  <section class="cards" aria-label="Numbers">
     ${allowed && ['clusters', 'nodes', 'actions'].map((kind) => html`<${Counts}
       key=${kind} kind=${kind} counts=${data?.[kind]} />`)}
     ${allowed && html`<${Card} title="Queue age"
-      value=${!data ? '…' : data.queue_age === null ? 'empty'
+      value=${data?.queue_age === undefined ? '…'
+        : data.queue_age === null ? 'empty'
         : duration(data.queue_age)}>
       <${Sparkline} values=${ages} label="Age of the oldest action that waits
         for an engine, since this page was opened" />

@@ -4,8 +4,9 @@
 
 import {html, useEffect, useState} from './preact-htm.js';
 import {get, may} from './api.js';
+import {BulkOperations, bulkOperations} from './bulk.js';
 import {UNFINISHED, words} from './elements.js';
-import {KINDS} from './kinds.js';
+import {KINDS, nameOfItem} from './kinds.js';
 import {learn, learned, nameOf} from './names.js';
 import {usePoll} from './poll.js';
 import {go, href} from './route.js';
@@ -13,20 +14,46 @@ import {useStore} from './store.js';
 
 const LIMITS = [25, 50, 100, 500];
 const MOST_UNFINISHED = 500;
+const PAGE = 500; // items of a request that looks for a part of a name
+const MOST_PAGES = 20;
 
 // Load one item more than shown: then there is a next page.
 async function load(kind, query, limit) {
   const params = new URLSearchParams(query);
-  params.set('limit', limit + 1);
   if (!params.has('sort')) params.set('sort', KINDS[kind].sort);
+  const part = params.get('name');
+  const {items, more} = part
+    ? await search(kind, params, part.toLowerCase(), limit)
+    : await page(kind, params, limit);
+  learn(items);
+  const context = kind === 'actions' ? await progress(items) : {};
+  return {items, more, context};
+}
+
+async function page(kind, params, limit) {
+  params.set('limit', limit + 1);
   const data = await get(`v1/${kind}?${params}`);
   const items = data[kind];
-  learn(items);
-  const shown = items.slice(0, limit);
-  const context = kind === 'actions' ? await progress(shown) : {};
   // With links, [api] max_limit is lower than the limit here.
   const more = items.length > limit || Boolean(data.links);
-  return {items: shown, more, context};
+  return {items: items.slice(0, limit), more};
+}
+
+// The API finds exact names only, so look for parts of names page by page.
+async function search(kind, params, part, limit) {
+  const items = [];
+  params.delete('name');
+  for (let read = 0; read < MOST_PAGES; read += 1) {
+    const {items: all, more} = await page(kind, params, PAGE);
+    items.push(...all.filter(
+      (item) => item.name.toLowerCase().includes(part)));
+    if (items.length > limit) {
+      return {items: items.slice(0, limit), more: true};
+    }
+    if (!more) break;
+    params.set('marker', all.at(-1).id);
+  }
+  return {items, more: false};
 }
 
 // Return the IDs of the unfinished actions, if any action waits for others.
@@ -41,9 +68,10 @@ async function progress(actions) {
   return {unfinished: new Set(unfinished.map((action) => action.id))};
 }
 
-// without: name of a field whose column is left out.
+// without: name of a field whose column is left out; selected: IDs of items;
+// select: is called with the new IDs; without it, there are no check boxes.
 export function Rows({
-  kind, items, context, sort, sortBy, label, without,
+  kind, items, context, sort, sortBy, label, without, selected, select,
 }) {
   const columns = KINDS[kind].columns.filter(
     (column) => !without || column.field !== without);
@@ -58,8 +86,22 @@ export function Rows({
       aria-hidden="true"> ${current ? (direction === 'desc' ? '↓' : '↑')
         : ''}</span></button>`;
   }
+  function toggle(changed, isOn) {
+    const next = new Set(selected);
+    for (const {id} of changed) {
+      if (isOn) next.add(id);
+      else next.delete(id);
+    }
+    select(next);
+  }
+  const box = (name, changed) => html`<input type="checkbox"
+    aria-label="Select ${name}"
+    checked=${changed.every(({id}) => selected.has(id))}
+    onChange=${(event) => toggle(changed, event.target.checked)} />`;
   return html`<table role="table" class="rows" aria-label=${label}>
     <thead role="rowgroup"><tr role="row">
+      ${select && html`<th role="columnheader" scope="col" class="select"
+        >${box('all', items)}</th>`}
       ${columns.map((column) => html`<th role="columnheader" scope="col"
         aria-sort=${column.sort !== key ? undefined
           : direction === 'desc' ? 'descending' : 'ascending'}
@@ -68,6 +110,8 @@ export function Rows({
     <tbody role="rowgroup">
       ${items.map((item) => html`<tr role="row" key=${item.id}
         data-id=${item.id}>
+        ${select && html`<td role="cell" class="select">${
+          box(nameOfItem(kind, item), [item])}</td>`}
         ${columns.map((column) => html`<td role="cell" class=${column.wide
           ? 'wide' : ''} data-label=${column.title}>${
           column.cell(item, context)}</td>`)}
@@ -101,9 +145,11 @@ function Filter({filter, query, change}) {
   return html`<form onSubmit=${(event) => {
     event.preventDefault();
     change(filter.name, typed.trim());
-  }}><label for=${id}>${filter.label} is
+  }}><label for=${id}>${filter.label} ${
+    filter.isPart ? 'contains' : 'is'}
     <input id=${id} type="search" value=${typed} autocomplete="off"
-      placeholder="exact ${filter.label.toLowerCase()}"
+      placeholder="${filter.isPart ? 'part of a' : 'exact'} ${
+        filter.label.toLowerCase()}"
       onInput=${(event) => setTyped(event.target.value)}
       onChange=${(event) => change(filter.name, event.target.value.trim())}
       /></label></form>`;
@@ -125,6 +171,8 @@ export function TablePage({kind, query, actions}) {
   }
 
   useStore(learned);
+  const [selected, select] = useState(new Set());
+  const chosen = (data?.items || []).filter(({id}) => selected.has(id));
   const filtered = filters.some((filter) => query.has(filter.name));
   const sortable = columns.filter((column) => column.sort);
   return html`
@@ -157,8 +205,11 @@ export function TablePage({kind, query, actions}) {
     ${data && !data.items.length && html`<p class="empty">${filtered
       ? `No ${one} matches the filters.` : `There are no ${
         title.toLowerCase()}.`}</p>`}
+    ${chosen.length > 0 && html`<${BulkOperations} kind=${kind}
+      items=${chosen} select=${select} />`}
     ${data?.items.length > 0 && html`<${Rows} kind=${kind} ...${data}
-      sort=${query.get('sort') || sort} label=${title}
+      sort=${query.get('sort') || sort} label=${title} selected=${selected}
+      select=${bulkOperations(kind).length > 0 && select}
       sortBy=${(value) => change('sort', value)} />`}
     ${data && html`<nav class="pages" aria-label="Pages">
       ${query.has('marker') && html`<button type="button"
@@ -173,11 +224,14 @@ export function TablePage({kind, query, actions}) {
 const RELATED_LIMIT = 10;
 
 // The first rows of another kind that refer to a resource.
-export function RelatedRows({kind, filter, id, query}) {
-  const all = {[filter]: id, ...query};
+export function RelatedRows({kind, item, field, query, keep}) {
+  const all = query(item);
   const params = new URLSearchParams(all);
-  const {data} = usePoll(
-    `${kind}?${params}#related`, () => load(kind, params, RELATED_LIMIT));
+  const {data} = usePoll(`${kind}?${params}#related ${item.id}`, async () => {
+    if (!keep) return load(kind, params, RELATED_LIMIT);
+    const {items, ...rest} = await load(kind, params, PAGE);
+    return {items: items.filter((other) => keep(other, item)), ...rest};
+  });
   const {title, rule} = KINDS[kind];
   if (!may(rule)) return null;
   return html`<section aria-labelledby="related-${kind}">
@@ -185,7 +239,7 @@ export function RelatedRows({kind, filter, id, query}) {
     ${!data ? html`<p class="empty">Loading…</p>`
       : !data.items.length ? html`<p class="empty">None.</p>`
         : html`<${Rows} kind=${kind} ...${data} label=${title}
-          without=${filter} />`}
+          without=${field} />`}
     ${data?.more && html`<p><a href=${href([kind], all)}
       >All ${title.toLowerCase()}</a></p>`}
   </section>`;
