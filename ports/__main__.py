@@ -3,7 +3,8 @@
 
 ``python -m ports magnum`` installs the release from PyPI, once, copies its
 package, edits the copy, and runs the service's own tests and ours against it.
-``--original`` runs the service's tests without the edits.
+``--original`` runs the service's tests without the edits. ``--compare`` only
+compares the responses to version headers before and after.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tomllib
 import venv
 from collections.abc import Iterable, Iterator, Sequence
 
-from ports import editing
+from ports import comparison, editing
 from ports.port import Port
 
 NAMES = ('magnum', 'barbican', 'senlin', 'nova')
@@ -30,7 +32,8 @@ _REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 _PRINT_SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))'
 
-_PYTEST = (
+#: Arguments of Python that run pytest.
+PYTEST = (
     '-m',
     'pytest',
     # Not that of this repository.
@@ -71,8 +74,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         'names', nargs='*', metavar='NAME', help=f'of {", ".join(NAMES)}'
     )
-    parser.add_argument(
+    parts = parser.add_mutually_exclusive_group()
+    parts.add_argument(
         '--original', action='store_true', help='do not edit the service'
+    )
+    parts.add_argument(
+        '--compare',
+        action='store_true',
+        help='compare the responses with NAME/differences.csv; run no tests',
+    )
+    parts.add_argument(
+        '--record',
+        action='store_true',
+        help='write NAME/differences.csv; run no tests',
     )
     parser.add_argument(
         '--cache',
@@ -87,7 +101,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failed = False
     for name in options.names or NAMES:
         port = importlib.import_module(f'ports.{name}').PORT
-        failed |= run(port, options.cache, edit=not options.original)
+        if not (options.compare or options.record):
+            failed |= run(port, options.cache, edit=not options.original)
+        if not options.original:
+            failed |= differs(port, options.cache, record=options.record)
     return int(failed)
 
 
@@ -99,33 +116,35 @@ def run(port: Port, cache: pathlib.Path, *, edit: bool) -> bool:
     with tempfile.TemporaryDirectory(prefix=f'port-{port.name}-') as folder:
         root = pathlib.Path(folder)
         python = prepare(port, cache, root, edit=edit)
+        add_sources(port, cache, root)
         omitted = (
             *port.broken_tests,
             *(port.replaced_tests if edit else ()),
         )
         own = [str(_REPOSITORY / 'ports' / port.name / 'tests')] * edit
-        if port.stestr_folder:
-            commands = [_stestr(port, root, omitted)]
-            commands += [[python, *_PYTEST, f'--rootdir={root}', *own]] * edit
-        else:
-            commands = [
-                [
-                    python,
-                    *_PYTEST,
-                    *_pytest(port, root, omitted),
-                    *own,
-                ]
-            ]
-        environment = {
-            **os.environ,
-            'PYTHONPATH': f'{root}:{_REPOSITORY}',
-            'PATH': f'{pathlib.Path(python).parent}:{os.environ["PATH"]}',
-        }
+        commands = [
+            stestr(port, root, omitted)
+            if port.stestr_folder
+            else [python, *PYTEST, *_pytest(port, root, omitted)]
+        ]
+        # Apart, because tests of a service leave some of their mocks behind.
+        commands += [[python, *PYTEST, f'--rootdir={root}', *own]] * edit
         results = [
-            subprocess.call(command, cwd=root, env=environment)
+            subprocess.call(command, cwd=root, env=environment(python, root))
             for command in commands
         ]
         return any(results)
+
+
+def differs(port: Port, cache: pathlib.Path, *, record: bool) -> bool:
+    """Compare a port with its service; return whether a difference is new."""
+    lines = comparison.compare(
+        port,
+        lambda root, edit: prepare(port, cache, root, edit=edit),
+        record=record,
+    )
+    print(f'{port.name}: {len(lines)} unlisted differences', *lines, sep='\n')
+    return bool(lines)
 
 
 def prepare(
@@ -161,6 +180,51 @@ def prepare(
     return python
 
 
+def environment(python: str, root: pathlib.Path) -> dict[str, str]:
+    """Return the environment of processes that import a prepared package."""
+    return {
+        **os.environ,
+        'PYTHONPATH': f'{root}:{_REPOSITORY}',
+        'PATH': f'{pathlib.Path(python).parent}:{os.environ["PATH"]}',
+    }
+
+
+def add_sources(port: Port, cache: pathlib.Path, root: pathlib.Path) -> None:
+    """Copy what the tests need of the source distribution to a folder."""
+    for name in port.source_folders:
+        shutil.copytree(source(port, cache) / name, root / name)
+
+
+def source(port: Port, cache: pathlib.Path) -> pathlib.Path:
+    """Return the folder of the source distribution of a release.
+
+    It has tests and samples that the package lacks.
+    """
+    folder = cache / f'{port.name}-{port.release}-source'
+    if not folder.exists():
+        with tempfile.TemporaryDirectory(dir=_made(cache)) as name:
+            subprocess.check_call(
+                [
+                    *(sys.executable, '-m', 'pip', 'download', '--quiet'),
+                    *('--no-deps', '--no-binary', ':all:', '--dest', name),
+                    f'{port.name}=={port.release}',
+                ]
+            )
+            (archive,) = pathlib.Path(name).glob('*.tar.gz')
+            with tarfile.open(archive) as content:
+                content.extractall(name, filter='data')
+            (extracted,) = (
+                path for path in pathlib.Path(name).iterdir() if path.is_dir()
+            )
+            extracted.rename(folder)
+    return folder
+
+
+def _made(folder: pathlib.Path) -> pathlib.Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def _pytest(
     port: Port, root: pathlib.Path, omitted: Sequence[str]
 ) -> Iterator[str]:
@@ -176,10 +240,13 @@ def _pytest(
         yield str(root / path)
 
 
-def _stestr(
-    port: Port, root: pathlib.Path, omitted: Sequence[str]
+def stestr(
+    port: Port, root: pathlib.Path, omitted: Sequence[str] = ()
 ) -> list[str]:
-    """Return the command that runs the tests of a service with stestr."""
+    """Configure stestr; return its command for the tests of a service.
+
+    :param omitted: tests that do not run, ``PATH`` or ``PATH::CLASS``
+    """
     (root / '.stestr.conf').write_text(
         f'[DEFAULT]\ntest_path=./{port.stestr_folder}\ntop_dir=./\n'
     )

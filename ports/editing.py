@@ -11,6 +11,7 @@ service cannot be edited in part.
     Replace     put source in place of a definition
     Body        put source in place of the body of a function
     Statement   put source in place of one statement of a function
+    Insert      put source before a statement
     Entry       put source around the value of a dictionary's key
     Module      put a file of this folder in place of a module, or remove it
     NewModule   add a file of this folder
@@ -98,12 +99,35 @@ class Statement:
 
     def apply(self, source: str) -> str:
         """Return the source after the edit."""
-        for node in ast.walk(_find(source, self.name)):
-            if isinstance(node, ast.stmt) and ast.unparse(node).startswith(
-                self.start
-            ):
-                return _splice(source, node, self.text)
-        raise EditError(f'{self.path}: {self.name} has no {self.start!r}')
+        node = _statement(_find(source, self.name), self.start)
+        if node is None:
+            raise EditError(f'{self.path}: {self.name} has no {self.start!r}')
+        return _splice(source, node, self.text)
+
+
+@dataclasses.dataclass(frozen=True)
+class Insert:
+    """Put source before a statement, at any depth.
+
+    :ivar name: the definition with the statement; empty: the module
+    :ivar start: the beginning of the statement as ``ast.unparse`` writes it
+    """
+
+    path: str
+    name: str
+    start: str
+    text: str
+
+    def apply(self, source: str) -> str:
+        """Return the source after the edit."""
+        tree = _find(source, self.name) if self.name else ast.parse(source)
+        node = _statement(tree, self.start)
+        if node is None:
+            raise EditError(f'{self.path}: no {self.start!r} in {self.name}')
+        first = _first_line(node)
+        return _splice_lines(
+            source, first, first - 1, self.text, node.col_offset
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,7 +179,9 @@ class NewModule:
     source: pathlib.Path
 
 
-Edit = Remove | Replace | Body | Statement | Entry | Module | NewModule
+Edit = (
+    Remove | Replace | Body | Statement | Insert | Entry | Module | NewModule
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -233,6 +259,14 @@ def _find(source: str, name: str) -> ast.stmt:
         if last in _names(node):
             return node
     raise EditError(f'{name!r} is not in the module')
+
+
+def _statement(tree: ast.AST, start: str) -> ast.stmt | None:
+    """Return the first statement that starts with a text."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and ast.unparse(node).startswith(start):
+            return node
+    return None
 
 
 def _names(node: ast.stmt) -> Iterator[str]:

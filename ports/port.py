@@ -24,6 +24,8 @@ class Port:
     :ivar stestr_folder: folder in which stestr finds the tests, if pytest
         cannot run them
     :ivar empty_folders: folders that the tests expect beside the package
+    :ivar source_folders: folders of the source distribution that the tests
+        expect beside the package
     """
 
     name: str
@@ -36,3 +38,4 @@ class Port:
     requirements: tuple[str, ...] = ()
     stestr_folder: str = ''
     empty_folders: tuple[str, ...] = ()
+    source_folders: tuple[str, ...] = ()

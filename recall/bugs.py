@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import re
 import tomllib
 from typing import Any
 
@@ -14,6 +15,9 @@ DEFAULT = pathlib.Path(__file__).with_name('bugs.toml')
 HALVES = ('development', 'held out')
 
 EXPECTATIONS = ('found', 'missed')
+
+
+_PROJECT = re.compile(r'\w[\w.-]*', re.ASCII)
 
 
 class ListError(Exception):
@@ -52,6 +56,11 @@ class Bug:
     release: str = ''
 
     def __post_init__(self) -> None:
+        if not _PROJECT.fullmatch(self.project):
+            raise ListError(
+                f'{self.id}: project must consist of letters, digits, ".",'
+                ' "_" and "-"'
+            )
         if self.half not in HALVES:
             raise ListError(f'{self.id}: half must be one of {HALVES}')
         if self.expected not in EXPECTATIONS:
@@ -65,13 +74,17 @@ class Bug:
 def load(path: pathlib.Path) -> list[Bug]:
     """Read the bugs of a file.
 
-    :raises ListError: the file is malformed, or an identifier appears twice
+    :raises ListError: the file is missing or malformed, or an identifier
+        appears twice
     """
     try:
-        document = tomllib.loads(path.read_text())
-        bugs = [_bug(item) for item in document['bugs']]
-    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        document = tomllib.loads(path.read_text('utf-8'))
+    except (OSError, ValueError) as error:
         raise ListError(f'{path}: {error}') from error
+    items = document.get('bugs')
+    if not isinstance(items, list) or not items:
+        raise ListError(f'{path}: has no table [[bugs]]')
+    bugs = [_bug(path, item) for item in items]
     identifiers = [bug.id for bug in bugs]
     for bug in bugs:
         if identifiers.count(bug.id) > 1:
@@ -79,10 +92,35 @@ def load(path: pathlib.Path) -> list[Bug]:
     return bugs
 
 
-def _bug(item: dict[str, Any]) -> Bug:
-    return Bug(
-        **{
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in item.items()
-        }
-    )
+def _bug(path: pathlib.Path, item: dict[str, Any]) -> Bug:
+    name = f'{path}: {item.get("id", "a bug without id")}'
+    known = {field.name: field for field in dataclasses.fields(Bug)}
+    for key, value in item.items():
+        if key not in known:
+            raise ListError(
+                f'{name}: {key} must be one of {", ".join(sorted(known))}'
+            )
+        kind = known[key].type
+        is_right = (
+            isinstance(value, list)
+            and all(isinstance(each, str) for each in value)
+            if kind == 'tuple[str, ...]'
+            else type(value).__name__ == kind
+        )
+        if not is_right:
+            raise ListError(f'{name}: {key} must be {_KINDS[str(kind)]}')
+    for field in known.values():
+        if field.default is dataclasses.MISSING and field.name not in item:
+            raise ListError(f'{name}: {field.name} is missing')
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in item.items()
+    }
+    return Bug(**values)
+
+
+_KINDS = {
+    'str': 'a string',
+    'int': 'an integer',
+    'tuple[str, ...]': 'a list of strings',
+}

@@ -14,7 +14,8 @@ from tests.adoption import state
 from tests.adoption.state import Finding
 from vobjects import exceptions
 from vobjects.lock import check, parse
-from vobjects.testing import cross_release
+from vobjects_releases import comparison
+from vobjects_releases.transfers import transfer_all
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Outcome:
 
     :ivar found_by: findings for the parent that the fix does not have
     :ivar alarms: findings for the fix
+    :ivar others: findings for the parent only, which concern other subjects
     :ivar problems: why trees or checks could not be used
     """
 
@@ -30,6 +32,12 @@ class Outcome:
     found_by: tuple[Finding, ...] = ()
     alarms: tuple[Finding, ...] = ()
     problems: tuple[str, ...] = ()
+    others: tuple[Finding, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, one for each rule, type and field."""
+        return (*self.found_by, *self.alarms, *self.others)
 
     @property
     def found(self) -> bool:
@@ -45,16 +53,23 @@ def outcome(
 ) -> Outcome:
     """Compare the findings for the parent with those for the fix."""
     before, after = _by_subject(parent), _by_subject(fix)
+    gone = [before[key] for key in sorted(before.keys() - after.keys())]
     return Outcome(
         bug,
-        tuple(
-            before[key]
-            for key in sorted(before.keys() - after.keys())
-            if before[key].type in bug.subjects
-        ),
+        tuple(item for item in gone if _concerns(item, bug)),
         tuple(after[key] for key in sorted(after)),
         tuple(dict.fromkeys(problems)),
+        tuple(item for item in gone if not _concerns(item, bug)),
     )
+
+
+def _concerns(finding: Finding, bug: Bug) -> bool:
+    """Return whether a finding, or a part of its name, is a subject.
+
+    For example, ``orders._create`` concerns ``create``.
+    """
+    parts = {part.lstrip('_') for part in finding.type.split('.')}
+    return not parts.isdisjoint(bug.subjects) or finding.type in bug.subjects
 
 
 def _by_subject(findings: Iterable[Finding]) -> dict[tuple[str, ...], Finding]:
@@ -66,21 +81,80 @@ def _by_subject(findings: Iterable[Finding]) -> dict[tuple[str, ...], Finding]:
     }
 
 
-def measure(bug: Bug, trees: Trees) -> Outcome:
-    """Apply the checks to the trees of a bug."""
+def measure(bug: Bug, trees: Trees, run_code: bool = True) -> Outcome:
+    """Apply the checks to the trees of a bug.
+
+    :param run_code: also apply the checks that import the code
+    """
+    problems: list[str] = []
+    try:
+        revisions = trees.commits(bug)
+        source = _source_findings(bug, trees, revisions, problems)
+    except (CommandFailed, exceptions.VobjectsError) as error:
+        return Outcome(bug, problems=(_summary(error),))
     project = PROJECTS.get(bug.project)
-    if project is None:
-        return Outcome(bug, problems=('no adapter: no versioned types',))
+    if project is not None and run_code:
+        for found, more in zip(
+            source,
+            _run_findings(bug, trees, project, revisions, problems),
+            strict=True,
+        ):
+            found += more
+    return outcome(bug, source[0], source[1], problems)
+
+
+def _source_findings(
+    bug: Bug, trees: Trees, revisions: Iterable[str], problems: list[str]
+) -> list[list[Finding]]:
+    """Return the findings of ``vobjects releases`` for parent and fix.
+
+    A bug without releases before it is compared with itself, which applies
+    the rules that need one tree.
+    """
+    parent, fix = (
+        comparison.Release(trees.code(bug, item)) for item in revisions
+    )
+    findings: list[list[Finding]] = [[], []]
+    for tag in bug.before or ('',):
+        try:
+            older = comparison.Release(trees.code(bug, tag)) if tag else parent
+        except (CommandFailed, exceptions.VobjectsError) as error:
+            problems.append(f'{tag}: {_summary(error)}')
+            continue
+        for found, tree in zip(findings, (parent, fix), strict=True):
+            found += [
+                Finding(
+                    'releases',
+                    tag,
+                    str(tree.tree.root),
+                    item.rule.id,
+                    'error',
+                    item.subject,
+                    item.field,
+                    f'{item.description} ({item.location})',
+                )
+                for item in comparison.compare(older, tree)
+            ]
+    return findings
+
+
+def _run_findings(
+    bug: Bug,
+    trees: Trees,
+    project: Project,
+    revisions: Iterable[str],
+    problems: list[str],
+) -> list[list[Finding]]:
+    """Return the findings of the checks that import the types."""
     try:
         parent, fix = (
-            trees.tree(bug, project, revision)
-            for revision in trees.commits(bug)
+            trees.tree(bug, project, revision) for revision in revisions
         )
         write_lock(parent, project)
         write_lock(fix, project)
     except CommandFailed as error:
-        return Outcome(bug, problems=(_summary(error),))
-    problems: list[str] = []
+        problems.append(_summary(error))
+        return [[], []]
     older = []
     for tag in bug.before:
         try:
@@ -90,13 +164,10 @@ def measure(bug: Bug, trees: Trees) -> Outcome:
             problems.append(f'{tag}: {_summary(error)}')
         else:
             older.append(release)
-    if not older:
-        problems.append('no release before the fix can be read')
-    findings = [
+    return [
         list(_findings(older, tree, project, problems))
         for tree in (parent, fix)
     ]
-    return outcome(bug, findings[0], findings[1], problems)
 
 
 def lock_of(tree: Environment) -> pathlib.Path:
@@ -165,11 +236,12 @@ def _transfer_findings(
     old: Environment, new: Environment, project: Project, convert: bool
 ) -> Iterator[Finding]:
     name = 'matrix' if convert else 'unconverted'
-    transfers = cross_release.transfer_all(
+    transfers = transfer_all(
         old.directory, new.directory, project.imports, convert=convert
     )
     yield from state.transfer_findings(name, old, new, transfers)
 
 
 def _summary(error: Exception) -> str:
-    return str(error).strip().splitlines()[-1][:200]
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[-1][:200]

@@ -17,6 +17,13 @@ from tests import installation
 from tests.adoption import environments
 from tests.adoption.environments import CommandFailed, Environment
 
+#: All Python files, without tests.
+_CODE = (
+    ':(glob)**/*.py',
+    ':(exclude,glob)**/tests/**',
+    ':(exclude,glob)tests/**',
+)
+
 _HOOK = pathlib.Path(__file__).with_name('hook')
 
 
@@ -70,28 +77,44 @@ class Trees:
             raise CommandFailed(f'no commit of {clone} names #{bug.pull}')
         return f'{found[-1]}^', found[-1]
 
+    def code(self, bug: Bug, revision: str) -> pathlib.Path:
+        """Return a directory with all Python code of a revision but tests.
+
+        :raises CommandFailed: the revision does not exist
+        """
+        clone, commit = self._commit(bug, revision)
+        directory = self.cache / 'code' / f'{bug.project}-{commit[:12]}'
+        if not directory.exists():
+            partial = directory.with_name(f'{directory.name}.partial')
+            _extract(clone, commit, partial, *_CODE)
+            partial.rename(directory)
+        return directory
+
+    def _commit(self, bug: Bug, revision: str) -> tuple[pathlib.Path, str]:
+        clone = self.clone(bug)
+        try:
+            found = _git(
+                clone,
+                *('rev-parse', '--verify', '--quiet', '--end-of-options'),
+                f'{revision}^{{commit}}',
+            )
+        except CommandFailed as error:
+            raise CommandFailed(f'{clone} has no commit {revision}') from error
+        return clone, found.strip()
+
     def tree(self, bug: Bug, project: Project, revision: str) -> Environment:
         """Return an environment that imports the types of a revision.
 
         :raises CommandFailed: the revision or its packages do not exist
         """
         python = self._environment(bug.project, project)
-        clone = self.clone(bug)
-        commit = _git(clone, 'rev-parse', f'{revision}^{{commit}}').strip()
+        clone, commit = self._commit(bug, revision)
         directory = self.cache / 'trees' / f'{bug.project}-{commit[:12]}'
         source = directory / 'source'
         if not source.exists():
             partial = directory / 'partial'
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
             package = os.path.join(project.source, project.package)
-            environments.run(
-                [
-                    *('bash', '-o', 'pipefail', '-c'),
-                    f'git -C {shlex.quote(str(clone))} archive {commit}'
-                    f' {package} | tar -x -C {shlex.quote(str(partial))}',
-                ]
-            )
+            _extract(clone, commit, partial, package)
             partial.rename(source)
         _write_python(directory, source, python, project)
         return Environment(bug.project, revision, directory)
@@ -117,6 +140,32 @@ class Trees:
             )
             stamp.touch()
         return python
+
+
+def _extract(
+    clone: pathlib.Path, commit: str, directory: pathlib.Path, *paths: str
+) -> None:
+    """Write files of a commit into a new directory.
+
+    :raises CommandFailed: the commit has no such files
+    """
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    words = ['git', '-C', str(clone), 'archive', commit, '--', *paths]
+    try:
+        environments.run(
+            [
+                *('bash', '-o', 'pipefail', '-c'),
+                f'{shlex.join(words)} | tar -x -C'
+                f' {shlex.quote(str(directory))}',
+            ]
+        )
+    except CommandFailed as error:
+        if 'did not match any files' in str(error):
+            raise CommandFailed(
+                f'commit {commit[:12]} of {clone} has no files {paths[0]}'
+            ) from error
+        raise
 
 
 def _git(clone: pathlib.Path, *words: str) -> str:

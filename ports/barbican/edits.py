@@ -42,6 +42,6 @@ PORT = Port(
     edits=_EDITS,
     tests=('barbican/tests/api',),
     replaced_tests=(),
-    requirements=('PyKMIP',),
+    requirements=('PyKMIP', 'httpx'),
     empty_folders=('etc/barbican',),
 )

@@ -83,5 +83,6 @@ PORT = Port(
         '::APIVersionRequestTests::test_version_comparisons',
     ),
     stestr_folder=f'{_TESTS}/api',
-    requirements=('osprofiler', 'wsgi-intercept'),
+    requirements=('openapi-spec-validator', 'osprofiler', 'wsgi-intercept'),
+    source_folders=('api-ref', 'doc'),
 )
