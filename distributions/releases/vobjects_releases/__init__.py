@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare the source code of two releases that run at the same time.
+
+::
+
+    comparison     apply all rules to two source trees
+    tree           read the Python code of a release without importing it
+    findings       what a comparison reports
+    rpc            RPC servers, and the calls that clients send
+    rpc_paths      the paths through a function that sends calls
+    rpc_rules      rules for calls between two releases
+    objects        types of oslo.versionedobjects, and their conversions
+    object_rules   rules for new fields of these types
+    models         pydantic models of requests and responses
+    model_rules    rules for documents between two releases
+    schemas        JSON schemas of requests
+    schema_rules   rules for requests that a schema rejects
+    stored         classes that pickles in a database name
+    command        `vobjects releases`
+    transfers      send objects between two installed releases
+    transfer_script  one side of a transfer, in its own environment
+    transfer_command  `vobjects transfers`
+
+The checks of the library vobjects run the code of a service. These rules find
+what no schema has, such as the arguments of an RPC call, in code that need not
+be installed.
+"""
+
+#: Summary of the command, for ``vobjects --help``.
+SUMMARIES = {
+    'releases': 'find incompatible messages in the code of two releases',
+    'transfers': 'send every type between two installed releases',
+}

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Find the classes of oslo.versionedobjects in a tree, and their conversions.
+
+The conversion of a class is the code of ``obj_make_compatible`` and similar
+methods, of its bases, and of what they call in the same class or module.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from vobjects_releases.rpc_paths import Version, parse_version
+from vobjects_releases.tree import Class, Function, Tree, is_name, last_name
+
+#: Methods that convert an object to the version of a peer or of a row.
+CONVERSIONS = frozenset(
+    (
+        'obj_make_compatible',
+        'obj_make_compatible_from_manifest',
+        '_obj_make_compatible',
+        '_convert_to_version',
+        'convert_to_version',
+    )
+)
+
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[[Version, Version], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+
+
+#: Start of an entry in the history of a type, such as "Version 1.1: Add size".
+_ENTRY = re.compile(r'(?:version\s+)?(\d{1,4}\.\d{1,4})\b', re.IGNORECASE)
+
+
+_NOTE = re.compile(r'(TODO|NOTE|FIXME|XXX)\b')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ObjectType:
+    """A class with fields and a version."""
+
+    cls: Class
+    version: Version
+    fields: Mapping[str, ast.expr]
+
+
+def object_types(tree: Tree) -> dict[str, ObjectType]:
+    """Return the types of a tree by the qualified names of their classes."""
+    found = {}
+    for name, cls in tree.classes.items():
+        version = parse_version(
+            tree.class_constant(cls, cls.assigned('VERSION'))
+        )
+        if version is None:
+            continue
+        fields: dict[str, ast.expr] = {}
+        for each in reversed(tree.bases(cls)):
+            fields |= _fields(each)
+        if fields and not _is_private(tree, cls):
+            found[name] = ObjectType(cls, version, fields)
+    return found
+
+
+def _is_private(tree: Tree, cls: Class) -> bool:
+    """Return whether no process of the service receives a class.
+
+    It is not registered, or only consumers of notifications get it.
+    """
+    return any(
+        'notification' in last_name(node).lower()
+        for each in tree.bases(cls)
+        for node in (*each.node.bases, *each.node.decorator_list)
+    ) or any(
+        isinstance(item, ast.Call)
+        and last_name(item.func) == 'register_if'
+        and any(
+            isinstance(value, ast.Constant) and value.value is False
+            for value in item.args
+        )
+        for item in cls.node.decorator_list
+    )
+
+
+def _fields(cls: Class) -> Mapping[str, ast.expr]:
+    value = cls.assigned('fields')
+    if not isinstance(value, ast.Dict):
+        return {}
+    return {
+        key.value: item
+        for key, item in zip(value.keys, value.values, strict=True)
+        if isinstance(key, ast.Constant) and isinstance(key.value, str)
+    }
+
+
+def history(tree: Tree, item: ObjectType) -> dict[str, Version]:
+    """Return the fields that the comments of a type name, by version.
+
+    The convention is a list such as ``# Version 1.1: Add size``.
+    """
+    found: dict[str, Version] = {}
+    version = None
+    for line in tree.comments(item.cls):
+        entry = _ENTRY.match(line)
+        if entry is not None:
+            version = parse_version(entry[1])
+        elif not line or _NOTE.match(line):
+            version = None
+        if version is not None and version <= item.version:
+            for word in re.findall(r'\w+', line):
+                if word in item.fields:
+                    found.setdefault(word, version)
+    return found
+
+
+def conversions(tree: Tree, cls: Class) -> Iterator[tuple[Class, Function]]:
+    """Yield the methods that convert a class, and those that they call."""
+    methods = tree.methods(cls)
+    pending = [methods[name] for name in CONVERSIONS & methods.keys()]
+    pending += [
+        (each, function)
+        for each in tree.bases(cls)[1:]
+        for function in each.functions()
+        if function.name in CONVERSIONS
+    ]
+    seen = set()
+    while pending:
+        owner, function = pending.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        yield owner, function
+        for node in ast.walk(function):
+            if isinstance(node, ast.Call):
+                match node.func:
+                    case ast.Attribute(
+                        value=ast.Name(id='self' | 'cls'), attr=name
+                    ) if name in methods:
+                        pending.append(methods[name])
+                found = tree.functions.get(owner.module.dotted(node.func))
+                if found is not None:
+                    pending.append((Class(found[0], owner.node), found[1]))
+
+
+def converts(tree: Tree, cls: Class, field: str, peer: Version) -> bool:
+    """Return whether a conversion for a peer mentions a field.
+
+    :param peer: version of the type that the peer has
+    """
+    return any(
+        _mentions(tree, owner, function, field, peer)
+        for owner, function in conversions(tree, cls)
+    )
+
+
+def _mentions(
+    tree: Tree, owner: Class, function: Function, field: str, peer: Version
+) -> bool:
+    pending: list[ast.AST] = list(function.body)
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.If():
+                result = _result(node.test, peer)
+                pending.append(node.test)
+                pending += node.body if result is not False else []
+                pending += node.orelse if result is not True else []
+                continue
+            case ast.Constant(value=value) if value == field:
+                return True
+            case ast.Attribute(attr=name) if name == field:
+                return True
+            case ast.Name() | ast.Attribute():
+                if _constant_mentions(tree, owner, node, field):
+                    return True
+        pending += ast.iter_child_nodes(node)
+    return False
+
+
+def _constant_mentions(
+    tree: Tree, owner: Class, node: ast.Name | ast.Attribute, field: str
+) -> bool:
+    """Return whether a constant holds the name of a field."""
+    values = [
+        each.assigned(last_name(node))
+        for each in tree.bases(owner)
+        if last_name(node) != 'fields'
+    ]
+    for item in owner.module.body.body:
+        if isinstance(item, ast.Assign) and any(
+            is_name(target, last_name(node)) for target in item.targets
+        ):
+            values.append(item.value)
+    return any(
+        isinstance(child, ast.Constant) and child.value == field
+        for value in values
+        if value is not None
+        for child in ast.walk(value)
+    )
+
+
+def _result(test: ast.expr, peer: Version) -> bool | None:
+    """Return the result of a comparison with the peer's version.
+
+    :returns: ``None`` if the test compares something else
+    """
+    match test:
+        case ast.Compare(
+            left=ast.Name(id=name),
+            ops=[comparison],
+            comparators=[
+                ast.Tuple(
+                    elts=[
+                        ast.Constant(value=int(major)),
+                        ast.Constant(value=int(minor)),
+                    ]
+                )
+            ],
+        ) if 'version' in name and type(comparison) in _COMPARISONS:
+            return _COMPARISONS[type(comparison)](peer, (major, minor))
+        case ast.BoolOp(op=ast.And(), values=parts):
+            results = [_result(part, peer) for part in parts]
+            return False if False in results else None
+    return None
