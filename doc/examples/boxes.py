@@ -12,40 +12,41 @@ import webob
 import webob.dec
 import webob.exc
 
-from vobjects.cli import contract as commands
+from vobjects.cli import contract_main
 from vobjects.contract import (
+    Contract,
+    closed,
     controllers,
-    registry,
-    standard_schemas,
-    type_schemas,
+    discovery_operations,
+    list_of,
 )
-from vobjects.controllers.dispatch import api_version, resolve
-from vobjects.controllers.method_spec import success_status
-from vobjects.controllers.responses import (
+from vobjects.controllers import (
+    api_version,
     expected_errors,
-    removed,
-    response,
-)
-from vobjects.controllers.validation import (
+    gone,
     query_schema,
+    resolve,
+    response,
     response_body_schema,
     schema,
+    version_of,
 )
-from vobjects.controllers.version_request import version_of
-from vobjects.microversions import errors, json_body
-from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.middleware import Microversions
+from vobjects.controllers.method_spec import success_status
+from vobjects.microversions import (
+    ApiError,
+    Discovery,
+    Microversions,
+    load_json,
+)
 
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 40}
-OLD = type_schemas.closed({'name': NAME}, ['name'])
-BOX = type_schemas.closed(
-    {'name': NAME, 'size': {'type': 'integer'}}, ['name']
-)
-QUERY = type_schemas.closed({'limit': {'type': 'integer', 'minimum': 0}})
+OLD = closed({'name': NAME}, ['name'])
+BOX = closed({'name': NAME, 'size': {'type': 'integer'}}, ['name'])
+QUERY = closed({'limit': {'type': 'integer', 'minimum': 0}})
 BOXES = {}
 
 
-class BoxExists(errors.ApiError):
+class BoxExists(ApiError):
     """Report that a box of this name exists."""
 
     status, code, title = 409, 'box-exists', 'Box exists'
@@ -69,8 +70,8 @@ class Boxes:
 
     @api_version('1.2')
     @query_schema(QUERY)
-    @response_body_schema(type_schemas.list_of(OLD))
-    @removed('1.9', 'It was unused.')
+    @response_body_schema(list_of(OLD))
+    @gone('1.9', 'It was unused.')
     def index(self, req, query):
         """List the boxes."""
         boxes = [{'name': name} for name in BOXES]
@@ -88,10 +89,10 @@ HISTORY = {
     '1.5': ('Added size to boxes.',),
     '1.9': ('Removed GET /v1/boxes.',),
 }
-CONTRACT = registry.Contract(
+CONTRACT = Contract(
     things.POLICY,
     [
-        *standard_schemas.discovery_operations(things.POLICY),
+        *discovery_operations(things.POLICY),
         *controllers.operations(things.POLICY, ROUTES),
     ],
     HISTORY,
@@ -103,7 +104,7 @@ def app(req):
     """Route a request with the table that defines the contract."""
     for method, path, handler in ROUTES:
         if (req.method, req.path_info) == (method, path):
-            named = {'body': json_body.load_json(req.body)} if req.body else {}
+            named = {'body': load_json(req.body)} if req.body else {}
             version = version_of(req)
             function = resolve(handler, version)
             result = function(req, **named)
@@ -116,5 +117,5 @@ application = Microversions(Discovery(app, things.POLICY), things.POLICY)
 
 if __name__ == '__main__':
     if sys.argv[1:2] and not sys.argv[1].isdecimal():
-        sys.exit(commands.main(CONTRACT))
+        sys.exit(contract_main(CONTRACT))
     things.serve(application)

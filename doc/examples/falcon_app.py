@@ -4,10 +4,8 @@
 import falcon
 import things
 
-from vobjects.controllers import request_parsing
-from vobjects.controllers.dispatch import api_version
-from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.middleware import Microversions
+from vobjects.controllers import api_version, parse_body
+from vobjects.microversions import Discovery, Microversions
 
 
 class Thing:
@@ -26,7 +24,7 @@ class Things:
     """Create things."""
 
     def on_post(self, request, response):
-        thing = request_parsing.parse_body(
+        thing = parse_body(
             things.ThingCreateRequest, request, request.bounded_stream.read()
         )
         response.media = things.save(thing)

@@ -8,14 +8,14 @@ import fastapi
 import things
 import uvicorn
 
-from vobjects.controllers import dispatch, request_parsing
+from vobjects.controllers import api_version, parse_body
 from vobjects.microversions import asgi
 
 app = fastapi.FastAPI(openapi_url=None)
 asgi.add_microversions(app, things.POLICY)
 
 
-@dispatch.api_version('1.0', '1.8')
+@api_version('1.0', '1.8')
 async def show(request: fastapi.Request, name: str):
     return things.find(name)
 
@@ -28,7 +28,7 @@ async def show(request: fastapi.Request, name: str):
 
 @app.post('/v1/things', status_code=201)
 async def create(request: fastapi.Request):
-    thing = request_parsing.parse_body(
+    thing = parse_body(
         things.ThingCreateRequest,
         request,
         await asgi.read_body(request.receive),

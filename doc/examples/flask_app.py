@@ -6,16 +6,15 @@ import functools
 import flask
 import things
 
-from vobjects.controllers import dispatch, request_parsing
-from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.middleware import Microversions
+from vobjects.controllers import api_version, parse_body
+from vobjects.microversions import Discovery, Microversions
 
 app = flask.Flask(__name__)
 # Pass exceptions of views to the middleware.
 app.config['PROPAGATE_EXCEPTIONS'] = True
 
 # Flask does not pass the request to views; use its proxy.
-api_version = functools.partial(dispatch.api_version, request=flask.request)
+api_version = functools.partial(api_version, request=flask.request)
 
 
 @api_version('1.0', '1.8')
@@ -31,7 +30,7 @@ def show(name):
 
 @app.post('/v1/things')
 def create():
-    thing = request_parsing.parse_body(
+    thing = parse_body(
         things.ThingCreateRequest, flask.request, flask.request.get_data()
     )
     return things.save(thing), 201

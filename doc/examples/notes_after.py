@@ -7,11 +7,8 @@ import webob.exc
 
 import vobjects
 from vobjects import added, fields
-from vobjects.controllers.request_parsing import parse_body
-from vobjects.controllers.version_request import version_of
-from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.middleware import Microversions
-from vobjects.microversions.version_policy import VersionPolicy
+from vobjects.controllers import parse_body, version_of
+from vobjects.microversions import Discovery, Microversions, VersionPolicy
 from vobjects.objects.manifest import at_microversion
 
 POLICY = VersionPolicy(

@@ -7,12 +7,11 @@ import pecan
 import pecan.rest
 import things
 
-from vobjects.controllers import dispatch, request_parsing
-from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.middleware import Microversions
+from vobjects.controllers import api_version, parse_body
+from vobjects.microversions import Discovery, Microversions
 
 # Pecan does not pass the request to controllers; use its proxy.
-api_version = functools.partial(dispatch.api_version, request=pecan.request)
+api_version = functools.partial(api_version, request=pecan.request)
 
 
 class Things(pecan.rest.RestController):
@@ -29,7 +28,7 @@ class Things(pecan.rest.RestController):
 
     @pecan.expose('json')
     def post(self):
-        thing = request_parsing.parse_body(
+        thing = parse_body(
             things.ThingCreateRequest, pecan.request, pecan.request.body
         )
         pecan.response.status = 201

@@ -4,11 +4,8 @@
 import sys
 from wsgiref import simple_server
 
-from vobjects import added, fields, objects
-from vobjects.microversions import errors
-from vobjects.microversions.retirement import retire
-from vobjects.microversions.version_policy import VersionPolicy
-from vobjects.versions import Version
+from vobjects import Version, added, fields, objects
+from vobjects.microversions import ApiError, VersionPolicy, retire
 
 POLICY = VersionPolicy(
     service_types=('inventory',),
@@ -31,7 +28,7 @@ class ThingCreateRequest(objects.Request):
     }
 
 
-class NoSuchThing(errors.ApiError):
+class NoSuchThing(ApiError):
     """Report an unknown thing; controllers raise it."""
 
     status, code, title = 404, 'thing-not-found', 'Thing is not found'

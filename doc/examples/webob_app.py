@@ -6,10 +6,8 @@ import webob
 import webob.dec
 import webob.exc
 
-from vobjects.controllers import request_parsing
-from vobjects.controllers.dispatch import api_version
-from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.middleware import Microversions
+from vobjects.controllers import api_version, parse_body
+from vobjects.microversions import Discovery, Microversions
 
 
 class Things:
@@ -24,9 +22,7 @@ class Things:
         return webob.Response(json={'thing': things.find(name)})
 
     def create(self, request):
-        thing = request_parsing.parse_body(
-            things.ThingCreateRequest, request, request.body
-        )
+        thing = parse_body(things.ThingCreateRequest, request, request.body)
         return webob.Response(json=things.save(thing), status=201)
 
 

@@ -165,7 +165,7 @@ def _command(result: Record, findings: Sequence[Record]) -> str:
     if finding['check'] in ('matrix', 'unconverted'):
         option = ' --no-convert' * (finding['check'] == 'unconverted')
         return (
-            f'$ vobjects matrix{option} --old {old} --new {new}'
+            f'$ vobjects transfers{option} {old} {new}'
             f' --import {result["import"]}'
         )
     if finding['check'] == 'lock':

@@ -3,20 +3,25 @@
 
 - ``microversions``: the history of the clustering API, read from its code
 - ``lock-rules``: the rules of the schema lock
+- ``public-names``: the public names of the library
 - ``api-reference``: the table of ``api_reference.yaml``
 - ``profile-type``: properties and operations of a profile type
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
+import inspect
 import json
 import pathlib
+import re
 import sys
 from typing import Any
 
 import yaml
 from docutils import nodes
+from oslo_versionedobjects import fields as ovo_fields
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -32,10 +37,14 @@ release = version = importlib.metadata.version('vobjects')
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'extensions'))
 
+import module_maps  # noqa: E402 - found by the path above
+
 extensions = [
     'command_line',
+    'error_pages',
     'diagrams',
     'module_maps',
+    'number_search',
     'oslo_config.sphinxext',
     'oslo_policy.sphinxext',
     'release_notes',
@@ -43,12 +52,26 @@ extensions = [
     'sphinx.ext.autodoc',
     'state_of_objects',
     'sphinx_copybutton',
+    'trace_picture',
 ]
 html_theme = 'furo'
 html_title = f'vobjects {release}'
 html_static_path = ['_static']
+html_logo = html_favicon = '_static/logo.svg'
+html_search_scorer = str(
+    pathlib.Path(__file__).with_name('_static') / 'search_scorer.js'
+)
 html_css_files = ['site.css']
 html_js_files = [('site.js', {'defer': 'defer'})]
+graphviz_output_format = 'svg'
+graphviz_dot_args = [
+    '-Gbgcolor=transparent',
+    '-Gfontname=sans-serif',
+    '-Nfontname=sans-serif',
+    '-Nfontsize=12',
+    '-Nshape=box',
+    '-Nstyle=rounded',
+]
 copybutton_prompt_text = r'\$ |>>> |\.\.\. '
 copybutton_prompt_is_regexp = True
 html_copy_source = False
@@ -57,7 +80,11 @@ nitpicky = True
 nitpick_ignore_regex = [
     ('py:(class|exc|data)', r'(?!vobjects\.).*'),
     # Type variables.
-    ('py:class', r'vobjects\..*\.(Item|Method|ObjectType|FieldT|Result|T)'),
+    (
+        'py:class',
+        r'vobjects\..*\.'
+        '(Item|Method|ObjectType|FieldT|Http|Params|Resource|Result|T|Value)',
+    ),
 ]
 autodoc_member_order = 'bysource'
 autodoc_preserve_defaults = True
@@ -73,6 +100,42 @@ class Microversions(SphinxDirective):
         """Return the nodes of the history."""
         page = history_check.page(contract.contract())
         return self.parse_text_to_nodes(page)
+
+
+class PublicNames(SphinxDirective):
+    """Insert the public names of packages, from their ``__all__``."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return a definition list for each package or module."""
+        documented = module_maps.documented_modules()
+        lines = []
+        for package in self.content:
+            module = importlib.import_module(package)
+            title = (module.__doc__ or '').partition('\n')[0].rstrip('.')
+            lines += [f'.. rubric:: {package}', '', f'{title}.', '']
+            for name in module.__all__:
+                # The names of oslo.versionedobjects are documented there.
+                if package == 'vobjects.fields' and hasattr(ovo_fields, name):
+                    continue
+                value = getattr(module, name)
+                source = getattr(value, '__module__', package)
+                summary = ''
+                if callable(value):
+                    summary = (inspect.getdoc(value) or '').partition('\n')[0]
+                    summary = re.sub(r':\w+:(`[^`]+`)', r'`\1`', summary)
+                original = getattr(value, '__name__', name)
+                target = f'{source}.{original}'
+                is_linked = callable(value) and source in documented
+                lines += [
+                    f':obj:`{name} <{target}>`'
+                    if is_linked
+                    else f'``{name}``',
+                    f'    {summary or "A constant or a module."}',
+                    '',
+                ]
+        return self.parse_text_to_nodes('\n'.join(lines))
 
 
 class LockRules(SphinxDirective):
@@ -181,6 +244,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives."""
     app.add_directive('microversions', Microversions)
     app.add_directive('lock-rules', LockRules)
+    app.add_directive('public-names', PublicNames)
     app.add_directive('api-reference', ApiReference)
     app.add_directive('profile-type', ProfileType)
     return {'parallel_read_safe': True}

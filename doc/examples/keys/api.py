@@ -12,9 +12,8 @@ import webob.dec
 from keys import types
 from keys.service import SERVICE, configuration
 from vobjects import Version
-from vobjects.controllers.request_parsing import parse_body
-from vobjects.microversions.middleware import Microversions
-from vobjects.microversions.version_policy import VersionPolicy
+from vobjects.controllers import parse_body
+from vobjects.microversions import Microversions, VersionPolicy
 from vobjects.rpc import ClientProcess
 
 POLICY = VersionPolicy(

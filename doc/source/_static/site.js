@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the theme's pages lack for users of a keyboard or a screen reader.
 
-const scrollers = document.querySelectorAll('article pre, .table-wrapper, .diagram');
+const scrollers = document.querySelectorAll('article pre, .table-wrapper, div.graphviz');
 
 // A table of figures scrolls on a phone. Other tables become lists there: see
 // site.css.
@@ -15,6 +15,11 @@ for (const table of document.querySelectorAll('article table.docutils:not(.rest-
   for (const row of table.querySelectorAll('tbody tr')) {
     [...row.cells].forEach((cell, column) => { cell.dataset.label = labels[column]; });
   }
+}
+
+// The alternative text is inside the object.
+for (const image of document.querySelectorAll('object.graphviz')) {
+  image.setAttribute('aria-label', image.textContent.trim());
 }
 
 // A box that scrolls must be reachable by keyboard, others must not.
@@ -63,5 +68,7 @@ const offerReleases = async () => {
   document.querySelector('.sidebar-brand')?.after(label);
 };
 
-// Files on disk cannot be requested.
-if (document.location.protocol.startsWith('http')) offerReleases();
+// tools/site sets the option. Files on disk cannot be requested.
+if (DOCUMENTATION_OPTIONS.HAS_RELEASES && document.location.protocol.startsWith('http')) {
+  offerReleases();
+}
