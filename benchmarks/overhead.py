@@ -6,7 +6,7 @@
     python benchmarks/overhead.py [--rounds 20] [--version 1.14]
 
 The complete WSGI application runs in this process. A stub replaces the RPC
-client and decodes recorded engine responses from their bytes. The peer is a
+client and reads recorded messages of engines. The peer is a
 WebOb function that parses the body, if there is one, and writes the same
 response, both with ``json``. It does not negotiate versions, validate requests
 or check permissions. Figures are microseconds of processor time: the minimum
@@ -33,7 +33,7 @@ import webob.dec
 
 from api import app
 from tests.unit.api import conftest
-from vobjects.rpc import serializer
+from vobjects.rpc import response_text
 
 #: Requests in one round.
 NUMBER = 50
@@ -63,16 +63,19 @@ class Recorded:
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
-        self._texts: dict[type[Any], bytes] = {}
+        self._messages: dict[type[Any], str] = {}
 
-    def call(self, context: Any, request: Any, shown: Any) -> Any:
-        """Return a response, decoded from its recorded bytes."""
-        text = self._texts.get(type(request))
-        if text is None:
-            response = self._engine.call(context, request, shown)
-            text = serializer.to_bytes(response, None)
-            self._texts[type(request)] = text
-        return serializer.from_bytes(text)
+    def call_for_text(
+        self, context: Any, request: Any, versions: Any, **options: Any
+    ) -> Any:
+        """Return a response, read from its recorded message."""
+        message = self._messages.get(type(request))
+        if message is None:
+            response = self._engine.call_for_text(
+                context, request, versions, **options
+            )
+            message = self._messages[type(request)] = response.dump()
+        return response_text.load(message)
 
 
 def main() -> int:

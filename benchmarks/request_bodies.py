@@ -29,8 +29,9 @@ from oslo_utils import versionutils
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
-from api import authentication, handler, policy, routes
+from api import authentication, policy, request_builder, routes
 from api import conf as api_conf
+from api.service import Service
 from vobjects.clustering.requests import clusters
 from vobjects.microversions import errors, json_body
 from vobjects.microversions.presets import SENLIN
@@ -255,15 +256,15 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    create = handler_of(clusters.ClusterCreateRequest)
-    update = handler_of(clusters.ClusterUpdateRequest)
+    create = builder_of(clusters.ClusterCreateRequest)
+    update = builder_of(clusters.ClusterUpdateRequest)
     creation, change, no_number, no_object = (
         json.dumps({'cluster': content}).encode()
         for content in (CREATE, UPDATE, NO_NUMBER, NO_OBJECT)
     )
 
     def ours(
-        api_handler: handler.Handler,
+        builder: request_builder.RequestBuilder,
         minor: int,
         raw: bytes,
         path: dict[str, str],
@@ -272,7 +273,7 @@ def cases() -> list[Case]:
 
         def call() -> Any:
             content = json_body.load_json(raw)['cluster']
-            return api_handler.build_request({}, version, path, content)
+            return builder.build({}, version, path, content)
 
         return call
 
@@ -320,12 +321,12 @@ def cases() -> list[Case]:
     ]
 
 
-def handler_of(request: type) -> handler.Handler:
-    """Return the API handler of a request type."""
+def builder_of(request: type) -> request_builder.RequestBuilder:
+    """Return the API's builder of the requests of a type."""
     conf = cfg.ConfigOpts()
     api_conf.register(conf)
     conf(args=[], project='vobjects', default_config_files=[])
-    service = handler.Service(
+    service = Service(
         versions=SENLIN,
         client=Nobody(),
         maximum=SENLIN.limit,
@@ -337,7 +338,7 @@ def handler_of(request: type) -> handler.Handler:
         lists=byte_budget.ByteBudget(1 << 26),
     )
     (route,) = (r for r in routes.ROUTES if r.request is request)
-    return handler.Handler(route, service)
+    return request_builder.RequestBuilder(route, service)
 
 
 class Nobody:

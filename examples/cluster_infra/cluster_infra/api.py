@@ -14,19 +14,12 @@ import webob.exc
 
 from cluster_infra import json_patch, types
 from cluster_infra.service import SERVICE, configuration
-from vobjects.controllers.request_parsing import (
-    parse_body,
-    parse_query,
-    parse_values,
-)
-from vobjects.microversions import presets
-from vobjects.microversions.application_errors import HttpError
-from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.middleware import Microversions
+from vobjects.controllers import parse_body, parse_query, parse_values
+from vobjects.microversions import MAGNUM, Discovery, HttpError, Microversions
 from vobjects.rpc import ClientProcess
 
 POLICY = dataclasses.replace(
-    presets.MAGNUM,
+    MAGNUM,
     maximum=SERVICE.maximum,
     help_url='https://docs.example.org/cluster-infra/',
     history_url='https://docs.example.org/cluster-infra/history',

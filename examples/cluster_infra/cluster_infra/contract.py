@@ -6,11 +6,16 @@ import sys
 from cluster_infra import json_patch, types
 from cluster_infra.api import POLICY
 from cluster_infra.service import SERVICE
-from vobjects.cli import contract as commands
-from vobjects.contract.registry import Contract
-from vobjects.contract.standard_schemas import discovery_operations
-from vobjects.contract.type_schemas import closed, list_of, resource
-from vobjects.contract.typed_routes import TypedRoute, operations
+from vobjects.cli import contract_main
+from vobjects.contract import (
+    Contract,
+    TypedRoute,
+    closed,
+    discovery_operations,
+    list_of,
+    resource,
+    typed_operations,
+)
 
 TEMPLATES, CLUSTERS = '/v1/clustertemplates', '/v1/clusters'
 
@@ -48,7 +53,7 @@ def patch(version):
 CONTRACT = Contract(
     POLICY,
     discovery_operations(POLICY)
-    + operations(
+    + typed_operations(
         POLICY,
         [
             TypedRoute(
@@ -102,4 +107,4 @@ CONTRACT = Contract(
 
 
 def main():
-    sys.exit(commands.main(CONTRACT))
+    sys.exit(contract_main(CONTRACT))

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read the bodies of updates, in the format JSON Patch (RFC 6902)."""
 
-from vobjects.microversions.errors import ValidationError
-from vobjects.microversions.json_body import load_json
+from vobjects.microversions import ValidationError, load_json
 
 OPERATIONS = ('add', 'remove', 'replace')
 

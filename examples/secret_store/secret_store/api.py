@@ -12,12 +12,12 @@ from fastapi import Depends, Header, Request
 
 from secret_store import types
 from secret_store.service import SERVICE, configuration
-from vobjects.controllers.request_parsing import parse_body, parse_query
-from vobjects.microversions import asgi, presets
+from vobjects.controllers import parse_body, parse_query
+from vobjects.microversions import BARBICAN, asgi
 from vobjects.rpc import ClientProcess
 
 POLICY = dataclasses.replace(
-    presets.BARBICAN,
+    BARBICAN,
     maximum=SERVICE.maximum,
     help_url='https://docs.example.org/secret-store/',
     history_url='',

@@ -6,11 +6,16 @@ import sys
 from secret_store import types
 from secret_store.api import POLICY
 from secret_store.service import SERVICE
-from vobjects.cli import contract as commands
-from vobjects.contract.registry import Contract
-from vobjects.contract.standard_schemas import discovery_operations
-from vobjects.contract.type_schemas import closed, list_of, resource
-from vobjects.contract.typed_routes import TypedRoute, operations
+from vobjects.cli import contract_main
+from vobjects.contract import (
+    Contract,
+    TypedRoute,
+    closed,
+    discovery_operations,
+    list_of,
+    resource,
+    typed_operations,
+)
 
 REF = {'type': 'string', 'format': 'uri'}
 
@@ -58,10 +63,10 @@ ROUTES = (
 
 CONTRACT = Contract(
     POLICY,
-    [*discovery_operations(POLICY), *operations(POLICY, ROUTES)],
+    [*discovery_operations(POLICY), *typed_operations(POLICY, ROUTES)],
     SERVICE.history,
 )
 
 
 def main():
-    sys.exit(commands.main(CONTRACT))
+    sys.exit(contract_main(CONTRACT))

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests and resources."""
 
-from vobjects import Request, Resource, fields, register
+from __future__ import annotations
+
+import datetime
+from typing import Annotated
+
+from vobjects import UNSET, Request, Resource, fields, register
 
 SECRET_TYPES = ('opaque', 'passphrase', 'symmetric', 'private', 'certificate')
 
@@ -26,41 +31,36 @@ class Payload(fields.Limited):
         return {'type': ['string'], 'minLength': 1, 'maxLength': MAX_PAYLOAD}
 
 
-class PayloadField(fields.LimitedField):
-    """A field with a payload."""
-
-    def __init__(self, **options):
-        super().__init__(Payload(), **options)
+Id = Annotated[str, fields.UUIDField()]
+Name = Annotated[str, fields.NameField()]
+SecretType = Annotated[str, fields.EnumField(SECRET_TYPES)]
+SecretText = Annotated[str, fields.sensitive(fields.LimitedField(Payload()))]
 
 
 class SecretRequest(Request):
     """Base of the requests about one secret."""
 
-    fields = {'secret_id': fields.UUIDField()}
+    secret_id: Id
 
 
 @register
 class SecretCreateRequest(Request):
     """Store a secret."""
 
-    fields = {
-        'name': fields.NameField(minimum=0, default=''),
-        'secret_type': fields.EnumField(SECRET_TYPES, default='opaque'),
-        'algorithm': fields.NameField(nullable=True),
-        'bit_length': fields.CapacityField(minimum=1, nullable=True),
-        'expiration': fields.DateTimeField(nullable=True),
-        'payload': fields.sensitive(PayloadField()),
-    }
+    name: Annotated[str, fields.NameField(minimum=0)] = ''
+    secret_type: SecretType = 'opaque'
+    algorithm: Name | None = UNSET
+    bit_length: Annotated[int, fields.CapacityField(minimum=1)] | None = UNSET
+    expiration: datetime.datetime | None = UNSET
+    payload: SecretText
 
 
 @register
 class SecretListRequest(Request):
     """List the secrets of a project, oldest first."""
 
-    fields = {
-        'limit': fields.CapacityField(1, MAX_PAGE, default=10),
-        'offset': fields.CapacityField(default=0),
-    }
+    limit: Annotated[int, fields.CapacityField(1, MAX_PAGE)] = 10
+    offset: Annotated[int, fields.CapacityField()] = 0
 
 
 @register
@@ -82,29 +82,25 @@ class SecretDeleteRequest(SecretRequest):
 class Secret(Resource):
     """The metadata of a secret."""
 
-    fields = {
-        'secret_id': fields.UUIDField(),
-        'name': fields.StringField(),
-        'secret_type': fields.EnumField(SECRET_TYPES),
-        'algorithm': fields.StringField(nullable=True),
-        'bit_length': fields.IntegerField(nullable=True),
-        'expiration': fields.DateTimeField(nullable=True),
-        'created': fields.DateTimeField(),
-    }
+    secret_id: Id
+    name: str
+    secret_type: SecretType
+    algorithm: str | None = UNSET
+    bit_length: int | None = UNSET
+    expiration: datetime.datetime | None = UNSET
+    created: datetime.datetime
 
 
 @register
 class SecretPage(Resource):
     """Some secrets of a project, and the number of all."""
 
-    fields = {
-        'secrets': fields.ListOfObjectsField('Secret'),
-        'total': fields.IntegerField(),
-    }
+    secrets: list[Secret]
+    total: int
 
 
 @register
 class SecretPayload(Resource):
     """The payload of a secret."""
 
-    fields = {'payload': fields.sensitive(fields.StringField())}
+    payload: Annotated[str, fields.sensitive(fields.StringField())]
