@@ -32,10 +32,14 @@ hypothesis.settings.register_profile(
     derandomize=bool(os.environ.get('CI')),
 )
 hypothesis.settings.load_profile('vobjects')
-# `make test-long` selects it: --hypothesis-profile=long.
-hypothesis.settings.register_profile(
-    'long', hypothesis.settings.get_profile('vobjects'), max_examples=1000
-)
+# `make test-long` selects one, and the newest Python the other:
+# --hypothesis-profile=long.
+for name, examples in (('long', 1000), ('few', 20)):
+    hypothesis.settings.register_profile(
+        name,
+        hypothesis.settings.get_profile('vobjects'),
+        max_examples=examples,
+    )
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -79,6 +79,11 @@ def temporary(backend: str, directory: pathlib.Path) -> Iterator[str]:
     require(backend)
     with _administration(backend) as connection:
         connection.exec_driver_sql(f'CREATE DATABASE {name}')
+        if backend == 'postgresql':
+            # Only a crash of the server itself would lose a commit.
+            connection.exec_driver_sql(
+                f'ALTER DATABASE {name} SET synchronous_commit = off'
+            )
     try:
         url = server_url(backend).set(database=name)
         yield url.render_as_string(hide_password=False)

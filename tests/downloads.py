@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-from tests import requirements
+from tests import machine_speed, requirements
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -18,7 +18,7 @@ def download(tool: str, timeout: float) -> pathlib.Path | str:
     """Run a download script and return the path that it prints.
 
     :param tool: name of the script in ``tools``
-    :param timeout: in seconds
+    :param timeout: in seconds on the reference machine
     :returns: the path, or an error message
     """
     completed = subprocess.run(
@@ -26,7 +26,7 @@ def download(tool: str, timeout: float) -> pathlib.Path | str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=timeout * machine_speed.scale(),
         check=False,
     )
     if completed.returncode:

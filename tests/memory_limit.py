@@ -7,11 +7,13 @@ import resource
 import subprocess
 import sys
 
+from tests import machine_speed
+
 #: Address space in bytes that the interpreter and the imports need.
 BASE = 400 * 2**20
 
 #: In seconds; long enough for slow machines.
-TIMEOUT = 120
+TIMEOUT = 120 * machine_speed.scale()
 
 
 def run(code: str, *, memory: int) -> str:

@@ -7,9 +7,9 @@ Three checks compare the releases of a service:
     ``vobjects lock check``: the code of a release with the lock of the one
     before.
 ``matrix``
-    ``vobjects matrix --old --new``: transfers between two neighbors.
+    ``vobjects transfers``: transfers between two neighbors.
 ``unconverted``
-    ``vobjects matrix --no-convert``, only for services that never pass the
+    ``vobjects transfers --no-convert``, only for services that never pass the
     version of a peer to a conversion.
 ``invariants``
     ``vobjects_invariants``: the newest code with the lock of each release.
@@ -39,7 +39,7 @@ from tests.adoption import environments, services
 from tests.adoption.environments import Environment
 from vobjects import exceptions
 from vobjects.lock import parse
-from vobjects.testing import cross_release
+from vobjects_releases.transfers import Transfer, transfer_all
 
 DOC = environments.ROOT / 'doc/source'
 RESULTS = DOC / 'state_of_versioned_objects.yaml'
@@ -145,12 +145,10 @@ def examine(name: str, releases: list[Environment]) -> dict[str, Any]:
         }
         for old, new in itertools.pairwise(releases):
             findings += lock_findings(old, new, locks)
-            transfers = cross_release.transfer_all(
-                old.directory, new.directory, [imports]
-            )
+            transfers = transfer_all(old.directory, new.directory, [imports])
             findings += transfer_findings('matrix', old, new, transfers)
             if not service.converts:
-                unconverted = cross_release.transfer_all(
+                unconverted = transfer_all(
                     old.directory, new.directory, [imports], convert=False
                 )
                 findings += transfer_findings(
@@ -263,7 +261,7 @@ def transfer_findings(
     check: str,
     old: Environment,
     new: Environment,
-    transfers: Iterable[cross_release.Transfer],
+    transfers: Iterable[Transfer],
 ) -> Iterator[Finding]:
     """Yield the transfers with problems, one per field."""
     for item in transfers:

@@ -23,8 +23,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from tests import machine_speed
 from tests.clients import results, suites, testbed
 from tests.clients.results import Result, Verdict
 from tests.clients.suites import Suite
@@ -35,7 +36,7 @@ from tests.functional.processes import kill_with_parent
 PROGRESS = 30
 
 #: Seconds that a suite may take.
-LIMIT = 1800
+LIMIT = 1800 * machine_speed.scale()
 
 #: Failed tests of a suite that run again; if more fail, none does.
 MAX_REPEATED = 10
@@ -248,8 +249,10 @@ def _run_all(
         home = directory / name
         home.mkdir()
         workers = options.workers or run.suite.workers
-        variables = bed.configure(run.suite, environments[name], home, workers)
-        launchers[name] = _Launcher(
+        variables = testbed.configure(
+            bed.identity, run.suite, environments[name], home, workers
+        )
+        launchers[name] = Launcher(
             run.suite, environments[name], home, workers, variables, stop
         )
 
@@ -297,8 +300,13 @@ def _judge(run: Run, options: argparse.Namespace) -> None:
     )
 
 
+def pattern_of(tests: Iterable[str]) -> str:
+    """Return a regular expression that matches the names of tests."""
+    return '|'.join(rf'^{re.escape(test)}(\[|$)' for test in tests)
+
+
 def _repeat_failed(
-    run: Run, launcher: _Launcher, options: argparse.Namespace
+    run: Run, launcher: Launcher, options: argparse.Namespace
 ) -> None:
     failed = {
         result.test: result
@@ -307,9 +315,8 @@ def _repeat_failed(
     if not 0 < len(failed) <= MAX_REPEATED:
         return
     say(f'{run.suite.name}: running {len(failed)} failed test(s) again')
-    pattern = '|'.join(rf'^{re.escape(test)}(\[|$)' for test in failed)
     repeated: list[Result] = []
-    launcher.run(repeated, pattern, workers=1)
+    launcher.run(repeated, pattern_of(failed), workers=1)
     outcomes = {result.test: result for result in repeated}
     run.results = [outcomes.get(result.test, result) for result in run.results]
     _judge(run, options)
@@ -321,7 +328,7 @@ def _repeat_failed(
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Launcher:
+class Launcher:
     """Runs tests of a suite.
 
     :ivar environment: where the suite is installed
@@ -334,7 +341,7 @@ class _Launcher:
     home: pathlib.Path
     workers: int
     variables: dict[str, str]
-    stop: ProcessKiller
+    stop: ProcessKiller = dataclasses.field(default_factory=ProcessKiller)
 
     @property
     def errors(self) -> pathlib.Path:

@@ -86,75 +86,77 @@ def platform() -> deployments.Platform:
     return deployments.Platform('pyamqp', 'postgresql')
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
 class Testbed:
     """A running Keystone and a deployment of the service."""
 
-    def __init__(
-        self, identity: keystone.Keystone, service: deployments.Deployment
-    ) -> None:
-        self._identity = identity
-        self.service = service
+    identity: keystone.Keystone
+    service: deployments.Deployment
 
-    def configure(
-        self,
-        suite: Suite,
-        environment: pathlib.Path,
-        directory: pathlib.Path,
-        workers: int,
-    ) -> dict[str, str]:
-        """Create the accounts of a suite and the configuration of its clients.
 
-        :param environment: of the suite
-        :param directory: for these files
-        :param workers: each has a user and an administrator to itself
-        :returns: environment variables
-        """
-        accounts = {
-            is_admin: [self._add(suite, n, is_admin) for n in range(workers)]
-            for is_admin in (True, False)
-        }
-        url = self._identity.url
-        clouds = {
-            name: accounts[is_admin][0].cloud(url)
-            for name, is_admin in CLOUDS.items()
-        }
-        extra = {
-            'functional': {'flavor_name': FLAVOR, 'image_name': IMAGE},
-            # Old releases look for IPv6 in a way that needs a default route.
-            'client': {'force_ipv4': True},
-        }
-        files = {
-            'clouds.yaml': {'clouds': clouds, **extra},
-            'accounts.yaml': [
-                account.tempest()
-                for accounts_of_role in accounts.values()
-                for account in accounts_of_role
-            ],
-        }
-        for name, content in files.items():
-            # JSON is YAML.
-            (directory / name).write_text(json.dumps(content))
-        _write_tempest_conf(directory, url)
-        return {
-            name: value.format(
-                directory=directory,
-                bin=environment / 'bin',
-                url=url,
-                user=accounts[True][0].name,
-            )
-            for name, value in suite.environment.items()
-        }
+def configure(
+    identity: keystone.Keystone,
+    suite: Suite,
+    environment: pathlib.Path,
+    directory: pathlib.Path,
+    workers: int,
+) -> dict[str, str]:
+    """Create the accounts of a suite and the configuration of its clients.
 
-    def _add(self, suite: Suite, number: int, is_admin: bool) -> Account:
-        word = 'admin' if is_admin else 'user'
-        account = Account(f'{suite.name}-{word}-{number}', is_admin)
-        roles = ['member', 'admin'] if is_admin else ['member']
-        self._identity.add_project(account.name)
-        self._identity.add_user(account.name, account.name, *roles)
-        # Keystone records the day of a user's last token. When many users
-        # get their first at once, SQLite refuses all writes but one.
-        self._identity.token(account.name, account.name)
-        return account
+    :param environment: of the suite
+    :param directory: for these files
+    :param workers: each has a user and an administrator to itself
+    :returns: environment variables
+    """
+    accounts = {
+        is_admin: [_add(identity, suite, n, is_admin) for n in range(workers)]
+        for is_admin in (True, False)
+    }
+    url = identity.url
+    clouds = {
+        name: accounts[is_admin][0].cloud(url)
+        for name, is_admin in CLOUDS.items()
+    }
+    extra = {
+        'functional': {'flavor_name': FLAVOR, 'image_name': IMAGE},
+        # Old releases look for IPv6 in a way that needs a default route.
+        'client': {'force_ipv4': True},
+    }
+    files = {
+        'clouds.yaml': {'clouds': clouds, **extra},
+        'accounts.yaml': [
+            account.tempest()
+            for accounts_of_role in accounts.values()
+            for account in accounts_of_role
+        ],
+    }
+    for name, content in files.items():
+        # JSON is YAML.
+        (directory / name).write_text(json.dumps(content))
+    _write_tempest_conf(directory, url)
+    return {
+        name: value.format(
+            directory=directory,
+            bin=environment / 'bin',
+            url=url,
+            user=accounts[True][0].name,
+        )
+        for name, value in suite.environment.items()
+    }
+
+
+def _add(
+    identity: keystone.Keystone, suite: Suite, number: int, is_admin: bool
+) -> Account:
+    word = 'admin' if is_admin else 'user'
+    account = Account(f'{suite.name}-{word}-{number}', is_admin)
+    roles = ['member', 'admin'] if is_admin else ['member']
+    identity.add_project(account.name)
+    identity.add_user(account.name, account.name, *roles)
+    # Keystone records the day of a user's last token. When many users
+    # get their first at once, SQLite refuses all writes but one.
+    identity.token(account.name, account.name)
+    return account
 
 
 def _write_tempest_conf(directory: pathlib.Path, identity_url: str) -> None:

@@ -18,6 +18,7 @@ import contextlib
 import dataclasses
 import fcntl
 import hashlib
+import importlib.metadata
 import os
 import pathlib
 import re
@@ -29,13 +30,17 @@ import venv
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tests import installation
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests import installation, machine_speed
+from tests.functional import fork_server
 
 ROOT = pathlib.Path(__file__).parents[2]
 EXAMPLES = ROOT / 'examples'
 
 #: Timeout of a command in seconds.
-TIMEOUT = 600
+TIMEOUT = 600 * machine_speed.scale()
 
 #: The transports, which examples install beside the library.
 TRANSPORTS = sorted(path.parent for path in ROOT.glob('transports/*/LICENSE'))
@@ -43,8 +48,21 @@ TRANSPORTS = sorted(path.parent for path in ROOT.glob('transports/*/LICENSE'))
 #: Files from which a wheel of the library is built.
 LIBRARY_FILES = ('pyproject.toml', 'README.md', 'LICENSE')
 
-#: Builds the wheels, in the base environment.
-BUILD_REQUIREMENTS = ('setuptools>=77',)
+PIP = (sys.executable, '-m', 'pip', '--disable-pip-version-check')
+
+
+def _document(source: pathlib.Path) -> dict[str, Any]:
+    return tomllib.loads((source / 'pyproject.toml').read_text())
+
+
+#: Build the wheels, in the base environment.
+BUILD_REQUIREMENTS = sorted(
+    {
+        requirement
+        for source in (ROOT, *TRANSPORTS, *EXAMPLES.glob('*_*'))
+        for requirement in _document(source)['build-system']['requires']
+    }
+)
 
 _READY = 'ready'
 _NOT_SOURCE = shutil.ignore_patterns(
@@ -178,10 +196,51 @@ def install(
         wheel = build(tree, base, directory)
         target = directory / version
         create(target, base)
-        # Without an index, an undeclared or unmet dependency is an error.
-        _install(target, '--no-index', *ours, wheel)
+        # All requirements are in the base, which uv does not see.
+        _install(target, '--no-index', '--no-deps', *ours, wheel)
+        missing = unmet_requirements(target, base)
+        assert not missing, f'{example} {version}: {missing}'
         installed[version] = Installation(version, target, tree)
+        # Each test that follows a README executes the scripts themselves.
+        fork_server.offer(
+            installed[version].program('python'),
+            {
+                installed[version].program(name): value.removesuffix(':main')
+                for name, value in _project(tree)['scripts'].items()
+            },
+        )
     return installed
+
+
+def unmet_requirements(
+    directory: pathlib.Path, base: pathlib.Path
+) -> list[str]:
+    """Return what distributions of an environment require, but is missing.
+
+    :param base: an environment that this one shares
+    """
+    own, shared = (
+        list(importlib.metadata.distributions(path=[str(site)]))
+        for site in map(_site_packages, (directory, base))
+    )
+    versions = {
+        canonicalize_name(item.name): item.version for item in (*shared, *own)
+    }
+
+    def is_met(requirement: Requirement) -> bool:
+        version = versions.get(canonicalize_name(requirement.name))
+        return version is not None and requirement.specifier.contains(
+            version, prereleases=True
+        )
+
+    return [
+        f'{item.name} requires {requirement}'
+        for item in own
+        for requirement in map(Requirement, item.requires or ())
+        if requirement.marker is None
+        or requirement.marker.evaluate({'extra': ''})
+        if not is_met(requirement)
+    ]
 
 
 def library_sources(directory: pathlib.Path) -> list[pathlib.Path]:
@@ -207,8 +266,9 @@ def build(
     wheels = directory / 'wheels'
     wheels.mkdir(exist_ok=True)
     # As pip does; starting pip would take longer than building.
-    hook = 'from setuptools import build_meta; import sys;'
-    hook += 'print(build_meta.build_wheel(sys.argv[1]))'
+    backend = _document(source)['build-system']['build-backend']
+    hook = f'import {backend} as backend, sys;'
+    hook += 'print(backend.build_wheel(sys.argv[1]))'
     python = base / 'bin' / 'python'
     output = run(python, '-c', hook, wheels, cwd=source)
     return wheels / output.split()[-1]
@@ -269,8 +329,7 @@ def wheelhouse(requirements: Sequence[str]) -> pathlib.Path:
 
     def download(directory: pathlib.Path, packages: Sequence[str]) -> None:
         directory.mkdir()
-        pip = (sys.executable, '-m', 'pip', '--disable-pip-version-check')
-        run(*pip, 'wheel', '--quiet', '--wheel-dir', directory, *packages)
+        run(*PIP, 'wheel', '--quiet', '--wheel-dir', directory, *packages)
 
     return _cached('wheels-', requirements, download)
 
@@ -316,8 +375,12 @@ def _install(directory: pathlib.Path, *arguments: object) -> None:
 
 
 def _project(source: pathlib.Path) -> dict[str, Any]:
-    text = (source / 'pyproject.toml').read_text()
-    project: dict[str, Any] = tomllib.loads(text)['project']
+    document = _document(source)
+    project: dict[str, Any] = document['project']
+    if 'dependencies' in project.get('dynamic', ()):
+        # Pins of the distributions of this repository name its version.
+        hooks = document['tool']['hatch']['metadata']['hooks']
+        project |= hooks['uv-dynamic-versioning']
     return project
 
 

@@ -17,7 +17,7 @@ import pytest
 import requests
 import sqlalchemy
 
-from tests import databases
+from tests import databases, machine_speed
 from tests.examples import releases
 from tests.functional import brokers
 from tests.functional.processes import (
@@ -173,6 +173,7 @@ def deployment(
             f'[DEFAULT]\ntransport_url = {transport}\n'
             f'[database]\nconnection = {database}\n'
             '[api]\nport = 0\n'
+            f'[fleet]\nheartbeat_interval = {2 * machine_speed.scale()}\n'
         )
         group = ProcessGroup(tmp_path, str(tmp_path))
         try:

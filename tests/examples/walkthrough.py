@@ -27,12 +27,13 @@ from docutils.parsers.rst import Directive, directives, roles
 from sphinx.config import Config
 from sphinx.directives.code import LiteralInclude, LiteralIncludeReader
 
+from tests import machine_speed
 from tests.examples import releases
 from tests.functional.processes import ProcessGroup, kill_with_parent
 
 #: Timeout in seconds of a command, and of its repetitions. Some commands
 #: install packages.
-TIMEOUT = 300
+TIMEOUT = 300 * machine_speed.scale()
 
 #: Commands that only read. Processes that a page starts need time, so these
 #: commands are repeated until their output is the expected one.

@@ -9,6 +9,7 @@ then use the virtual host in the URL.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import json
@@ -21,7 +22,7 @@ import subprocess
 import tempfile
 import urllib.parse
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -33,6 +34,14 @@ LOCAL = 'guest:guest@127.0.0.1:5672/'
 
 #: Timeout of rabbitmqctl in seconds.
 TIMEOUT = 240
+
+#: Virtual hosts that one start of rabbitmqctl creates, or deletes: each start
+#: takes half a second of CPU time.
+BATCH = 4
+
+#: Names of virtual hosts that no test has used, and of those to delete.
+_UNUSED: list[str] = []
+_USED: list[str] = []
 
 
 def broker_url() -> str:
@@ -70,7 +79,7 @@ def require() -> None:
 
 def create_vhost(name: str) -> None:
     """Create a virtual host that the user guest may use."""
-    _import({'vhosts': [{'name': name}], **_permissions('guest', name)})
+    _create_vhosts([name])
 
 
 def delete_vhost(name: str) -> None:
@@ -95,12 +104,17 @@ def temporary(transport: str) -> Iterator[str]:
         _, _, address = broker_url().partition('://')
         yield f'{transport}://{address}'
         return
-    name = f'vobjects-test-{uuid.uuid4().hex[:12]}'
-    create_vhost(name)
+    if not _UNUSED:
+        _delete_used_vhosts()
+        _UNUSED.extend(
+            f'vobjects-test-{uuid.uuid4().hex[:12]}' for _ in range(BATCH)
+        )
+        _create_vhosts(_UNUSED)
+    name = _UNUSED.pop()
     try:
         yield f'{transport}://{LOCAL}{name}'
     finally:
-        delete_vhost(name)
+        _USED.append(name)
 
 
 @contextlib.contextmanager
@@ -194,6 +208,15 @@ def entities(url: str) -> set[str]:
     }
 
 
+def queues(url: str) -> list[str]:
+    """Return the names of the queues of a virtual host.
+
+    :param url: of :func:`temporary`
+    """
+    vhost = urllib.parse.urlsplit(url).path.lstrip('/')
+    return _control('list_queues', '-p', vhost, 'name').splitlines()
+
+
 def declarations(url: str) -> set[str]:
     """Return the properties of a virtual host's exchanges and used queues.
 
@@ -232,16 +255,53 @@ def declarations(url: str) -> set[str]:
     }
 
 
+def consumers(url: str, queue: str) -> int:
+    """Return the number of consumers of a queue."""
+    vhost = url.rpartition('/')[2]
+    rows = _control('list_queues', '-q', '-p', vhost, 'name', 'consumers')
+    counts = dict(row.split('\t') for row in rows.splitlines())
+    return int(counts.get(queue, 0))
+
+
 def restart() -> None:
     """Restart the broker, which affects all its users."""
     _control('stop_app')
     _control('start_app')
 
 
-def _permissions(user: str, vhost: str) -> dict[str, Any]:
+def _permissions(user: str, *vhosts: str) -> dict[str, Any]:
     """Return definitions that give a user all permissions."""
     regexes = dict.fromkeys(('configure', 'write', 'read'), '.*')
-    return {'permissions': [{'user': user, 'vhost': vhost, **regexes}]}
+    return {
+        'permissions': [
+            {'user': user, 'vhost': vhost, **regexes} for vhost in vhosts
+        ]
+    }
+
+
+def _create_vhosts(names: Sequence[str]) -> None:
+    """Create virtual hosts that the user guest may use."""
+    vhosts = [{'name': name} for name in names]
+    _import({'vhosts': vhosts, **_permissions('guest', *names)})
+
+
+def _delete_used_vhosts() -> None:
+    """Do for each what ``rabbitmqctl delete_vhost`` does for one."""
+    if not _USED:
+        return
+    names = ', '.join(f'<<"{name}">>' for name in _USED)
+    _USED.clear()
+    _control(
+        'eval',
+        f'[ok = rabbit_vhost:delete(V, <<"tests">>) || V <- [{names}]].',
+    )
+
+
+@atexit.register
+def _delete_all_vhosts() -> None:
+    _USED.extend(_UNUSED)
+    _UNUSED.clear()
+    _delete_used_vhosts()
 
 
 def _import(definitions: dict[str, Any]) -> None:

@@ -24,22 +24,33 @@ PR_SET_NO_NEW_PRIVS = 38
 PR_SET_MDWE = 65  # since Linux 6.3; older kernels reject it
 
 
+def _prctl(option: int, *values: int) -> None:
+    getattr(ctypes.CDLL(None), 'prctl', lambda *_: None)(option, *values)
+
+
+def end_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when its parent ends.
+
+    :param parent: ID of the process that has started this one
+    """
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    # Tests that run under nohup ignore it, and children inherit that.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if os.getppid() != parent:
+        os._exit(0)  # the parent has ended already
+
+
 def main() -> None:
     """Apply the options and execute the command."""
-    prctl = getattr(ctypes.CDLL(None), 'prctl', lambda *_: None)
     command = sys.argv[1:]
     while command[0].startswith('--'):
         option, _, value = command.pop(0).partition('=')
         if option == '--sandbox':
             os.umask(0o077)
-            prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-            prctl(PR_SET_MDWE, 1, 0, 0, 0)
-            continue
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        # Tests that run under nohup ignore it, and children inherit that.
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        if os.getppid() != int(value):
-            return  # the parent has ended already
+            _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+            _prctl(PR_SET_MDWE, 1, 0, 0, 0)
+        else:
+            end_with_parent(int(value))
     os.execv(command[0], command)
 
 

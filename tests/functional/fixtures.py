@@ -16,7 +16,9 @@ from tests.functional import deployments
 from tests.functional.rest import RestClient
 
 #: In the IDs of tests; the prefix is that of the shared service.
-_PLATFORM = re.compile('(shared-)?(embedded|rabbit)-(sqlite|postgresql|mysql)')
+_PLATFORM = re.compile(
+    '(shared-)?(embedded|pyamqp|rabbit)-(sqlite|postgresql|mysql)'
+)
 
 
 class PlatformScheduling(scheduler.LoadScopeScheduling):

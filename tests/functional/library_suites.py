@@ -15,6 +15,8 @@ import unittest
 import warnings
 from typing import Any
 
+from tests import machine_speed
+
 
 def results_of(script: str, *arguments: str) -> dict[str, Any]:
     """Run a script and return the results it prints.
@@ -31,7 +33,7 @@ def results_of(script: str, *arguments: str) -> dict[str, Any]:
         check=True,
         capture_output=True,
         text=True,
-        timeout=1000,
+        timeout=1000 * machine_speed.scale(),
     )
     results: dict[str, Any] = json.loads(process.stdout)
     return results

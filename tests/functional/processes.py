@@ -5,13 +5,15 @@ Each process that a :class:`ProcessGroup` starts, and its descendants, have an
 environment variable that identifies the group. :meth:`ProcessGroup.members`
 finds them by this variable even when their parent is gone. Processes that
 overwrite their environment to change their title are found by their command
-line. If the test process is killed, the kernel kills the processes.
+line, and forks, whose environment is that of the server, by their session. If
+the test process is killed, the kernel kills the processes.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import math
 import os
 import pathlib
 import random
@@ -28,12 +30,13 @@ from typing import TypeVar
 import psutil
 
 from tests import machine_speed
+from tests.functional import fork_server
 
 GROUP_VARIABLE = 'VOBJECTS_TEST_GROUP'
 
-#: Default timeout in seconds on the reference machine. It is long because the
-#: machine may be busy; tests that pass do not wait for it.
-TIMEOUT = 240
+#: Default timeout in whole seconds. It is long because the machine may become
+#: busy; tests that pass do not wait for it.
+TIMEOUT = math.ceil(240 * machine_speed.scale())
 
 #: Log lines that a failed test shows: warnings and errors, and the last ones.
 ERROR_LINES = 8
@@ -69,12 +72,10 @@ def wait_for(
     """Poll a condition until it is true, and return its value.
 
     :param description: the expected state, for the error message
-    :param timeout: in seconds, times the factor of this machine; the condition
-        is polled once more after it
+    :param timeout: in seconds; the condition is polled once more after it
     :param interval: seconds between two polls
     :raises AssertionError: the condition did not become true
     """
-    timeout *= machine_speed.scale()
     deadline = time.monotonic() + timeout
     while True:
         is_late = time.monotonic() > deadline
@@ -147,7 +148,13 @@ class Process:
         self.name = name
         self.log = log
         self.stop_order = stop_order
+        self._popen: subprocess.Popen[bytes] | fork_server.ForkedProcess
         with log.open('ab') as output:
+            if fork_server.is_forkable(command, environment):
+                self._popen = fork_server.start(
+                    command, environment, output, output
+                )
+                return
             self._popen = subprocess.Popen(
                 kill_with_parent(command),
                 stdin=subprocess.DEVNULL,
@@ -172,10 +179,9 @@ class Process:
     def wait(self, timeout: float = TIMEOUT) -> int:
         """Wait for the end of the process and return its exit code.
 
-        :param timeout: in seconds, times the factor of this machine
+        :param timeout: in seconds
         :raises AssertionError: it is still running after the timeout
         """
-        timeout *= machine_speed.scale()
         try:
             return self._popen.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -207,6 +213,7 @@ class ProcessGroup:
         self.command_marker = command_marker
         self.id = uuid.uuid4().hex
         self.processes: list[Process] = []
+        self._sessions: set[int] = set()
         self.variables: dict[str, str] = {}
 
     def start(self, name: str, *command: str, stop_order: int = 0) -> Process:
@@ -222,6 +229,7 @@ class ProcessGroup:
             stop_order,
         )
         self.processes.append(process)
+        self._sessions.add(process.pid)
         return process
 
     def environment(self) -> dict[str, str]:
@@ -287,10 +295,12 @@ class ProcessGroup:
         try:
             if process.status() == psutil.STATUS_ZOMBIE:
                 return False
-            return process.environ().get(
-                GROUP_VARIABLE
-            ) == self.id or self.command_marker in ' '.join(process.cmdline())
-        except psutil.Error:
+            return (
+                os.getsid(process.pid) in self._sessions
+                or process.environ().get(GROUP_VARIABLE) == self.id
+                or self.command_marker in ' '.join(process.cmdline())
+            )
+        except (psutil.Error, ProcessLookupError):
             return False
 
     def logs(self) -> Iterator[tuple[str, pathlib.Path]]:

@@ -16,6 +16,7 @@ from typing import Any
 import psutil
 import requests
 
+from tests import machine_speed
 from tests.functional.deployments import Deployment
 from tests.functional.processes import Process, wait_for
 from tests.functional.rest import RestClient
@@ -29,7 +30,7 @@ UNAVAILABLE = frozenset({503, 504})
 RETRY_DELAY = 0.5
 
 #: Seconds for all accepted actions to end after the last fault.
-SETTLE_TIMEOUT = 600
+SETTLE_TIMEOUT = 600 * machine_speed.scale()
 
 
 class RoundAborted(Exception):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import pathlib
 import re
 import subprocess
@@ -12,7 +13,9 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy
 
-from tests import databases
+from tests import databases, machine_speed
+from tests.functional import brokers
+from tests.functional.deployments import Deployment
 from tests.functional.rest import RestClient
 from tests.functional.test_pages import SOURCE, blocks, commands
 from tests.functional.test_up import VOBJECTS, Up, state_directory
@@ -77,7 +80,13 @@ def run(command: str, directory: pathlib.Path, database: str) -> None:
     name = sqlalchemy.make_url(database).database or ''
     command = re.sub(r'\bvobjects(?=$| [<>]| \S+\.dump)', name, command)
     command = command.replace('/path/to/backups', '~/backups')
-    subprocess.run(command, shell=True, cwd=directory, check=True, timeout=60)
+    subprocess.run(
+        command,
+        shell=True,
+        cwd=directory,
+        check=True,
+        timeout=60 * machine_speed.scale(),
+    )
 
 
 def empty(database: str) -> None:
@@ -90,15 +99,32 @@ def empty(database: str) -> None:
 
 
 @contextlib.contextmanager
-def serving(state: pathlib.Path, database: str) -> Iterator[RestClient]:
-    """Run the service, and yield a client."""
-    up = Up(state, f'--database={database}')
+def up(state: pathlib.Path) -> Iterator[RestClient]:
+    """Run ``vobjects up``, whose state has files beside the database."""
+    process = Up(state, '--engines=1')
     try:
-        with RestClient(up.wait_until_ready().url) as rest:
+        with RestClient(process.wait_until_ready().url) as rest:
             yield rest
     finally:
-        code = up.stop()
+        code = process.stop()
     assert code == 0
+
+
+@contextlib.contextmanager
+def service(state: pathlib.Path, database: str) -> Iterator[RestClient]:
+    """Run an engine and an API on a database server."""
+    state.mkdir(parents=True, exist_ok=True)
+    with brokers.temporary('embedded') as transport:
+        deployment = Deployment(state, database, transport, {})
+        try:
+            deployment.run('db', 'sync')
+            deployment.start_engines(1)
+            deployment.start_api()
+            with deployment.rest() as rest:
+                yield rest
+        finally:
+            problems = deployment.group.close()
+        assert problems == []
 
 
 @pytest.mark.parametrize('backend', databases.BACKENDS)
@@ -108,9 +134,11 @@ def test_restored_service_continues_where_the_backup_was_made(
     use_server(backend, home, monkeypatch)
     state = home / '.local/state/vobjects'
     with databases.temporary(backend, home) as database:
+        serving = functools.partial(service, state, database)
         if backend == 'sqlite':
             database = f'sqlite:///{state}/vobjects.sqlite'
-        with serving(state, database) as rest:
+            serving = functools.partial(up, state)
+        with serving() as rest:
             profile = rest.create_profile()
             kept = rest.create_cluster(profile, 2)
             for command in documented('Back up', backend):
@@ -120,7 +148,7 @@ def test_restored_service_continues_where_the_backup_was_made(
         for command in documented('Restore', backend):
             run(command, state, database)
         subprocess.run([*VOBJECTS, 'db', 'check'], cwd=state, check=True)
-        with serving(state, database) as rest:
+        with serving() as rest:
             rest.assert_missing(f'/v1/clusters/{lost}')
             rest.wait_for_success(
                 rest.start_action(kept, 'scale_out', count=1)

@@ -17,7 +17,7 @@ import requests
 from keystoneauth1 import discover, noauth, session
 from openstack import exceptions
 
-from tests import sdk_warnings
+from tests import machine_speed, sdk_warnings
 from tests.functional.deployments import Deployment
 from tests.functional.processes import wait_for
 from tests.functional.rest import MAXIMUM, NEWEST, SPEC, unique
@@ -140,7 +140,7 @@ def test_sdk_creates_receivers_and_lists_events(
     response = requests.post(
         changed.channel['alarm_url'],
         json={'alarm_id': 'a', 'severity': 'low'},
-        timeout=60,
+        timeout=60 * machine_speed.scale(),
     )
     assert response.status_code == 202, response.text
     action = response.json()['action']
@@ -148,7 +148,9 @@ def test_sdk_creates_receivers_and_lists_events(
     assert _ended(clustering, action).action == 'CLUSTER_SCALE_OUT'
     assert len(clustering.get_cluster(cluster.id).node_ids) == 2
     # Like a script: without a body.
-    response = requests.post(changed.channel['alarm_url'], timeout=60)
+    response = requests.post(
+        changed.channel['alarm_url'], timeout=60 * machine_speed.scale()
+    )
     _ended(clustering, response.json()['action'])
     assert len(clustering.get_cluster(cluster.id).node_ids) == 4
 

@@ -210,10 +210,7 @@ def test_forced_deletion_interrupts_creation(
     clusters = [id_ for ids in together(service, work, 4) for id_ in ids]
 
     # A worker that lost its claim removes the server that it created.
-    def tidy() -> bool:
-        nodes = service.rows('SELECT node_id FROM simulated_servers')
-        known = {row.id for row in service.rows('SELECT id FROM nodes')}
-        return {row.node_id for row in nodes} <= known
-
-    wait_for('servers of deleted nodes are gone', tidy)
+    wait_for(
+        'servers of deleted nodes are gone', lambda: not service.orphans()
+    )
     assert_tidy(service, clusters)

@@ -15,6 +15,7 @@ import requests
 import sqlalchemy
 
 from api import health
+from tests import machine_speed
 from tests.functional.deployments import (
     DATABASE_SERVERS,
     Deployment,
@@ -25,7 +26,7 @@ from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.rest import RestClient, unique
 
 #: [fleet] heartbeat_interval in seconds; tests wait for detected deaths.
-HEARTBEAT = 3
+HEARTBEAT = 3 * machine_speed.scale()
 
 #: [fleet] call_timeout in seconds: long enough for slow engines; the API waits
 #: this long for requests that a killed engine has received.

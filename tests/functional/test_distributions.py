@@ -1,28 +1,62 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All distributions, built and installed as their users install them."""
+"""All distributions, built and installed as their users install them.
+
+A local index serves them, so the commands are those of the documentation. In
+``VOBJECTS_DISTRIBUTIONS``, ``tools/release`` names the folder that it checks.
+"""
 
 from __future__ import annotations
 
-import json
+import email
+import functools
+import http.server
+import importlib.util
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
+import threading
 import tomllib
 import venv
 import zipfile
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 import requests
+from readme_renderer import markdown
 
+from tests import installation, machine_speed
 from tests.functional import processes
 
 ROOT = pathlib.Path(__file__).parents[2]
 SERVICE = ROOT / 'distributions' / 'clustering'
-TRANSPORTS = sorted(path.parent for path in ROOT.glob('transports/*/LICENSE'))
-TRANSPORT_NAMES = [f'oslo-messaging-{path.name}' for path in TRANSPORTS]
+
+#: Distribution -> folder with its source.
+SOURCES = {
+    tomllib.loads(path.read_text())['project']['name']: path.parent
+    for path in sorted(
+        (
+            ROOT / 'pyproject.toml',
+            *ROOT.glob('distributions/*/pyproject.toml'),
+            *ROOT.glob('transports/*/pyproject.toml'),
+        )
+    )
+}
+TRANSPORTS = [name for name in SOURCES if name.startswith('oslo-')]
+
+#: Installs what a build needs. Without uv, pip does.
+INSTALLER = 'uv' if importlib.util.find_spec('uv') else 'pip'
+
+#: Prints the names of the distributions of an environment.
+LIST = """
+import importlib.metadata
+for distribution in importlib.metadata.distributions():
+    print(distribution.name)
+"""
 
 #: Distributions that the library may need beside oslo.versionedobjects.
 MOST_MORE = 10
@@ -36,7 +70,7 @@ def run(*command: object, **options: Any) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=600 * machine_speed.scale(),
         **options,
     )
     assert result.returncode == 0, (
@@ -46,76 +80,197 @@ def run(*command: object, **options: Any) -> str:
 
 
 class Environment:
-    """A new virtual environment."""
+    """A new virtual environment without pip.
 
-    def __init__(self, path: pathlib.Path) -> None:
-        venv.create(path, with_pip=True)
+    :param index: URL of an index beside that of the configuration
+    """
+
+    def __init__(self, path: pathlib.Path, index: str) -> None:
+        venv.create(path)
         self.path = path
+        self.variables = {
+            **os.environ,
+            'PIP_EXTRA_INDEX_URL': index,
+            'UV_INDEX': index,
+        }
 
     def program(self, name: str) -> pathlib.Path:
         return self.path / 'bin' / name
 
     def install(self, *requirements: object) -> set[str]:
         """Install requirements; return the names of all distributions."""
+        return self._install(
+            installation.command(self.program('python')), requirements
+        )
+
+    def install_with_pip(self, *requirements: object) -> set[str]:
+        """Do the same with pip, which takes several times as long."""
         python = self.program('python')
-        pip = (python, '-m', 'pip', '--disable-pip-version-check')
-        run(*pip, 'install', '--quiet', *requirements)
-        listed = run(*pip, 'list', '--format=json')
-        return {item['name'] for item in json.loads(listed)}
+        pip = (sys.executable, '-m', 'pip', '--python', str(python))
+        return self._install(
+            (*pip, '--disable-pip-version-check', 'install', '--quiet'),
+            requirements,
+        )
+
+    def _install(
+        self, command: tuple[str, ...], requirements: Sequence[object]
+    ) -> set[str]:
+        run(*command, *requirements, env=self.variables)
+        return set(run(self.program('python'), '-c', LIST).split())
+
+
+def documented_installation(readme: pathlib.Path) -> list[str]:
+    """Return the arguments of ``pip install`` in a README."""
+    command = r'^\$ (?:\S*/)?pip install ([^#\n]+)'
+    match = re.search(command, readme.read_text(), re.MULTILINE)
+    assert match, f'{readme} does not say how to install the distribution'
+    return match[1].split()
+
+
+class Built:
+    """A folder with the sdist and the wheel of all distributions."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+
+    def file(self, name: str, suffix: str) -> pathlib.Path:
+        """Return the wheel or the sdist of a distribution."""
+        (found,) = self.folder.glob(f'{name.replace("-", "_")}-*{suffix}')
+        return found
+
+    def contents(self, name: str) -> set[str]:
+        """Return the names of the files that a wheel installs."""
+        with zipfile.ZipFile(self.file(name, '.whl')) as archive:
+            return {
+                path
+                for path in archive.namelist()
+                if '.dist-info/' not in path
+            }
+
+    def metadata(self, name: str) -> email.message.Message:
+        """Return the metadata of a wheel."""
+        with zipfile.ZipFile(self.file(name, '.whl')) as archive:
+            (path,) = (
+                path
+                for path in archive.namelist()
+                if path.endswith('.dist-info/METADATA')
+            )
+            return email.message_from_bytes(archive.read(path))
 
 
 @pytest.fixture(scope='module')
-def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
-    """Return distribution -> folder with its sdist and its wheel."""
-    folders = {}
-    for source in (ROOT, SERVICE, *TRANSPORTS):
-        metadata = tomllib.loads((source / 'pyproject.toml').read_text())
-        folder = tmp_path_factory.mktemp('dist')
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The distributions of this source, or those of a release."""
+    if given := os.environ.get('VOBJECTS_DISTRIBUTIONS'):
+        return Built(pathlib.Path(given))
+    folder = tmp_path_factory.mktemp('dist')
+    for source in SOURCES.values():
         # The wheel is built from the sdist, so both are tested.
-        run(sys.executable, '-m', 'build', '--outdir', folder, source)
-        folders[metadata['project']['name']] = folder
-    return folders
+        build = (sys.executable, '-m', 'build', '--installer', INSTALLER)
+        run(*build, '--outdir', folder, source)
+    return Built(folder)
+
+
+@pytest.fixture(scope='module')
+def index(
+    built: Built, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The URL of an index of packages (PEP 503) with the distributions."""
+    root = tmp_path_factory.mktemp('index')
+    for name in SOURCES:
+        (root / name).mkdir()
+        for suffix in ('.whl', '.tar.gz'):
+            path = built.file(name, suffix)
+            (root / name / path.name).symlink_to(path)
+    handler = functools.partial(
+        http.server.SimpleHTTPRequestHandler, directory=root
+    )
+    with http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f'http://127.0.0.1:{server.server_port}/'
+        server.shutdown()
 
 
 @pytest.fixture(scope='module')
 def library(
-    built: dict[str, pathlib.Path], tmp_path_factory: pytest.TempPathFactory
+    index: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Environment:
-    environment = Environment(tmp_path_factory.mktemp('library'))
+    """An environment with the library, installed as its README says."""
+    environment = Environment(tmp_path_factory.mktemp('library'), index)
     alone = environment.install('oslo.versionedobjects')
-    more = environment.install(*built['vobjects'].glob('*.whl')) - alone
+    wanted = documented_installation(ROOT / 'README.md')
+    assert wanted == ['vobjects']
+    more = environment.install_with_pip(*wanted) - alone
     assert len(more - {'vobjects'}) <= MOST_MORE, more
     return environment
 
 
 def test_distributions_when_built_then_twine_accepts_them(
-    built: dict[str, pathlib.Path],
+    built: Built,
 ) -> None:
-    for folder in built.values():
-        files = sorted(folder.iterdir())
-        assert [path.suffix for path in files] == ['.whl', '.gz']
-        run(sys.executable, '-m', 'twine', 'check', '--strict', *files)
+    files = [
+        built.file(name, suffix)
+        for name in SOURCES
+        for suffix in ('.whl', '.tar.gz')
+    ]
+    run(sys.executable, '-m', 'twine', 'check', '--strict', *files)
+
+
+def test_distributions_when_built_then_have_one_version_and_need_it(
+    built: Built,
+) -> None:
+    versions = {built.metadata(name)['Version'] for name in SOURCES}
+    assert len(versions) == 1
+    pins = [
+        requirement.partition(';')[0]
+        for name in SOURCES
+        for requirement in built.metadata(name).get_all('Requires-Dist')
+        if re.match(r'[\w-]+', requirement)[0] in SOURCES
+        and 'extra ==' not in requirement
+    ]
+    assert len(pins) == 6
+    assert {pin.partition('==')[2] for pin in pins} == versions
+
+
+@pytest.mark.parametrize('name', SOURCES)
+def test_description_on_the_index_has_no_relative_link(
+    built: Built, name: str
+) -> None:
+    text = built.metadata(name).get_payload()
+    assert isinstance(text, str)
+    html = markdown.render(text)
+    assert html is not None
+    links = re.findall(r'(?:href|src)="([^"]*)"', html)
+    assert [link for link in links if not re.match('https://|#', link)] == []
+
+
+@pytest.mark.parametrize('name', SOURCES)
+def test_source_distribution_has_the_licence_and_no_links(
+    built: Built, name: str
+) -> None:
+    path = built.file(name, '.tar.gz')
+    with tarfile.open(path) as archive:
+        members = archive.getmembers()
+        assert all(member.isfile() for member in members)
+        licence = archive.extractfile(
+            f'{path.name.removesuffix(".tar.gz")}/LICENSE'
+        )
+        assert licence is not None
+        assert licence.read() == (ROOT / 'LICENSE').read_bytes()
 
 
 def test_distributions_when_built_then_share_no_file_and_have_all_packages(
-    built: dict[str, pathlib.Path],
+    built: Built,
 ) -> None:
-    names = {}
-    for distribution, folder in built.items():
-        (wheel,) = folder.glob('*.whl')
-        with zipfile.ZipFile(wheel) as archive:
-            names[distribution] = {
-                name
-                for name in archive.namelist()
-                if '.dist-info/' not in name
-            }
-    library, service = names['vobjects'], names['vobjects-clustering']
+    library = built.contents('vobjects')
+    service = built.contents('vobjects-clustering')
     assert not library & service
     assert {name.split('/')[0] for name in library} == {'vobjects'}
-    for name in TRANSPORT_NAMES:
+    for name in (*TRANSPORTS, 'vobjects-releases'):
         package = name.replace('-', '_')
-        assert {path.split('/')[0] for path in names[name]} == {package}
-        assert f'{package}/py.typed' in names[name]
+        contents = built.contents(name)
+        assert {path.split('/')[0] for path in contents} == {package}
+        assert f'{package}/py.typed' in contents
     for package in ('vobjects', 'api', 'engine'):
         sources = {
             str(path.relative_to(ROOT))
@@ -143,14 +298,12 @@ def test_library_when_installed_alone_then_runs_its_quick_start(
     assert "'identity': 'c'" in printed
 
 
-@pytest.mark.parametrize('name', TRANSPORT_NAMES)
+@pytest.mark.parametrize('name', TRANSPORTS)
 def test_transport_when_installed_then_needs_neither_library_nor_service(
-    name: str, built: dict[str, pathlib.Path], tmp_path: pathlib.Path
+    name: str, index: str, tmp_path: pathlib.Path
 ) -> None:
-    environment = Environment(tmp_path / 'transport')
-    wheels = {n: [*built[n].glob('*.whl')] for n in TRANSPORT_NAMES}
-    needed = {*wheels[name], *wheels['oslo-messaging-driverlib']}
-    installed = environment.install(*needed)
+    environment = Environment(tmp_path / 'transport', index)
+    installed = environment.install(name)
     assert not any(other.startswith('vobjects') for other in installed)
     package = name.replace('-', '_')
     code = (
@@ -199,13 +352,13 @@ def test_library_when_installed_with_pytest_alone_then_pytest_runs(
 
 
 @pytest.mark.long
-def test_service_when_installed_then_up_serves(
-    built: dict[str, pathlib.Path], tmp_path: pathlib.Path
+def test_service_when_installed_as_documented_then_up_serves(
+    index: str, tmp_path: pathlib.Path
 ) -> None:
-    environment = Environment(tmp_path / 'service')
-    environment.install(
-        *(wheel for folder in built.values() for wheel in folder.glob('*.whl'))
-    )
+    environment = Environment(tmp_path / 'service', index)
+    wanted = documented_installation(SERVICE / 'README.md')
+    assert wanted == ['vobjects-clustering']
+    environment.install(*wanted)
     log = tmp_path / 'up.log'
     # Sockets are in the state directory, and their paths must be short.
     with tempfile.TemporaryDirectory(prefix='vobjects-') as state:

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import pathlib
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import psutil
 import pytest
 
-from tests.functional import docker_daemon
+from tests.functional import docker_daemon, fork_server
 from tests.functional.docker_daemon import IMAGE, Daemon
 from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.rest import NEWEST, RestClient, unique
@@ -317,14 +317,11 @@ def test_config_check_connects_to_the_daemon(
         (missing, 3, 'the Docker daemon does not answer'),
         (invalid, 2, '[provider_docker] url: must be'),
     ):
-        completed = subprocess.run(
-            [
-                *(*VOBJECTS, 'config', 'check', '--connect=docker'),
-                f'--config-file={file}',
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
+        words = ('config', 'check', '--connect=docker')
+        completed = fork_server.run(
+            [*VOBJECTS, *words, f'--config-file={file}'],
+            dict(os.environ),
+            TIMEOUT,
         )
         assert completed.returncode == code
         assert text in completed.stdout + completed.stderr

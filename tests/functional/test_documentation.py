@@ -9,11 +9,14 @@ import pathlib
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 
-from tests import downloads, http_server
+from tests import downloads, http_server, machine_speed
 from tests.functional import browser as browsers
+from tests.functional.browser import Browser
 from tests.functional.processes import wait_for
 
 pytestmark = pytest.mark.chromium
@@ -22,6 +25,9 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 #: The target of ``make docs``, so that the build is quick after it.
 HTML = ROOT / 'doc' / 'build' / 'html'
+
+#: Folders with the sources of the pages.
+SOURCES = ('doc/source', 'doc/extensions', 'api', 'engine', 'vobjects')
 
 #: Pages with images, diagrams, wide tables and code.
 PAGES = ('start', 'metrics', 'upgrades', 'api/clusters')
@@ -45,9 +51,22 @@ WINDOWS = ((390, 'dark'), (1440, 'light'))
 DOWNLOAD_TIMEOUT, BUILD_TIMEOUT = 120, 600
 
 
+def is_built() -> bool:
+    """Return whether the documentation is newer than all of its sources."""
+    index = HTML / 'searchindex.js'
+    return index.exists() and not any(
+        path.stat().st_mtime > index.stat().st_mtime
+        for folder in SOURCES
+        for path in (ROOT / folder).rglob('*')
+        if path.suffix in ('.css', '.js', '.py', '.rst', '.yaml')
+    )
+
+
 @pytest.fixture(scope='module', autouse=True)
 def _build() -> None:
     browsers.require()
+    if is_built():
+        return
     subprocess.run(
         [
             *(sys.executable, '-m', 'sphinx', '-q', '-b', 'html'),
@@ -55,8 +74,14 @@ def _build() -> None:
         ],
         cwd=ROOT,
         check=True,
-        timeout=BUILD_TIMEOUT,
+        timeout=BUILD_TIMEOUT * machine_speed.scale(),
     )
+
+
+@pytest.fixture(scope='module')
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browsers.running(tmp_path_factory.mktemp('browser')) as browser:
+        yield browser
 
 
 @pytest.mark.parametrize(
@@ -67,33 +92,56 @@ def _build() -> None:
     ],
 )
 def test_pages_fit_the_window_and_have_no_accessibility_problem(
-    tmp_path: pathlib.Path, pages: tuple[str, ...]
+    page: Browser, pages: tuple[str, ...]
 ) -> None:
     axe = downloads.require('axe', DOWNLOAD_TIMEOUT)
     problems = []
-    with browsers.running(tmp_path) as page:
-        for width, scheme in WINDOWS:
-            page.prefer(scheme)
-            for name in pages:
-                page.open(f'{(HTML / name).as_uri()}.html', width)
-                problems += [
-                    f'{name} at {width}: {text}'
-                    for text in page.violations(axe)
-                ]
-                needed = page.run('return document.body.scrollWidth')
-                if needed > width:
-                    problems.append(f'{name} is {needed} wide at {width}')
+    for width, scheme in WINDOWS:
+        page.prefer(scheme)
+        for name in pages:
+            page.open(f'{(HTML / name).as_uri()}.html', width)
+            problems += [
+                f'{name} at {width}: {text}' for text in page.violations(axe)
+            ]
+            needed = page.run('return document.body.scrollWidth')
+            if needed > width:
+                problems.append(f'{name} is {needed} wide at {width}')
     assert problems == []
+
+
+@pytest.mark.parametrize(
+    ('query', 'expected'),
+    [
+        ('406', 'errors/microversion-unsupported.html'),
+        ('add a field', 'adding.html'),
+    ],
+)
+def test_search_shows_the_page_among_the_first_results(
+    page: Browser, query: str, expected: str
+) -> None:
+    address = f'{(HTML / "search.html").as_uri()}?q={quote(query)}'
+    page.open(address, 1440)
+    found = wait_for(
+        'results',
+        lambda: page.run(
+            "return [...document.querySelectorAll('ul.search li a')]"
+            ".map((link) => link.href.replace(/[?#].*/, ''))"
+        ),
+    )
+    first = found[:5]
+    assert any(link.endswith(f'/{expected}') for link in first), first
 
 
 def collect(html: pathlib.Path, site: pathlib.Path) -> None:
     """Add built documentation to a site."""
     command = (sys.executable, ROOT / 'tools' / 'site', html, site)
-    subprocess.run(command, check=True, timeout=BUILD_TIMEOUT)
+    subprocess.run(
+        command, check=True, timeout=BUILD_TIMEOUT * machine_speed.scale()
+    )
 
 
 def test_site_when_it_has_two_releases_offers_the_other_one(
-    tmp_path: pathlib.Path,
+    page: Browser, tmp_path: pathlib.Path
 ) -> None:
     site, newer = tmp_path / 'site', tmp_path / 'newer'
     collect(HTML, site)
@@ -105,10 +153,7 @@ def test_site_when_it_has_two_releases_offers_the_other_one(
     serve = functools.partial(
         http.server.SimpleHTTPRequestHandler, directory=str(site)
     )
-    with (
-        http_server.serving(serve) as port,
-        browsers.running(tmp_path / 'browser') as page,
-    ):
+    with http_server.serving(serve) as port:
         page.open(f'http://127.0.0.1:{port}/{release}/start.html', 1440)
         page.wait_for('10.0.0', '.releases')
         page.fill('.releases select', '10.0.0')

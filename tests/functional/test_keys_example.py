@@ -12,6 +12,7 @@ import pytest
 import requests
 from oslo_config import cfg
 
+from tests import machine_speed
 from tests.functional import brokers
 from tests.functional.processes import (
     TIMEOUT,
@@ -65,6 +66,7 @@ def deployment(
         file.write_text(
             f'[DEFAULT]\ntransport_url = {url}\n'
             f'[database]\nconnection = sqlite:///{tmp_path}/keys.sqlite\n'
+            f'[fleet]\nheartbeat_interval = {2 * machine_speed.scale()}\n'
         )
         group = ProcessGroup(tmp_path, str(tmp_path))
         try:

@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from tests import webhook_server
+from tests import machine_speed, webhook_server
 from tests.functional.deployments import (
     TRANSPORTS,
     Deployment,
@@ -50,7 +50,7 @@ def test_nodes_wait_for_hooks_although_their_engine_is_killed(
     platform: Platform, tmp_path: pathlib.Path
 ) -> None:
     settings = {
-        'fleet': {'heartbeat_interval': 3},
+        'fleet': {'heartbeat_interval': 3 * machine_speed.scale()},
         'engine': {'workers': 1},
         # The webhook is on this host.
         'hooks': {'forbidden_networks': ''},

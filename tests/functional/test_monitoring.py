@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 import re
@@ -33,17 +34,33 @@ RARE = {
 }
 
 
-@pytest.fixture
-def prometheus(
-    tmp_path: pathlib.Path,
-) -> Iterator[str]:
-    """A service that has done some work, and the URL of its Prometheus."""
+@dataclasses.dataclass(frozen=True)
+class Monitored:
+    """A service, and the Prometheus that scrapes it.
+
+    :ivar url: URL of Prometheus
+    """
+
+    deployment: deployments.Deployment
+    engine: deployments.Engine
+    url: str
+
+
+@pytest.fixture(scope='module')
+def monitored(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Monitored]:
+    """A service that has done some work, and its Prometheus."""
     requirements.programs('prometheus')
+    tmp_path = tmp_path_factory.mktemp('monitored')
+    rules = tmp_path / RULES.name
+    # The alerts fire at once, not after minutes.
+    rules.write_text(re.sub(r'for: \d+[sm]', 'for: 0s', RULES.read_text()))
     engine_port, port = free_port(), free_port()
     platform = deployments.Platform('embedded', 'sqlite')
     settings = {'engine': {'metrics_port': engine_port, 'metrics_cache': 0}}
     with deployments.deployed(platform, tmp_path, settings) as deployment:
-        deployment.start_engine('engine')
+        engine = deployment.start_engine('engine')
         deployment.start_api()
         with deployment.rest() as rest:
             rest.create_cluster(rest.create_profile(), 1)
@@ -59,7 +76,7 @@ def prometheus(
                         'scrape_interval': '1s',
                         'evaluation_interval': '1s',
                     },
-                    'rule_files': [str(RULES)],
+                    'rule_files': [str(rules)],
                     'scrape_configs': [
                         {
                             'job_name': 'vobjects',
@@ -81,7 +98,7 @@ def prometheus(
         scrapes = f'min(count_over_time(up[1m])) >= {SCRAPES}'
         wait_for('all targets are scraped', lambda: query(url, scrapes))
         assert [row['value'][1] for row in query(url, 'up')] == ['1', '1']
-        yield url
+        yield Monitored(deployment, engine, url)
 
 
 def _is_ready(url: str) -> bool:
@@ -105,11 +122,20 @@ def query(url: str, expression: str) -> list[dict[str, Any]]:
 
 
 def test_monitoring_files_match_the_metrics_of_a_running_service(
-    prometheus: str,
+    monitored: Monitored,
 ) -> None:
-    response = requests.get(f'{prometheus}/api/v1/rules', timeout=TIMEOUT)
-    (group,) = response.json()['data']['groups']
-    assert {rule['state'] for rule in group['rules']} == {'inactive'}
+    prometheus = monitored.url
+
+    def rules() -> Any:
+        response = requests.get(f'{prometheus}/api/v1/rules', timeout=TIMEOUT)
+        (group,) = response.json()['data']['groups']
+        return group['rules']
+
+    # On a busy machine, a scrape may be late.
+    wait_for(
+        'no alert fires',
+        lambda: {rule['state'] for rule in rules()} == {'inactive'},
+    )
     existing = {
         name
         for row in query(prometheus, 'count by (__name__) ({job="vobjects"})')
@@ -117,7 +143,7 @@ def test_monitoring_files_match_the_metrics_of_a_running_service(
     }
 
     used = set()
-    for rule in group['rules']:
+    for rule in rules():
         used |= set(re.findall(r'vobjects_\w+', rule['query']))
     for panel in json.loads(DASHBOARD.read_text())['panels']:
         for target in panel.get('targets', ()):
@@ -130,3 +156,22 @@ def test_monitoring_files_match_the_metrics_of_a_running_service(
             for label in re.findall(r'{{(\w+)}}', target['legendFormat']):
                 assert all(row['metric'][label] for row in series), panel
     assert used - RARE - existing == set()
+
+
+def test_alert_fires_when_the_last_engine_has_stopped(
+    monitored: Monitored,
+) -> None:
+    assert monitored.engine.process.stop() == 0
+    monitored.deployment.group.remove(monitored.engine.process)
+
+    def firing() -> set[str]:
+        alerts = requests.get(
+            f'{monitored.url}/api/v1/alerts', timeout=TIMEOUT
+        ).json()['data']['alerts']
+        return {
+            alert['labels']['alertname']
+            for alert in alerts
+            if alert['state'] == 'firing'
+        }
+
+    wait_for('the alert', lambda: 'VobjectsNoEngine' in firing())

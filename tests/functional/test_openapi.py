@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from api.contract import contract
+from tests import machine_speed
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.rest import HEADER, NEWEST, SPEC
 from vobjects.contract import openapi
@@ -135,7 +136,7 @@ def test_service_conforms_to_its_openapi_document(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=1000,
+        timeout=1000 * machine_speed.scale(),
         check=False,
     )
 

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests import machine_speed
+
 SOURCE = pathlib.Path(__file__).parents[2] / 'doc' / 'source'
 
 PROGRAMS = {
@@ -65,7 +67,7 @@ def run(command: str, directory: pathlib.Path) -> str:
         env={**os.environ, 'PYTHONDONTWRITEBYTECODE': '1'},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=200 * machine_speed.scale(),
         check=False,
     )
     assert result.returncode in (0, 1), result.stderr

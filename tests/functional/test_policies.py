@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests import http_server
+from tests import http_server, machine_speed
 from tests.functional.deployments import (
     TRANSPORTS,
     Deployment,
@@ -132,7 +132,7 @@ def test_batches_and_health_checks_continue_when_their_engine_is_killed(
     platform: Platform, tmp_path: pathlib.Path
 ) -> None:
     settings = {
-        'fleet': {'heartbeat_interval': 3},
+        'fleet': {'heartbeat_interval': 3 * machine_speed.scale()},
         'health_manager': {
             'interval_min': 1,
             'events_interval': 1,

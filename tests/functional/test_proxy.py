@@ -8,14 +8,25 @@ import json
 import pathlib
 import select
 import socket
+import subprocess
 import threading
+import types
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+import requests
 
+from tests import raw_server, requirements
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.haproxy import HAProxy, require
-from tests.functional.processes import TIMEOUT, Process, free_port, wait_for
+from tests.functional.processes import (
+    TIMEOUT,
+    Process,
+    ProcessGroup,
+    free_port,
+    wait_for,
+)
 from tests.functional.rest import RestClient, unique
 from tests.upgrade.workload import Workload
 
@@ -124,6 +135,88 @@ def test_links_have_the_address_of_the_proxy_despite_forged_headers(
         )
         location = created.headers['Location']
         assert location.startswith(f'{proxy.secure_url}/v1/actions/')
+
+
+def test_forged_headers_reach_no_server_that_believes_them(
+    tmp_path: pathlib.Path,
+) -> None:
+    require()
+
+    def echo(connection: socket.socket, head: bytes) -> None:
+        body = head if b'/healthcheck' not in head else b''
+        length = f'Content-Length: {len(body)}\r\n\r\n'.encode()
+        connection.sendall(raw_server.OK + length + body)
+
+    # A WSGI server may take an underscore for a hyphen.
+    forged = FORGED | {key.replace('-', '_'): FORGED[key] for key in FORGED}
+    group = ProcessGroup(tmp_path, str(tmp_path))
+    with raw_server.serving(echo) as port:
+        place: Any = types.SimpleNamespace(directory=tmp_path, group=group)
+        proxy = HAProxy(place, [port, port])
+        response = requests.get(
+            f'{proxy.url}/v1', headers={**forged, 'X-Other': 'evil'}, timeout=9
+        )
+        proxy.close()
+    assert group.close() == []
+    lines = response.text.splitlines()
+    assert [line for line in lines if 'evil' in line] == ['x-other: evil']
+
+
+#: Host of a request -> whether the proxy forwards the request.
+HOSTS = {
+    'api.example.org': True,
+    'api_1.example.org:8777': True,
+    '192.0.2.1': True,
+    '[2001:db8::1]:8777': True,
+    'api/metrics': False,
+    'api/metrics#': False,
+    'api/metrics?': False,
+    'api//metrics?': False,
+    'api#': False,
+    'user@api': False,
+    'api,evil': False,
+}
+
+
+def test_host_does_not_change_the_path(tmp_path: pathlib.Path) -> None:
+    require()
+    requirements.programs('curl')
+    paths = []
+
+    def record(connection: socket.socket, head: bytes) -> None:
+        path = head.split()[1].decode()
+        if path != '/healthcheck':
+            paths.append(path)
+        connection.sendall(raw_server.OK + b'Content-Length: 0\r\n\r\n')
+
+    group = ProcessGroup(tmp_path, str(tmp_path))
+    statuses = {}
+    with raw_server.serving(record) as port:
+        place: Any = types.SimpleNamespace(directory=tmp_path, group=group)
+        proxy = HAProxy(place, [port, port])
+        for version in ('--http1.1', '--http2'):
+            for host in HOSTS:
+                statuses[version, host] = subprocess.run(
+                    (
+                        *('curl', '--silent', version),
+                        *('--cacert', str(proxy.certificate)),
+                        *('--header', f'Host: {host}'),
+                        *('--output', '/dev/null'),
+                        *('--write-out', '%{http_code}'),
+                        f'{proxy.secure_url}/v1',
+                    ),
+                    capture_output=True,
+                    text=True,
+                    timeout=TIMEOUT,
+                    check=True,
+                ).stdout
+        proxy.close()
+    assert group.close() == []
+    assert statuses == {
+        (version, host): '200' if HOSTS[host] else '400'
+        for version, host in statuses
+    }
+    assert paths == ['/v1'] * 2 * sum(HOSTS.values())
 
 
 @pytest.mark.parametrize('path', ['/metrics', '/%6detrics', '/metrics?a=b'])

@@ -13,7 +13,7 @@ from concurrent import futures
 import pytest
 import requests
 
-from tests import tcp_proxy
+from tests import machine_speed, tcp_proxy
 from tests.functional import brokers
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import TIMEOUT, wait_for
@@ -28,6 +28,14 @@ REQUEST_TIMEOUT = 6 * CALL_TIMEOUT
 
 #: Concurrent requests: more than an API has threads.
 CONCURRENCY = 60
+
+#: Tests wait for detected deaths.
+FLEET = {
+    'fleet': {
+        'call_timeout': CALL_TIMEOUT,
+        'heartbeat_interval': 2 * machine_speed.scale(),
+    }
+}
 
 #: Errors that processes may log without RabbitMQ.
 ALLOWED_ERRORS = (
@@ -103,7 +111,7 @@ def behind(
     with deployed(
         Platform('pyamqp', 'sqlite'),
         directory,
-        {'fleet': {'call_timeout': CALL_TIMEOUT, 'heartbeat_interval': 2}},
+        FLEET,
         allowed_errors=ALLOWED_ERRORS,
         transport_url=bus[0],
     ) as deployment:
@@ -143,7 +151,11 @@ def test_requests_without_a_broker_fail_and_have_no_late_effect(
                 assert get(deployment, path) < 400
             assert {post.result() for post in posts} == {503}
             assert get(deployment, '/v1/profiles') == 503
-            assert get(deployment, '/healthcheck') == 503
+            # A lease may last longer than a call.
+            wait_for(
+                'the API is unhealthy',
+                lambda: get(deployment, '/healthcheck') == 503,
+            )
 
         bus[1].restore()
         wait_for(
@@ -206,7 +218,7 @@ def test_requests_while_the_password_is_wrong_fail_and_later_succeed(
         deployed(
             Platform('pyamqp', 'sqlite'),
             tmp_path,
-            {'fleet': {'call_timeout': CALL_TIMEOUT, 'heartbeat_interval': 2}},
+            FLEET,
             allowed_errors=ALLOWED_ERRORS,
             transport_url=url,
         ) as deployment,

@@ -15,6 +15,7 @@ import urllib.parse
 
 import pytest
 
+from tests import machine_speed
 from tests.functional.deployments import Deployment, embedded_sqlite_only
 from tests.functional.rest import HEADER, RestClient, unique
 from vobjects.testing import api_sig
@@ -22,7 +23,7 @@ from vobjects.testing import api_sig
 pytestmark = embedded_sqlite_only
 
 #: Timeout of responses in seconds.
-TIMEOUT = 120
+TIMEOUT = 120 * machine_speed.scale()
 
 #: Seconds without a response after which the server may expect more data.
 SILENCE = 2

@@ -18,7 +18,7 @@ import pytest
 import requests
 
 from tests import senlin_recording, senlin_server
-from tests.functional import deployments, keystone
+from tests.functional import deployments, fork_server, keystone
 from tests.functional.processes import TIMEOUT
 
 #: Path -> body of Senlin's response.
@@ -110,13 +110,10 @@ def run(
     deployment: deployments.Deployment, url: str, *words: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the import."""
-    completed = subprocess.run(
+    completed = fork_server.run(
         deployment.command('db', 'import-senlin', f'--from={url}', *words),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        env=deployment.group.environment(),
-        check=False,
+        deployment.group.environment(),
+        TIMEOUT,
     )
     assert 'Traceback' not in completed.stderr
     return completed

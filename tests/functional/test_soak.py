@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests import machine_speed
 from tests.functional import broker_cluster, brokers, soak
 from tests.functional.deployments import Deployment, Engine, Platform, deployed
 from tests.functional.processes import free_port
@@ -44,7 +45,10 @@ DRIVERS = ('pyamqp', 'rabbit')
 MAX_GROWTH = 32 << 20
 
 SETTINGS = {
-    'fleet': {'heartbeat_interval': 2, 'call_timeout': 20},
+    'fleet': {
+        'heartbeat_interval': 2 * machine_speed.scale(),
+        'call_timeout': 20,
+    },
     'engine': {'stop_timeout': 5, 'max_clusters_per_project': 1_000_000},
     'simulated': {'latency': 0.05},
 }

@@ -7,11 +7,14 @@ import base64
 import functools
 import http.server
 import pathlib
+import re
+import signal
 from collections.abc import Callable, Iterator
 
 import bcrypt
 import pytest
 import requests
+from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from tests import downloads, http_server
@@ -21,6 +24,7 @@ from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import TIMEOUT, free_port
 from tests.functional.rest import NEWEST, SPEC, RestClient, unique
 from tests.upgrade import mixed_fleet
+from vobjects.objects.manifest import Manifest
 
 pytestmark = pytest.mark.chromium
 
@@ -224,8 +228,12 @@ def test_cluster_when_created_scaled_and_deleted_is_followed_to_the_end(
     page.click('Delete')
     page.click('Delete', 'dialog button')
     page.wait_for('Delete', '.notices')
-    page.wait_for('does not exist')
+    page.wait_for('Clusters', 'h1')
+    assert page.driver.current_url.endswith('#/clusters')
+    page.wait_until_gone(name, '.rows')
     assert client.get(f'/v1/clusters?name={name}') == []
+    # Messages about successful changes leave by themselves.
+    page.wait_until_gone('Create cluster', '.notices')
     # The page of the deleted cluster requests it, or its nodes, once more.
     assert [error for error in page.errors() if '40' not in error] == []
 
@@ -329,6 +337,151 @@ def test_table_when_filtered_sorted_and_paged_keeps_them_in_the_url(
     page.wait_until_gone(cluster_name, '.filters')
 
 
+def test_table_finds_resources_by_a_part_of_their_names(
+    page: Browser, site: Deployment, client: RestClient
+) -> None:
+    profile = client.create_profile()
+    part = unique('needle')
+    for name in (f'a-{part}', f'{part.upper()}-b', unique('other')):
+        client.create_cluster(profile, 0, name=name)
+    show(page, site, 'clusters?limit=25')
+    page.wait_for('other', '.rows')
+    page.fill('#filter-name', f'{part[1:]}\n')
+    page.wait_until_gone('other', '.rows')
+    page.wait_for(f'a-{part}', '.rows')
+    page.wait_for(f'{part.upper()}-b', '.rows')
+
+
+def tick(page: Browser, *names: str) -> None:
+    """Select rows of a table."""
+    for name in names:
+        page.driver.find_element(
+            By.CSS_SELECTOR, f'[aria-label="Select {name}"]'
+        ).click()
+
+
+def test_selection_when_confirmed_once_is_changed_and_followed(
+    page: Browser, site: Deployment, client: RestClient
+) -> None:
+    profile = client.create_profile()
+    part = unique('bulk')
+    names = [f'{part}-{number}' for number in range(3)]
+    for name in names:
+        client.create_cluster(profile, 1, name=name)
+    show(page, site, f'clusters?name={part}')
+    page.wait_for(names[2], '.rows')
+    for width in (DESKTOP, PHONE):
+        show(page, site, f'clusters?name={part}', width)
+        page.wait_for(names[2], '.rows')
+        tick(page, *names[:2])
+        page.wait_for('2 selected', '.bulk')
+        page.click('Delete', '.bulk button')
+        page.wait_for('Their 2 nodes will be deleted, too.', 'dialog')
+        assert names[0] in page.text('dialog')
+        axe = downloads.require('axe', DOWNLOAD_TIMEOUT)
+        assert page.violations(axe) == []
+        if width == DESKTOP:
+            page.click('Cancel', 'dialog button')
+    page.click('Delete: 2 clusters', 'dialog button')
+    page.wait_for('2 of 2', '.notices')
+    page.wait_for('SUCCEEDED', '.notices')
+    page.wait_until_gone(names[0], '.rows')
+    left = [item['name'] for item in client.get('/v1/clusters')]
+    assert [name for name in names if name in left] == names[2:]
+    assert page.text('.bulk') == ''
+
+
+def test_selection_when_some_are_refused_says_why_and_keeps_these(
+    page: Browser, site: Deployment, client: RestClient
+) -> None:
+    used, unused = client.create_profile(), client.create_profile()
+    client.create_cluster(used, 0)
+    names = [
+        client.get(f'/v1/profiles/{id_}')['name'] for id_ in (used, unused)
+    ]
+    show(page, site, 'profiles?sort=created_at:desc')
+    page.wait_for(names[0], '.rows')
+    tick(page, *names)
+    page.click('Delete', '.bulk button')
+    page.click('Delete: 2 profiles', 'dialog button')
+    page.wait_for(f'1 of 2 failed. {names[0]}: ', 'dialog [role=alert]')
+    page.wait_for('Delete: 1 profile', 'dialog')
+    page.press(Keys.ESCAPE)
+    page.wait_for('1 selected', '.bulk')
+    page.wait_until_gone(names[1], '.rows')
+    assert [error for error in page.errors() if '409' not in error] == []
+
+
+def test_policy_when_made_by_the_form_of_its_type_has_these_properties(
+    page: Browser, site: Deployment, client: RestClient
+) -> None:
+    axe = downloads.require('axe', DOWNLOAD_TIMEOUT)
+    name = unique('form')
+    show(page, site, 'policies', PHONE)
+    page.click('Create policy')
+    page.wait_for('senlin.policy.affinity-1.0', 'dialog')
+    page.fill('#field-name', name)
+    page.fill('#field-spec', 'senlin.policy.scaling-1.0')
+    page.wait_for('Action that the policy controls.', 'dialog')
+    page.fill('#field-spec-event', 'CLUSTER_SCALE_IN')
+    page.click('More properties', 'dialog summary')
+    page.fill('#field-spec-adjustment-number', '3')
+    page.fill('#field-spec-adjustment-best_effort', 'true')
+    assert page.violations(axe) == []
+    assert page.run(
+        'const box = document.querySelector("dialog");'
+        'return box.scrollWidth <= box.clientWidth'
+    )
+    page.click('Create policy', 'dialog button')
+    page.wait_for(name, '.rows')
+    (policy,) = client.get(f'/v1/policies?name={name}')
+    assert policy['spec']['properties'] == {
+        'event': 'CLUSTER_SCALE_IN',
+        'adjustment': {'number': 3, 'best_effort': True},
+    }
+
+
+YAML = """\
+# As for "openstack cluster profile create --spec-file".
+type: os.nova.server
+version: 1.0
+properties:
+  flavor: small
+  networks: [{network: private}]
+"""
+
+
+def test_profile_when_edited_as_yaml_fills_the_form_of_its_type(
+    page: Browser, site: Deployment, client: RestClient
+) -> None:
+    name = unique('yaml')
+    show(page, site, 'profiles')
+    page.click('Create profile')
+    page.wait_for('os.nova.server-1.0', 'dialog')
+    page.click('Edit as YAML', 'dialog label')
+    page.fill('#field-name', name)
+    page.fill('#field-spec-text', 'type: [\n')
+    page.click('Create profile', 'dialog button')
+    assert 'This is not YAML' in page.run(
+        'return document.activeElement.validationMessage'
+    )
+    page.fill('#field-spec-text', YAML)
+    page.click('Edit as YAML', 'dialog label')
+    page.wait_for('Name or ID of the flavor.', 'dialog')
+    page.fill('#field-spec-flavor', 'large')
+    page.click('Create profile', 'dialog button')
+    page.wait_for(name, '.rows')
+    (profile,) = client.get(f'/v1/profiles?name={name}')
+    assert profile['spec'] == {
+        'type': 'os.nova.server',
+        'version': '1.0',
+        'properties': {
+            'flavor': 'large',
+            'networks': [{'network': 'private'}],
+        },
+    }
+
+
 def test_action_when_shown_has_progress_and_dependencies(
     page: Browser,
     site: Deployment,
@@ -345,6 +498,9 @@ def test_action_when_shown_has_progress_and_dependencies(
     page.wait_for(cluster[1], '.rows')
     page.click('CLUSTER CREATE', '.rows a')
     page.wait_for('2 of 2', '.progress')
+    page.wait_for('NODE CREATE', '.tree')
+    page.wait_for('end', '[aria-label=Events]')
+    page.click('CLUSTER CREATE', '[aria-label=Events] a')
     page.wait_for('NODE CREATE', '.tree')
     page.click('NODE CREATE', '.tree a')
     page.wait_for('Part of', '#console')
@@ -409,7 +565,14 @@ def test_fleet_when_mixed_names_the_engine_that_limits_the_microversion(
     page: Browser, site: Deployment, camera: Callable[..., None]
 ) -> None:
     page.wait_for(f'{NEWEST} is served now', '#maximum')
-    old = mixed_fleet.start_engine(site, 'old', mixed_fleet.old_manifest(site))
+    page.wait_for('ACTIVE', '.cards')
+    newer = ('SummaryRequest', 'RollbackVerdictRequest')
+    manifest = {
+        name: version
+        for name, version in mixed_fleet.old_manifest(site).items()
+        if name not in newer
+    }
+    old = mixed_fleet.start_engine(site, 'old', Manifest(manifest))
     page.wait_for('1.7 is served now', '#maximum')
     # The request rate needs two readings of the metrics.
     camera('fleet', '', 'no server errors', height=1250)
@@ -419,6 +582,9 @@ def test_fleet_when_mixed_names_the_engine_that_limits_the_microversion(
     page.wait_for(f'engines support {NEWEST}', '#console')
     page.wait_for('1 of 2', '.progress')
     page.wait_for(old.id[:8], '#members')
+    page.wait_for('The numbers are older', '#uncounted')
+    assert 'ACTIVE' in page.text('.cards')
+    page.wait_for('cannot tell what is stored', '#rollback')
     axe = downloads.require('axe', DOWNLOAD_TIMEOUT)
     assert page.violations(axe) == []
     mixed_fleet.stop_engine(site, old)
@@ -426,13 +592,19 @@ def test_fleet_when_mixed_names_the_engine_that_limits_the_microversion(
     page.wait_until_gone(old.id[:8], '#members')
 
 
-def test_fleet_when_held_names_the_command_that_ends_it(
+def test_fleet_when_held_names_its_owner_and_the_command_that_ends_it(
     page: Browser, site: Deployment
 ) -> None:
-    site.run('fleet', 'hold')
+    site.run('fleet', 'hold', '--owner=alice', '--reason=<b>2.0</b> is new')
     page.wait_for('vobjects fleet finalize', '#hold')
+    assert re.search(
+        r'A hold is set by alice at [\d:-]+, because <b>2\.0</b> is new:',
+        ' '.join(page.text('#hold').split()),
+    )
     site.run('fleet', 'finalize')
     page.wait_for('vobjects fleet hold', '#hold')
+    page.wait_for('Rollback to 0.1.0', '#rollback')
+    assert 'impossible' not in page.text('#rollback')
 
 
 def test_console_when_the_api_wants_a_password_shows_the_user(
@@ -461,6 +633,28 @@ def test_console_when_the_api_wants_a_password_shows_the_user(
     assert api.stop() == 0
     site.group.remove(api)
     window.errors()
+
+
+def test_console_when_engines_hang_marks_what_it_shows(
+    site: Deployment, window: Browser
+) -> None:
+    show(window, site, 'clusters')
+    window.wait_for('Updated', '#updated')
+    engines = [
+        process
+        for process in site.group.processes
+        if process.name.startswith('engine')
+    ]
+    for engine in engines:
+        engine.send_signal(signal.SIGSTOP)
+    try:
+        window.wait_for('do not answer', '#outage')
+        window.wait_for('Not updated since', '#updated')
+    finally:
+        for engine in engines:
+            engine.send_signal(signal.SIGCONT)
+    window.wait_until_gone('do not answer')
+    window.errors()  # 503, if the engines were suspended for long
 
 
 def test_console_when_the_api_is_gone_marks_what_it_shows(

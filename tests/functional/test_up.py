@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 import psutil
 import pytest
 
+from tests.functional import fork_server
 from tests.functional.processes import (
     TIMEOUT,
     is_alive,
@@ -103,15 +104,12 @@ class Up:
 
     def fleet(self, *arguments: str) -> str:
         """Return the output of a `vobjects fleet` command."""
-        return subprocess.run(
-            [
-                *(*VOBJECTS, 'fleet', *arguments),
-                f'--state-dir={self.directory}',
-            ],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
+        state = f'--state-dir={self.directory}'
+        completed = fork_server.run(
+            [*VOBJECTS, 'fleet', *arguments, state], dict(os.environ), TIMEOUT
+        )
+        assert completed.returncode == 0, completed.stderr
+        return completed.stdout
 
     def engines(self) -> list[dict[str, object]]:
         """Return the engines in the fleet."""
@@ -212,7 +210,7 @@ def test_up_when_ready_then_serves_and_keeps_its_state_private(
     directory = service.directory
     assert service.get('/') == 300
     assert service.get('/v1/clusters') == 200
-    assert len(service.engines()) == 2
+    wait_for('both engines are alive', lambda: len(service.engines()) == 2)
     for path in directory.rglob('*'):
         assert path.stat().st_mode & 0o077 == 0, path
     assert directory.stat().st_mode & 0o777 == 0o700
@@ -281,36 +279,34 @@ def test_fleet_commands_when_service_runs_then_describe_it(
     assert 'held' not in service.fleet('finalize')
 
 
-@pytest.mark.parametrize(
-    'number',
-    [
-        signal.SIGTERM,
-        signal.SIGINT,
-        pytest.param(signal.SIGHUP, marks=pytest.mark.long),
-    ],
-)
-def test_up_when_signalled_then_ends_with_0_and_leaves_no_process(
-    start: Start, directory: pathlib.Path, number: int
-) -> None:
-    up = start('--workers=2').wait_until_ready()
+def assert_stops(up: Up, number: int) -> None:
+    """Send a signal; it must end with 0, and leave no process or socket."""
     processes = descendants(up.process.pid)
-    assert len(processes) >= 6  # a subreaper and a process for each child
+    assert len(processes) >= 4  # a subreaper and a process for each child
     assert up.stop(number) == 0
     assert alive(processes) == []
-    assert up.lines[-2:] == ['stopping', 'stopped']
-    assert not any(path.is_socket() for path in directory.rglob('*'))
+    assert 'stopping' in up.lines
+    assert up.lines[-1] == 'stopped'
+    assert not any(path.is_socket() for path in up.directory.rglob('*'))
+
+
+@pytest.mark.long
+def test_up_when_its_terminal_closes_then_stops(start: Start) -> None:
+    up = start('--engines=1', '--workers=2').wait_until_ready()
+    assert_stops(up, signal.SIGHUP)
 
 
 def test_up_when_killed_then_all_below_it_end_and_it_starts_again(
     start: Start,
 ) -> None:
-    up = start('--workers=2').wait_until_ready()
+    up = start('--engines=1', '--workers=2').wait_until_ready()
     processes = descendants(up.process.pid)
     up.process.kill()
     up.stop()
     wait_for('all processes have ended', lambda: not alive(processes))
-    again = start().wait_until_ready()
+    again = start('--engines=1', '--workers=2').wait_until_ready()
     assert again.get('/v1/clusters') == 200
+    assert_stops(again, signal.SIGTERM)
 
 
 @pytest.mark.parametrize('name', ['api', 'engine'])
@@ -340,7 +336,7 @@ def test_up_when_logs_are_requested_then_prints_them_with_names(
     up = start('--engines=1', '--logs').wait_until_ready()
     assert up.get('/v1/clusters') == 200
     up.wait_for(r'(?m)^api +\| .*GET /v1/clusters')
-    assert up.stop() == 0
+    assert_stops(up, signal.SIGINT)
     assert re.search(r'(?m)^engine-1 +\| ', up.text)
 
 

@@ -13,6 +13,7 @@ from concurrent import futures
 import pytest
 import requests
 
+from tests.functional import fork_server
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.rest import HEADER
@@ -49,15 +50,7 @@ def get(
 
 
 def run(service: Deployment, *command: str) -> Completed:
-    return subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        env=service.group.environment(),
-        check=False,
-    )
+    return fork_server.run(command, service.group.environment(), TIMEOUT)
 
 
 def who_uses(service: Deployment, version: str) -> dict[str, int]:

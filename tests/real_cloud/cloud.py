@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import time
 
+from tests import machine_speed
 from tests.real_cloud import (
     configuration,
     environment,
@@ -24,7 +25,7 @@ from tests.real_cloud.processes import Processes, log_end
 from tests.real_cloud.settings import PASSWORD, REGION, Settings
 
 #: Seconds within which the compute hosts must be up.
-HOSTS_TIMEOUT = 120.0
+HOSTS_TIMEOUT = 120.0 * machine_speed.scale()
 
 #: Schema commands that run at the same time.
 _PARALLEL = 2

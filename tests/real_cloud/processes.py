@@ -14,11 +14,12 @@ import time
 import psutil
 import requests
 
+from tests import machine_speed
 from tests.real_cloud import services
 from tests.real_cloud.settings import Settings
 
 #: Seconds within which a process must be ready.
-READY_TIMEOUT = 180.0
+READY_TIMEOUT = 180.0 * machine_speed.scale()
 
 #: Seconds that a process has to stop by itself.
 STOP_TIMEOUT = 20.0

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
+from tests import machine_speed
 from tests.functional.rest import unique
 from tests.real_cloud import environment, plugins
 from tests.real_cloud.cloud import Cloud
 
 #: Seconds for a script to load a service and to call it.
-TIMEOUT = 300
+TIMEOUT = 300 * machine_speed.scale()
 
 
 @pytest.fixture(scope='module', params=['rabbit', 'pyamqp'])

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import functools
-import importlib.metadata
 import pathlib
-import sys
 from collections.abc import Iterator
-from typing import Any
 from unittest import mock
 
 import pytest
 from futurist import _thread
+
+from tests import entry_points
 
 HERE = pathlib.Path(__file__).parent
 
@@ -69,18 +67,6 @@ def _idle_threads_stop_at_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope='session')
 def _entry_points_are_read_once() -> Iterator[None]:
-    """Read the metadata of all packages once for each path, not each command.
-
-    Hundreds of tests run commands in this process, and each reads them twice.
-    """
-    read = importlib.metadata.entry_points
-
-    @functools.cache
-    def read_all(path: tuple[str, ...]) -> Any:
-        return read()
-
-    def entry_points(**parameters: str) -> Any:
-        return read_all(tuple(sys.path)).select(**parameters)
-
-    with mock.patch.object(importlib.metadata, 'entry_points', entry_points):
+    """Read them once; hundreds of tests run commands in this process."""
+    with entry_points.read_once():
         yield

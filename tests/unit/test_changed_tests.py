@@ -54,3 +54,10 @@ def test_module_does_not_select_unrelated_tests(script):
     tests = script.tests_of(['vobjects/rpc/expiry.py'])
 
     assert not [test for test in tests if '/rpc/' not in test]
+
+
+def test_module_that_many_import_selects_its_direct_importers(script):
+    few = script.tests_of(['vobjects/exceptions.py'])
+
+    assert 'tests/unit/engine/db/test_database.py' in few
+    assert len(few) < 100

@@ -25,6 +25,7 @@ OF_SERVICE = (
     'tests.unit.transports',
     'tests.unit.vobjects.clustering',
     'vobjects.clustering',
+    'vobjects_releases',
 )
 
 

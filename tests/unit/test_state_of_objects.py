@@ -67,8 +67,8 @@ def test_page_when_a_finding_is_confirmed_quotes_code_and_command() -> None:
     assert "2.0.0 shop/order.py:2: VERSION = '1.1'" in text
     assert "2.0.0 shop: no line has 'obj_make_compatible'" in text
     assert (
-        '$ vobjects matrix --old shop-1.0.0 --new shop-2.0.0'
-        ' --import shop.objects' in text
+        '$ vobjects transfers shop-1.0.0 shop-2.0.0 --import shop.objects'
+        in text
     )
 
 

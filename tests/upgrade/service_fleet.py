@@ -15,6 +15,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 
+from tests import machine_speed
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import Process, free_port, wait_for
 from tests.functional.rest import NEWEST, RestClient
@@ -39,7 +40,7 @@ REAL = 'real'
 PYAMQP = 'pyamqp'
 
 #: [fleet] heartbeat_interval in seconds.
-HEARTBEAT = 3.0
+HEARTBEAT = 3.0 * machine_speed.scale()
 
 #: Minimum and maximum seconds to suspend an engine: shorter than a lease,
 #: because the engine may hold the only write lock of an SQLite file.

@@ -50,7 +50,7 @@ def archive(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
 
 
-def _emulate(fleet: Deployment, release: str) -> Process:
+def emulate(fleet: Deployment, release: str) -> Process:
     """Start an engine that emulates a release, and wait until it is up."""
     before = fleet.engine_ids()
     process = fleet.group.start(
@@ -58,11 +58,16 @@ def _emulate(fleet: Deployment, release: str) -> Process:
         *fleet.command('engine', f'--emulate={release}'),
         stop_order=1,
     )
-    wait_for(f'{release} is up', lambda: fleet.engine_ids() - before)
+
+    def is_up() -> set[str]:
+        fleet.group.assert_alive()
+        return fleet.engine_ids() - before
+
+    wait_for(f'{release} is up', is_up)
     return process
 
 
-def _stop(fleet: Deployment, process: Process) -> None:
+def stop(fleet: Deployment, process: Process) -> None:
     """Stop a process gracefully."""
     assert process.stop() == 0
     fleet.group.remove(process)
@@ -74,7 +79,7 @@ def test_engines_of_two_releases_leave_one_after_the_other(
 ) -> None:
     with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
         fleet.start_engine('new')
-        old = [_emulate(fleet, release) for release in HYPOTHETICAL]
+        old = [emulate(fleet, release) for release in HYPOTHETICAL]
         api = fleet.start_api()
         listed = {m['release'] for m in fleet.fleet_list()['members']}
         assert listed > HYPOTHETICAL.keys()
@@ -88,8 +93,8 @@ def test_engines_of_two_releases_leave_one_after_the_other(
                 cluster = at.create_cluster(at.create_profile(), 2)
                 at.wait_for_success(at.delete(f'/v1/clusters/{cluster}'))
                 if old:
-                    _stop(fleet, old.pop(0))
-        _stop(fleet, api)
+                    stop(fleet, old.pop(0))
+        stop(fleet, api)
         release, limit = next(iter(HYPOTHETICAL.items()))
         fleet.group.start(
             'old-api', *fleet.command('api', f'--emulate={release}')
@@ -107,13 +112,13 @@ def test_every_microversion_beside_an_engine_of_a_release(
     """New engine, old engine, then an old API, at every microversion."""
     with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
         fleet.start_engine('new')
-        _emulate(fleet, release)
+        emulate(fleet, release)
         api = fleet.start_api()
         listed = {m['release'] for m in fleet.fleet_list()['members']}
         assert release in listed
         for name in ('new', 'old'):
             if name == 'old':
-                _stop(fleet, api)
+                stop(fleet, api)
                 fleet.group.start(
                     'old-api', *fleet.command('api', f'--emulate={release}')
                 )

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An upgrade from an older revision of this repository."""
+"""An upgrade from the previous release, or from the oldest revision."""
 
 from __future__ import annotations
 
 import pathlib
+import subprocess
 
 import pytest
 
@@ -24,7 +25,8 @@ STEPS = (
     upgrade.Step('move', 'engine-1', service_fleet.REAL, number=5),
 )
 
-#: The oldest revision whose processes and databases may be upgraded.
+#: The oldest revision whose processes and databases may be upgraded: what a
+#: release is upgraded from while no tag is older.
 BASELINE = '625d944cef7d4437a01ed77d5d3ba0d184e387fa'
 
 #: Start an old API while only new engines live, and an old engine while only
@@ -39,15 +41,36 @@ STARTS = (
 )
 
 
+def git(*arguments: str) -> list[str]:
+    """Return the lines that git prints, or none if it fails."""
+    found = subprocess.run(
+        ['git', '-C', ROOT, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return found.stdout.split() if found.returncode == 0 else []
+
+
+def previous_release() -> str:
+    """Return the newest tag before this commit; without one, the baseline."""
+    tags = git('describe', '--abbrev=0', '--match=v[0-9]*', '--tags', 'HEAD^')
+    return tags[0] if tags else BASELINE
+
+
 @pytest.fixture(scope='module')
-def baseline() -> revisions.Environment:
-    """The environment of the baseline.
+def previous() -> revisions.Environment:
+    """The environment of the previous release.
 
     Skips the test without the full history, or fails it in CI.
     """
+    release = previous_release()
+    transports = git('ls-tree', '--name-only', release, 'transports/')
     try:
         return revisions.environment(
-            ROOT, BASELINE, projects=('.', 'distributions/clustering')
+            ROOT,
+            release,
+            projects=('.', *transports, 'distributions/clustering'),
         )
     except revisions.RevisionError as error:
         requirements.missing(str(error))
@@ -66,13 +89,13 @@ def baseline() -> revisions.Environment:
     ],
 )
 def test_upgrade_from_real_old_code_under_load(
-    baseline: revisions.Environment,
+    previous: revisions.Environment,
     tmp_path: pathlib.Path,
     platform: Platform,
 ) -> None:
     terms = service_fleet.terms(service_fleet.REAL)
     plan = upgrade.Plan(0, len(STEPS), terms, STEPS)
-    opens = service_fleet.opener(platform, tmp_path, baseline)
+    opens = service_fleet.opener(platform, tmp_path, previous)
 
     report = upgrade.run(plan, opens)
 
@@ -81,12 +104,12 @@ def test_upgrade_from_real_old_code_under_load(
 
 @pytest.mark.long
 def test_old_process_starts_among_new_processes_only(
-    baseline: revisions.Environment, tmp_path: pathlib.Path
+    previous: revisions.Environment, tmp_path: pathlib.Path
 ) -> None:
     terms = service_fleet.terms(service_fleet.REAL)
     plan = upgrade.Plan(0, len(STARTS), terms, STARTS)
     platform = Platform('embedded', 'sqlite')
-    opens = service_fleet.opener(platform, tmp_path, baseline)
+    opens = service_fleet.opener(platform, tmp_path, previous)
 
     report = upgrade.run(plan, opens)
 

@@ -10,6 +10,7 @@ import pytest
 import requests
 
 from tests.functional.deployments import Deployment, Platform, deployed
+from tests.functional.processes import TIMEOUT
 from tests.functional.rest import NEWEST, RestClient
 from tests.upgrade import mixed_fleet
 from vobjects.microversions import client, presets
@@ -66,7 +67,7 @@ def check_all(rest: RestClient, served: str, because: str) -> None:
             assert because in item['detail'], item
 
 
-def test_refusals_name_the_version_and_the_engine_that_withholds_it(
+def test_refusals_name_the_version_and_the_release_that_withholds_it(
     fleet: Deployment,
 ) -> None:
     known = ['1.3', ('1.5', '1.9')]
@@ -80,10 +81,10 @@ def test_refusals_name_the_version_and_the_engine_that_withholds_it(
             fleet, 'old', mixed_fleet.old_manifest(fleet)
         )
         mixed_fleet.wait_for_maximum(rest, '1.7')
-        check_all(rest, '1.7', old.id[:8])
+        check_all(rest, '1.7', 'but a server (release ')
         agreed = client.for_requests(session, fleet.url, 'clustering', known)
         assert str(agreed) == '1.7'
-        response = session.get(f'{fleet.url}/v1/clusters', timeout=60)
+        response = session.get(f'{fleet.url}/v1/clusters', timeout=TIMEOUT)
         assert response.status_code == 200
         assert client.served_version(response.headers, 'clustering') == agreed
 

@@ -14,13 +14,16 @@ import time
 from typing import Any
 
 import vobjects.objects  # noqa: F401 - has oslo.service choose threads
-from api import app, serving, wsgi
+from api import app, asgi, serving, wsgi
 from api import conf as api_conf
 from tests.unit.api import fake_engine
 from vobjects.clustering import resources
 from vobjects.clustering.requests import clusters, services
 
 SLOW = 1.0
+
+#: Printed when that begins.
+HANDLING = 'handling a slow request'
 
 
 class Engine(fake_engine.FakeEngine):
@@ -36,6 +39,7 @@ class Engine(fake_engine.FakeEngine):
             isinstance(request, clusters.ClusterGetRequest)
             and request.identity == 'slow'
         ):
+            print(HANDLING, flush=True)  # noqa: T201
             time.sleep(SLOW)
         if isinstance(
             request, clusters.ClusterGetRequest
@@ -51,8 +55,13 @@ class Engine(fake_engine.FakeEngine):
         return super().call(*arguments)
 
 
+#: Few, because a busy machine needs milliseconds for each part.
+FREE_PARTS = 200
+
+
 def load() -> Any:
     """Return the application of a worker process."""
+    asgi.FREE_PARTS = FREE_PARTS
     serving.install_worker_signals()
     return app.build(wsgi.configuration(), Engine(), fake_engine.FakeFleet())
 

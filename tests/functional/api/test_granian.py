@@ -25,7 +25,8 @@ from typing import Any
 import psutil
 import pytest
 
-from api import asgi, cli, conf, serving
+from api import cli, conf, serving
+from tests import machine_speed
 from tests.functional.api import served
 from tests.functional.processes import free_port, is_alive, wait_for
 from tests.functional.rest import unique
@@ -33,7 +34,7 @@ from tests.unit.api import client, conftest
 from vobjects import exceptions
 
 ROOT = pathlib.Path(__file__).parents[3]
-TIMEOUT = 120.0
+TIMEOUT = 120.0 * machine_speed.scale()
 
 #: Seconds; others are answered before these are over.
 BODY_TIMEOUT = 10
@@ -59,7 +60,8 @@ class Server:
             f'header_timeout = {HEADER_TIMEOUT}\n'
             'response_timeout = 2\n'
         )
-        with (home / 'log').open('wb') as output:
+        self.log = home / 'log'
+        with self.log.open('wb') as output:
             self.process = subprocess.Popen(
                 [
                     sys.executable,
@@ -369,7 +371,7 @@ def test_body_when_chunked_and_cut_off_is_not_processed(
         ),
         (
             b'Transfer-Encoding: chunked\r\n',
-            chunks(*[b' '] * (asgi.MAX_PARTS + 1)),
+            chunks(*[b' '] * (served.FREE_PARTS + 50)),
             400,
             'parts',
         ),
@@ -535,7 +537,7 @@ def test_server_when_terminated_finishes_requests_and_leaves_nothing(
         )
     )
     slow.start()
-    time.sleep(served.SLOW / 3)
+    until(lambda: served.HANDLING in own_server.log.read_text())
     own_server.process.send_signal(signal.SIGTERM)
     assert own_server.process.wait(TIMEOUT) == 0
     slow.join()

@@ -21,6 +21,7 @@ from typing import Any
 import oslo_messaging
 from oslo_config import cfg
 
+from tests.functional.processes import TIMEOUT
 from vobjects.rpc import transport
 
 EXCHANGE = 'tests'
@@ -106,7 +107,7 @@ def serve(url: str, name: str) -> None:
 
 def call(url: str, log: str, count: int) -> None:
     """Call from four threads, and print the completed items."""
-    client = make_client(make_transport(url), timeout=240)
+    client = make_client(make_transport(url), timeout=TIMEOUT)
 
     def run(thread: int) -> None:
         for turn in range(count):
@@ -121,9 +122,14 @@ def call(url: str, log: str, count: int) -> None:
         thread.join()
 
 
-if __name__ == '__main__':
+def main() -> int:
     logging.basicConfig()
     if sys.argv[3:]:
         call(sys.argv[1], sys.argv[2], int(sys.argv[4]))
     else:
         serve(sys.argv[1], sys.argv[2])
+    return 0
+
+
+if __name__ == '__main__':
+    main()

@@ -3,18 +3,53 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent import futures
 from typing import Any
 
+from tests.functional import fork_server
 from tests.functional.processes import TIMEOUT
 from tests.functional.transports import serve
 
 ROOT = pathlib.Path(__file__).parents[3]
+
+
+class Process:
+    """A server or a client in a fork.
+
+    It has methods of :class:`tests.functional.fork_server.ForkedProcess`.
+
+    :ivar stdin: a server stops when it is closed
+    :ivar stdout: what it prints
+    """
+
+    def __init__(self, *arguments: str) -> None:
+        input_end, writing = os.pipe()
+        reading, output_end = os.pipe()
+        self.stdin = os.fdopen(writing, 'w')
+        self.stdout = os.fdopen(reading)
+        fork = fork_server.server_with(serve.__name__).start(
+            serve.__name__,
+            arguments,
+            dict(os.environ),
+            [input_end, output_end, 2],
+        )
+        os.close(input_end)
+        os.close(output_end)
+        self.pid, self.wait = fork.pid, fork.wait
+        self.send_signal = fork.send_signal
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+        self.wait()
+
+    def close(self) -> None:
+        self.kill()
+        self.stdin.close()
+        self.stdout.close()
 
 
 class Processes:
@@ -27,23 +62,16 @@ class Processes:
     def __init__(self, url: str, root: pathlib.Path) -> None:
         self.url = url
         self.root = root
-        self._running: list[subprocess.Popen[str]] = []
+        self._running: list[Process] = []
         self._transports: list[Any] = []
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, '-m', serve.__name__, self.url, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
+    def start(self, *arguments: str) -> Process:
+        process = Process(self.url, *arguments)
         self._running.append(process)
         return process
 
-    def server(self, name: str) -> subprocess.Popen[str]:
+    def server(self, name: str) -> Process:
         process = self.start(name)
-        assert process.stdout is not None
         assert process.stdout.readline() == 'ready\n'
         return process
 
@@ -62,16 +90,7 @@ class Processes:
     def close(self) -> None:
         self.end_clients()
         for process in self._running:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                assert pipe is not None
-                pipe.close()
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+            process.close()
 
 
 def in_background(

@@ -37,6 +37,9 @@ class Backend:
     def server_count(self) -> int:
         return self.fleet.server_count()
 
+    def known_server_count(self) -> int:
+        return self.fleet.known_server_count()
+
     def fleet_data(self) -> Any:
         return self.fleet.fleet_data()
 

@@ -52,6 +52,9 @@ class FakeFleet:
             raise exceptions.NoLivePeer('the database db7:3306 is away')
         return self.live_engines
 
+    def known_server_count(self) -> int:
+        return 0 if self.max_version is None else self.live_engines
+
     def maximum(self) -> Maximum:
         if self.earlier:
             return self.earlier.pop(0)
@@ -126,6 +129,12 @@ class FakeEngine:
             nodes={},
             actions={'READY': 2},
             queue_age=1.5,
+        )
+
+    @_handle.register
+    def _(self, request: services.RollbackVerdictRequest) -> Any:
+        return resources.RollbackVerdict(
+            release='0.1.0', can_roll_back=False, reasons=['because']
         )
 
     @_handle.register

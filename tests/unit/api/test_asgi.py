@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api import asgi, errors
+from api import asgi
 from vobjects.microversions import errors as input_errors
 
 PART = b'x' * (asgi.EAGER_BYTES // 2)
@@ -56,6 +56,7 @@ def scope(*headers: tuple[bytes, bytes], **changes: Any) -> asgi.Scope:
         'http_version': '1.1',
         'method': 'POST',
         'scheme': 'http',
+        'path': '/café/',
         'raw_path': b'/caf%C3%A9%2F',
         'query_string': b'a=%20b',
         'server': ('127.0.0.1', '8777'),
@@ -70,7 +71,7 @@ def gateway(app: Any, **limits: Any) -> asgi.Gateway:
         app,
         **{
             'threads': 1,
-            'body_timeout': 0.2,
+            'body_timeout': 60.0,
             'max_body_size': 1 << 20,
             'response_timeout': 5.0,
             'max_waiting_bytes': 1 << 20,
@@ -98,8 +99,14 @@ def read(environ: Any, start_response: Any) -> list[bytes]:
     return [content]
 
 
-def run(app: Any, client: Client, *headers: tuple[bytes, bytes]) -> None:
-    asyncio.run(gateway(app)(scope(*headers), client.receive, client.send))
+def run(
+    app: Any,
+    client: Client,
+    *headers: tuple[bytes, bytes],
+    **limits: Any,
+) -> None:
+    served = gateway(app, **limits)
+    asyncio.run(served(scope(*headers), client.receive, client.send))
 
 
 def test_body_when_authentication_fails_is_received_only_in_part(
@@ -127,13 +134,29 @@ def test_body_when_in_parts_arrives_whole(length: bytes) -> None:
     assert client.content == PART * 10
 
 
+@pytest.mark.parametrize(
+    ('part_bytes', 'status'),
+    [
+        (1, input_errors.MalformedBody.status),
+        (asgi.PART_BYTES // 2, input_errors.MalformedBody.status),
+        (asgi.PART_BYTES, 200),
+    ],
+)
+def test_body_when_in_many_parts_needs_larger_ones(
+    part_bytes: int, status: int
+) -> None:
+    client = Client([b' ' * part_bytes] * asgi.FREE_PARTS * 3, ends=True)
+    run(read, client, CHUNKED)
+    assert client.status == status
+
+
 @pytest.mark.parametrize('parts', [[b'{}'], [PART] * 3])
 def test_body_when_it_does_not_end_times_out(
     parts: list[bytes | None],
 ) -> None:
     client = Client(parts, ends=False)
-    run(read, client, CHUNKED)
-    assert client.status == errors.BodyTimeout.status
+    run(read, client, CHUNKED, body_timeout=0.2)
+    assert client.status == input_errors.BodyTimeout.status
     assert (b'connection', b'close') in client.messages[0]['headers']
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from api import authentication, dispatcher, handler, policy, routes
+from api import authentication, dispatcher, policy, routes
+from api.service import Service
 from tests.unit.api import conftest, fake_engine
 from tests.unit.vobjects.microversions import samples, wsgi
 from vobjects.microversions import presets
@@ -35,7 +36,7 @@ YOUNG = dataclasses.replace(
 @pytest.fixture(scope='module')
 def app() -> Microversions:
     conf = conftest.make_conf()
-    service = handler.Service(
+    service = Service(
         versions=presets.SENLIN,
         client=fake_engine.FakeEngine(),
         maximum=presets.SENLIN.limit,
@@ -107,7 +108,7 @@ def test_action_when_unknown_lists_those_of_the_version(
 
 
 def test_token_when_the_engine_acts_later_is_forwarded() -> None:
-    forwarding = [route for route in routes.ROUTES if route.forward_token]
+    forwarding = [route for route in routes.ROUTES if route.forwards_token]
     assert not [route.path for route in forwarding if route.method == 'GET']
     assert not [route.path for route in forwarding if route.public]
     methods = {(route.method, route.path) for route in forwarding}

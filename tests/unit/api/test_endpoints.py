@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import importlib.metadata
 from typing import Any
 
 import pytest
@@ -192,7 +193,7 @@ def test_build_info_when_shown_has_both_sides(
     response = api('GET', '/v1/build-info', version=version)
     assert response.status == 200
     assert response.json['build_info'] == {
-        'api': {'revision': '0.1.0'},
+        'api': {'revision': importlib.metadata.version('vobjects')},
         'engine': {'revision': '0.1.0'},
     }
 

@@ -9,10 +9,10 @@ from http import HTTPStatus
 import oslo_messaging
 import pytest
 
-from api import middleware
 from tests.unit.api import client, fake_engine
 from vobjects import exceptions
 from vobjects.clustering import errors
+from vobjects.microversions import error_log
 from vobjects.versions import Maximum, Version
 
 CLUSTER = {'cluster': {'name': 'c', 'profile_id': 'p', 'config': {'a': 1}}}
@@ -227,7 +227,7 @@ def test_outage_is_logged_once_until_it_has_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr(middleware.time, 'monotonic', lambda: now)
+    monkeypatch.setattr(error_log.time, 'monotonic', lambda: now)
 
     def warnings(text: str) -> int:
         engine.error = exceptions.Unreachable(text)
@@ -237,10 +237,10 @@ def test_outage_is_logged_once_until_it_has_ended(
         return len([r for r in caplog.records if r.levelname == 'WARNING'])
 
     assert warnings('the disk is full') == 1
-    now += middleware.OUTAGE_END - 1
+    now += error_log.OUTAGE_END - 1
     assert warnings('the disk is full') == 0
     assert warnings('the database is away') == 1
-    now += middleware.OUTAGE_END - 1
+    now += error_log.OUTAGE_END - 1
     assert warnings('the disk is full') == 0
-    now += middleware.OUTAGE_END
+    now += error_log.OUTAGE_END
     assert warnings('the disk is full') == 1

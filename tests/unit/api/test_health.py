@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from oslo_config import cfg
 
-from api import app, errors, health
+from api import app, health
 from api import conf as api_conf
 from tests.unit.api import client, fake_engine
 from tests.unit.api.conftest import make_conf
+from vobjects.microversions import application_errors
 
 Check = Callable[..., tuple[int, str]]
 
@@ -80,7 +81,9 @@ def test_check_when_no_engine_is_live_has_retry_after(
     assert 'retry-after' not in client.call(app_, method, health.PATH).headers
     fleet.live_engines = 0
     response = client.call(app_, method, health.PATH)
-    assert response.headers['retry-after'] == str(errors.RETRY_AFTER)
+    assert response.headers['retry-after'] == str(
+        application_errors.RetryLater.SECONDS
+    )
 
 
 def test_check_when_detailed_shows_the_reason(

@@ -12,7 +12,6 @@ import pytest
 
 from api import app, conf, metrics
 from tests.unit.api import client, conftest, fake_engine
-from vobjects import exceptions
 from vobjects.clustering import history
 
 LOCAL = {'REMOTE_ADDR': '127.0.0.1'}
@@ -85,13 +84,12 @@ def test_path_without_a_route_is_no_label(
     assert '/none' not in text
 
 
-def test_maximum_when_no_engine_is_live_is_minus_one(
+def test_maximum_when_the_last_engine_has_left_is_minus_one(
     make_service: Callable[..., Service], fleet: fake_engine.FakeFleet
 ) -> None:
-    def maximum() -> Any:
-        raise exceptions.NoLivePeer('none')
-
-    fleet.maximum = maximum
+    fleet.live_engines = 0
+    # It remains known without an engine.
+    assert fleet.maximum().version == history.MAXIMUM
     status, text = make_service().metrics()
 
     assert status == 200

@@ -150,6 +150,29 @@ def test_version_when_retired_has_headers_in_all_responses(
     assert 'sunset' not in api('GET', '/').headers
 
 
+@pytest.mark.parametrize(
+    ('path', 'version', 'status', 'code'),
+    [
+        ('/v1/clusters', '9.9', 406, 'microversion-unsupported'),
+        ('/v1/no-such-path', '1.0', 404, 'path-not-found'),
+    ],
+)
+def test_documentation_url_when_configured_is_linked_from_errors(
+    make_api: Callable[..., client.ApiClient],
+    path: str,
+    version: str,
+    status: int,
+    code: str,
+) -> None:
+    api = make_api(documentation_url='https://docs.example.org/vobjects/')
+    rejected = api('GET', path, version=version)
+    assert rejected.status == status
+    assert rejected.json['errors'][0]['links'][0] == {
+        'rel': 'help',
+        'href': f'https://docs.example.org/vobjects/errors/{code}.html',
+    }
+
+
 def test_history_url_when_configured_is_linked(
     make_api: Callable[..., client.ApiClient],
 ) -> None:

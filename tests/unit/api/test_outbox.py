@@ -65,6 +65,41 @@ def test_body_when_not_read_is_cut_off(
     assert '192.0.2.1 does not read it' in caplog.text
 
 
+class Loop(asyncio.SelectorEventLoop):
+    """An event loop whose clock a test sets.
+
+    :ivar now: the time, in seconds
+    """
+
+    now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize(
+    ('seconds_per_part', 'is_complete'), [(0.9, True), (1.1, False)]
+)
+def test_body_when_read_slowly_arrives_while_each_part_is_in_time(
+    seconds_per_part: float, is_complete: bool
+) -> None:
+    client = Client()
+    loop = Loop()
+
+    async def send(message: Any) -> None:
+        loop.now += seconds_per_part * TIMEOUT
+        await asyncio.sleep(0)  # lets the loop notice the time
+        await client.send(message)
+
+    async def send_body() -> None:
+        box = outbox.Outbox(9 * PART, TIMEOUT)
+        await box.send(send, b'a' * 9 * PART, 'client')
+
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(send_body())
+    assert client.is_complete == is_complete
+
+
 @pytest.mark.parametrize(
     ('limit', 'cut_off'),
     [

@@ -186,10 +186,14 @@ def test_rules_when_the_file_is_damaged_stay_in_force(
     damage(file)
     assert not allows()
     assert not allows()
-    messages = [
-        record for record in caplog.records if record.name == policy.__name__
+    (message,) = [
+        record.getMessage()
+        for record in caplog.records
+        if record.name == policy.__name__
     ]
-    assert len(messages) == 1
+    assert message.startswith('Keeping the policy rules: ')
+    assert str(file) in message
+    assert '\n' not in message
 
     if file.is_dir():
         file.rmdir()

@@ -51,7 +51,7 @@ def test_script_when_loaded_imports_only_served_files(build: Any) -> None:
     assert len(scripts) > 5
     for script in scripts:
         content = request(application, script).content.decode()
-        for name in re.findall(r"from '\./([^']+)'", content):
+        for name in re.findall(r"(?:from |import\()'\./([^']+)'", content):
             assert f'/ui/{name}' in scripts
 
 
@@ -179,11 +179,25 @@ def test_summary_when_read_counts_resources(
     assert request(build(), '/ui/summary').status == 403
 
 
-def test_summary_when_an_engine_is_older_gives_the_reason(
-    build: Any, engine: fake_engine.FakeEngine
+def test_rollback_when_read_has_the_verdict_for_admins(
+    build: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    response = request(build(), '/ui/rollback')
+    assert json.loads(response.content) == {
+        'release': '0.1.0',
+        'can_roll_back': False,
+        'reasons': ['because'],
+    }
+    monkeypatch.setattr(authentication, 'ALL_ROLES', ('reader',))
+    assert request(build(), '/ui/rollback').status == 403
+
+
+@pytest.mark.parametrize('path', ['/ui/summary', '/ui/rollback'])
+def test_page_when_an_engine_is_older_gives_the_reason(
+    build: Any, engine: fake_engine.FakeEngine, path: str
 ) -> None:
     engine.error = exceptions.UnsupportedType('SummaryRequest')
-    content = json.loads(request(build(), '/ui/summary').content)
+    content = json.loads(request(build(), path).content)
     assert list(content) == ['reason']
 
 

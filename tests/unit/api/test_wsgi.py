@@ -12,6 +12,7 @@ from oslo_config import cfg
 from api import conf as api_conf
 from api import wsgi
 from vobjects import exceptions
+from vobjects.cli import main
 
 
 def test_configuration_when_files_are_named_reads_them_in_order(
@@ -53,6 +54,28 @@ def test_configuration_when_a_value_is_bad_is_an_error(
         wsgi.configuration([str(file)])
 
 
+@pytest.mark.parametrize(
+    'line',
+    [
+        '[DEFAULT]\nlog_file = policy.d/fifo',
+        '[oslo_policy]\npolicy_file = policy.d/fifo',
+        '[oslo_policy]\npolicy_dirs = policy.d',
+        '[api]\nauth_strategy = http_basic\n'
+        '[oslo_middleware]\nhttp_basic_auth_user_file = policy.d/fifo',
+    ],
+)
+def test_configuration_when_a_file_is_a_fifo_is_rejected(
+    tmp_path: pathlib.Path, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'policy.d').mkdir()
+    os.mkfifo(tmp_path / 'policy.d' / 'fifo')
+    file = tmp_path / 'vobjects.conf'
+    file.write_text(f'{line}\n')
+    with pytest.raises(exceptions.VobjectsError, match='a FIFO'):
+        wsgi.configuration([str(file)])
+
+
 def test_configuration_when_the_metrics_port_is_public_is_rejected(
     tmp_path: pathlib.Path,
 ) -> None:
@@ -81,6 +104,44 @@ def test_configuration_when_a_version_cannot_be_retired_is_rejected(
     )
     with pytest.raises(exceptions.VobjectsError, match=expected):
         wsgi.configuration([str(file)])
+
+
+@pytest.mark.parametrize(
+    ('level', 'expected'),
+    [
+        ('none', "clustering has no release 'none'"),
+        ('folder', 'Is a directory'),
+        ('text', 'text'),
+        ('list', 'list'),
+        ('version', "version: 'x' is not a version"),
+        ('fifo', 'there is no such file, and'),
+    ],
+)
+def test_upgrade_level_when_it_is_unknown_is_rejected_by_each_command(
+    tmp_path: pathlib.Path,
+    level: str,
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # The command sets it for its workers.
+    monkeypatch.setenv(api_conf.CONFIG_FILES, '')
+    (tmp_path / 'folder').mkdir()
+    os.mkfifo(tmp_path / 'fifo')
+    (tmp_path / 'text').write_text('{')
+    (tmp_path / 'list').write_text('[]')
+    (tmp_path / 'version').write_text('{"Cluster": "x"}')
+    file = tmp_path / 'vobjects.conf'
+    file.write_text(
+        f'[DEFAULT]\ntransport_url = embedded://{tmp_path}/rpc\n'
+        f'[upgrade_levels]\nengine = {level}\n'
+    )
+    for command in ('api', 'config check'):
+        code = main.main([*command.split(), f'--config-file={file}'])
+        text = ''.join(capsys.readouterr())
+        assert (command, code) == (command, 2)
+        assert expected in text
 
 
 def test_application_when_never_used_closes() -> None:

@@ -49,7 +49,7 @@ def _spin() -> None:
 def test_model_all_schedules_no_sender_exceeds_an_up_server(
     size: tuple[str, ...], tmp_path: pathlib.Path
 ) -> None:
-    assert _errors(tmp_path, SAFETY, *size) == 0
+    assert errors(tmp_path, SAFETY, *size) == 0
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_model_all_schedules_no_sender_exceeds_an_up_server(
 def test_model_all_fair_schedules_every_barrier_ends(
     size: tuple[str, ...], tmp_path: pathlib.Path
 ) -> None:
-    assert _errors(tmp_path, LIVENESS, *size) == 0
+    assert errors(tmp_path, LIVENESS, *size) == 0
 
 
 @pytest.mark.parametrize(
@@ -84,19 +84,20 @@ def test_model_all_fair_schedules_every_barrier_ends(
 def test_model_weaker_protocol_has_a_counterexample(
     variant: tuple[str, ...], tmp_path: pathlib.Path
 ) -> None:
-    assert _errors(tmp_path, SAFETY, *variant) == 1
+    assert errors(tmp_path, SAFETY, *variant) == 1
 
 
 def test_model_barrier_without_a_limit_has_an_endless_schedule(
     tmp_path: pathlib.Path,
 ) -> None:
-    assert _errors(tmp_path, LIVENESS, *SMALL, 'ENDLESS_BARRIER') == 1
+    assert errors(tmp_path, LIVENESS, *SMALL, 'ENDLESS_BARRIER') == 1
 
 
-def _errors(
+def errors(
     directory: pathlib.Path,
     search: tuple[tuple[str, ...], tuple[str, ...]],
     *macros: str,
+    model: pathlib.Path = MODEL,
 ) -> int:
     """Search all states, and return the number of counterexamples, 0 or 1.
 
@@ -114,7 +115,7 @@ def _errors(
             text=True,
         ).stdout
 
-    run('spin', '-a', *(f'-D{macro}' for macro in macros), str(MODEL))
+    run('spin', '-a', *(f'-D{macro}' for macro in macros), str(model))
     run('gcc', '-O2', '-w', '-DCOLLAPSE', *compile_options, 'pan.c', '-o', 'p')
     report = run('./p', f'-m{DEPTH}', *options)
     assert 'search depth too small' not in report, report

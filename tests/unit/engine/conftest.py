@@ -6,7 +6,8 @@ from __future__ import annotations
 import contextlib
 import pathlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import sqlalchemy
@@ -17,6 +18,11 @@ from engine import conf as engine_conf
 from engine.db import database, migrations, models
 from tests import databases
 from tests.unit.engine import engine_harness
+
+#: See :func:`prepare`.
+Prepare = Callable[
+    [engine_harness.Harness, Callable[[engine_harness.Harness], Any]], Any
+]
 
 #: Tables with rows that a migration inserts.
 MIGRATED_TABLES = (
@@ -101,6 +107,31 @@ def restore(target: database.Database, snapshot: sqlite3.Connection) -> None:
     """Replace the rows of an SQLite database with those of a snapshot."""
     with contextlib.closing(_open_file(target)) as connection:
         snapshot.backup(connection)
+
+
+@pytest.fixture(scope='module')
+def prepare() -> Iterator[Prepare]:
+    """Return a function that calls another once, and restores what it wrote.
+
+    What that function returns must not depend on a session or an engine.
+    """
+    prepared: dict[Callable[..., Any], tuple[Any, sqlite3.Connection]] = {}
+
+    def prepare(
+        harness: engine_harness.Harness,
+        write: Callable[[engine_harness.Harness], Any],
+    ) -> Any:
+        if write in prepared:
+            result, snapshot = prepared[write]
+            restore(harness.database, snapshot)
+        else:
+            result = write(harness)
+            prepared[write] = result, snapshot_of(harness.database)
+        return result
+
+    yield prepare
+    for _, snapshot in prepared.values():
+        snapshot.close()
 
 
 def _open_file(target: database.Database) -> sqlite3.Connection:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from oslo_config import cfg
@@ -47,10 +48,24 @@ def make_conf(**options: Any) -> cfg.ConfigOpts:
     )
 
 
+@functools.cache
+def _shared() -> tuple[conftest.Backend, client.ApiClient]:
+    backend: Any = conftest.Backend()
+    return backend, client.ApiClient(app.build(make_conf(), backend, backend))
+
+
 def connect(
     target: EngineClient, conf: cfg.ConfigOpts | None = None
 ) -> client.ApiClient:
-    """Return a client of an API in front of an engine."""
+    """Return a client of an API in front of an engine.
+
+    Without a configuration, the API is that of earlier calls, because building
+    it takes longer than most tests. It calls the engine of the last one.
+    """
     fleet: Any = fake_engine.FakeFleet()
     engine: Any = target
-    return client.ApiClient(app.build(conf or make_conf(), engine, fleet))
+    if conf is not None:
+        return client.ApiClient(app.build(conf, engine, fleet))
+    backend, shared = _shared()
+    backend.engine, backend.fleet = engine, fleet
+    return shared

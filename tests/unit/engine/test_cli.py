@@ -4,6 +4,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import os
 import pathlib
 import signal
 import subprocess
@@ -107,6 +108,18 @@ def test_configuration_that_is_a_directory_is_bad_input(
     (line,) = capsys.readouterr().err.splitlines()
     assert f'{home} is a directory' in line
     assert '--config-file' in line
+
+
+@pytest.mark.parametrize('command', ['db check', 'db sync', 'engine'])
+def test_log_that_is_a_fifo_is_bad_input(
+    home: pathlib.Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(home / 'log')
+    file = home / 'fifo.conf'
+    file.write_text(f'[DEFAULT]\nlog_file = {home / "log"}\n')
+    assert main.main([*command.split(), f'--config-file={file}']) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f'log_file = {home / "log"} must be a file, not a FIFO' in line
 
 
 def test_engine_without_a_setting_names_it_and_the_file(
@@ -242,7 +255,7 @@ def test_engine_of_an_older_age_keeps_the_database_from_being_contracted(
             'engine',
             f'--config-file={config}',
             f'--manifest={older}',
-            '--release=0.0.9',
+            '--release=0.0.0a1',
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -252,7 +265,7 @@ def test_engine_of_an_older_age_keeps_the_database_from_being_contracted(
         for line in engine.stdout:
             if 'serves' in line:
                 break
-        with pytest.raises(schema_phase.OlderEnginesError, match=r'0\.0\.9'):
+        with pytest.raises(schema_phase.OlderEnginesError, match=r'0\.0\.0a1'):
             schema_phase.contract(target, conf, newer)
         engine.send_signal(signal.SIGTERM)
         rest = engine.stdout.read()

@@ -49,7 +49,8 @@ def with_hostile_parts(schema: spec_schema.Schema) -> Iterator[dict[str, Any]]:
     for name, prop in schema.items():
         for value in HOSTILE:
             yield {name: value}
-            yield {name: [value]}
+            if prop.items is not None:
+                yield {name: [value]}
         for inner in with_hostile_parts(prop.keys or {}):
             yield {name: inner}
         if prop.items is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files for Docker and Kubernetes, as their own tools read them."""
+"""The files for Docker, as their own tools read them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
 from keystoneauth1 import loading
 from keystonemiddleware import auth_token
 from oslo_config import cfg
+from oslo_messaging import opts as messaging_opts
 
 from api import conf as api_conf
 from engine import cli
 from tests import requirements
+from tests.unit.etc import helm
 
 ETC = pathlib.Path(__file__).parents[3] / 'etc'
-KUBERNETES = ETC / 'kubernetes'
 DOCKER = ETC / 'docker'
 COMPOSE = DOCKER / 'compose.yaml'
 KEYSTONE = DOCKER / 'compose.keystone.yaml'
@@ -36,18 +36,14 @@ SECRETS = {
     'ENCRYPTION_KEYS': 'three',
 }
 
-MANIFESTS = sorted(
-    path
-    for path in KUBERNETES.glob('*.yaml')
-    if path.name != 'kustomization.yaml'
-)
-
 
 def containers(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield the containers in a manifest."""
+    """Yield the containers in manifests."""
     if isinstance(value, dict):
         yield from value.get('containers', ())
-        for item in value.values():
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
             yield from containers(item)
 
 
@@ -57,11 +53,9 @@ def environment() -> dict[str, str]:
     for path in (COMPOSE, KEYSTONE):
         for service in yaml.safe_load(path.read_text())['services'].values():
             result.update(service.get('environment', {}))
-    for path in MANIFESTS:
-        for manifest in yaml.safe_load_all(path.read_text()):
-            for container in containers(manifest):
-                for variable in container.get('env', ()):
-                    result[variable['name']] = variable['value']
+    for container in containers(helm.manifests(**helm.ALL)):
+        for variable in container['env']:
+            result[variable['name']] = variable
     return result
 
 
@@ -70,8 +64,14 @@ def conf() -> cfg.ConfigOpts:
     """The options of all processes."""
     result = cli.configuration([])
     api_conf.register(result)
+    rabbit = [
+        (group, options)
+        for group, options in messaging_opts.list_opts()
+        if group == 'oslo_messaging_rabbit'
+    ]
     for group, options in (
         *auth_token.list_opts(),
+        *rabbit,
         (
             'keystone_authtoken',
             loading.get_auth_plugin_conf_options('password'),
@@ -130,18 +130,6 @@ def test_keystone_when_a_password_is_missing_names_it(missing: str) -> None:
     result = show_compose(**{k: v for k, v in SECRETS.items() if k != missing})
     assert result.returncode != 0
     assert f': set {missing}' in result.stderr
-
-
-@pytest.mark.parametrize('path', MANIFESTS, ids=lambda path: path.name)
-def test_manifests_are_valid(path: pathlib.Path) -> None:
-    for manifest in yaml.safe_load_all(path.read_text()):
-        kubernetes_validate.validate(manifest, '1.33', strict=True)
-
-
-def test_kustomization_names_existing_files() -> None:
-    path = KUBERNETES / 'kustomization.yaml'
-    for name in yaml.safe_load(path.read_text())['resources']:
-        assert (KUBERNETES / name).exists(), name
 
 
 def test_environment_variables_set_existing_options(

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import csv
+import pathlib
+
 import pytest
 
 from recall import bugs, measurement, report
@@ -51,6 +54,9 @@ def finding(
         ([finding('Order')], [finding('Order', before='0.9')], False),
         ([finding('Order')], [finding('Order', 'price')], True),
         ([finding('Order', severity='note')], [], False),
+        ([finding('orders.Order')], [], True),
+        ([finding('Order._create')], [], True),
+        ([finding('Orders')], [], False),
         ([finding('Invoice')], [], False),
         ([], [finding('Order')], False),
     ],
@@ -95,3 +101,38 @@ def test_lines_with_alarms_lists_findings_for_the_fix() -> None:
         '      alarm: lock ADDED_CONVERTED Invoice.gift (from 1.0): is new'
         in report.lines(outcomes, alarms=True)
     )
+
+
+def test_write_table_replaces_rows_and_keeps_the_order_of_the_list(
+    tmp_path: pathlib.Path,
+) -> None:
+    path = tmp_path / 'recall.csv'
+    first, second = bug(), bug('shop-22', 'held out')
+    found = measurement.Outcome(second, (finding('Order'),))
+    report.write_table(path, [first, second], [found])
+
+    report.write_table(
+        path,
+        [first, second],
+        [measurement.Outcome(first, problems=('no clone',))],
+    )
+
+    assert path.read_text().splitlines() == [
+        'bug,half,what,result,rules',
+        '`shop-1 <https://example.org/shop/1>`__,development,'
+        'The shop charged twice.,not measured,',
+        '`shop-22 <https://example.org/shop/1>`__,held out,'
+        'The shop charged twice.,found,``ADDED_CONVERTED``',
+    ]
+
+
+def test_table_of_the_documentation_has_all_bugs_of_the_list() -> None:
+    with report.TABLE.open(newline='') as file:
+        rows = list(csv.DictReader(file))
+
+    listed = bugs.load(bugs.DEFAULT)
+    assert [(row['half'], row['what']) for row in rows] == [
+        (bug.half, bug.what) for bug in listed
+    ]
+    for row in rows:
+        assert bool(row['rules']) == (row['result'] == 'found')

@@ -234,7 +234,7 @@ ROWS: dict[str, Row] = {
         lambda module, **options: fields.IdentityListField(1, **options),
         same(['a'], ['b', 'a']),
         queries=(('a', ['a']),),
-        rejects=([], ['a', 'a'], [1], [''], 'a', {}, None),
+        rejects=([], ['a', 'a'], [1], [''], 'a', {}, {'a': 1}, None),
         in_sets=False,
     ),
     'IntegerField': Row(
@@ -495,9 +495,16 @@ def json_values(row: Row, version: str = '1.1') -> dict[str, Any]:
     result = {}
     for name in fields_of(row):
         result[name] = as_json(row, name.removeprefix('changed_'))
-        if version == '1.0' and name.startswith('changed_'):
+        if version == '1.0' and name in older_texts(row):
             result[name] = json.dumps(result[name], sort_keys=True)
     return result
+
+
+def older_texts(row: Row) -> list[str]:
+    """Return the fields with a value that is a text at version 1.0."""
+    return [
+        f'changed_{name}' for name in containers_of(row) if name != 'nullable'
+    ]
 
 
 def fields_of(row: Row, module: Module = fields) -> dict[str, Any]:
@@ -506,8 +513,7 @@ def fields_of(row: Row, module: Module = fields) -> dict[str, Any]:
         name: CONTAINERS[name][0](row, module) for name in containers_of(row)
     }
     for name in declared.copy():
-        if name != 'nullable':
-            declared[f'changed_{name}'] = CONTAINERS[name][0](row, module)
+        declared[f'changed_{name}'] = CONTAINERS[name][0](row, module)
     return declared
 
 
@@ -518,7 +524,11 @@ def declared_fields(row: Row, *, backwards: bool = False) -> dict[str, Any]:
         declared[name] = field
         if name.startswith('changed_'):
             declared[name] = history.changed(
-                '1.1', fields.StringField(), field, up=json.loads, down=dumps
+                '1.1',
+                fields.StringField(nullable=field.nullable),
+                field,
+                up=json.loads,
+                down=dumps,
             )
     for container in containers_of(row):
         declared[f'default_{container}'] = history.added(

@@ -35,7 +35,21 @@ def log():
 
 @pytest.mark.parametrize(
     'character',
-    ['\n', '\r', '\r\n', '\x0b', '\x0c', '\x1b[2K', '\x85', '\u2028', '\0'],
+    [
+        *(
+            '\n',
+            '\r',
+            '\r\n',
+            '\x0b',
+            '\x0c',
+            '\x1b[2K',
+            '\x85',
+            '\u2028',
+            '\0',
+        ),
+        # Right-to-left overrides, isolates and marks.
+        *('\u202e', '\u2066', '\u200f', '\u061c'),
+    ],
 )
 @pytest.mark.parametrize('place', ['message', 'argument', 'exception'])
 def test_control_character_is_escaped(log, character, place):

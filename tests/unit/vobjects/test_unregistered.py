@@ -115,6 +115,77 @@ def test_lock_with_unregistered_type_names_the_field(rack: Any) -> None:
         snapshot.snapshot([rack.__module__])
 
 
+def register_plain() -> Any:
+    """Register a class that is not of this library, and return it."""
+    unit = type('Unit', (ovo_base.VersionedObject,), {'fields': {}})
+    return ovo_base.VersionedObjectRegistry.register(unit)
+
+
+@pytest.mark.parametrize('kind', ['one', 'many', 'by_key'])
+@pytest.mark.parametrize(
+    'parent', [vobjects.Request, vobjects.Resource, vobjects.Object]
+)
+def test_type_of_the_api_with_a_plain_class_inside_is_refused(
+    registry: None, parent: type[objects.Object], kind: str
+) -> None:
+    register_plain()
+    field = {
+        'one': fields.ObjectField('Unit'),
+        'many': fields.ListOfObjectsField('Unit', nullable=True),
+        'by_key': fields.Field(
+            fields.Dict(fields.List(fields.Object('Unit')))
+        ),
+    }[kind]
+    body = {'VERSION_MAP': {'1.4': '1.0'}, 'fields': {kind: field}}
+    with pytest.raises(
+        exceptions.DeclarationError,
+        match=rf'Shelf\.{kind}: the type Unit is a class of oslo.*; derive',
+    ):
+        vobjects.register(type('Shelf', (parent,), body))
+
+
+def test_internal_type_may_have_a_plain_class_inside(registry: None) -> None:
+    unit = register_plain()
+
+    @vobjects.register
+    class Shelf(vobjects.Object):
+        fields = {'unit': fields.ObjectField('Unit')}
+
+    manifest = {'Shelf': '1.0', 'Unit': '1.0'}
+    sent = serializer.to_wire(Shelf(unit=unit()), manifest)
+    assert isinstance(serializer.from_wire(sent).unit, unit)
+
+
+def to_json(rack: Any) -> Any:
+    unit = ovo_base.VersionedObjectRegistry.obj_classes()['Unit'][0]
+    made = rack(one=unit(), sub=unit(), many=[], by_key={})
+    return vobjects.to_json(made, {'Rack': '1.0', 'Unit': '1.0'})
+
+
+@pytest.mark.parametrize(
+    'use',
+    [
+        to_json,
+        lambda rack: request_parsing.parse_body(
+            objects.registered_type('RackRequest'), CLIENT, b'{"one": {}}'
+        ),
+        lambda rack: type_schemas.resource(rack, Version(1, 0)),
+        lambda rack: list(
+            primitives.versions_in(envelope('Rack', {'one': UNIT}))
+        ),
+    ],
+)
+def test_plain_class_that_is_registered_later_is_named(
+    rack: Any, use: Callable[[Any], Any]
+) -> None:
+    register_plain()
+    with pytest.raises(
+        ovo_exception.UnsupportedObjectError,
+        match=r'the type Unit is a class of oslo\.versionedobjects only',
+    ):
+        use(rack)
+
+
 def test_class_that_is_not_registered_cannot_be_used(registry: None) -> None:
     class Unit(vobjects.Object):
         fields = {'size': fields.IntegerField()}

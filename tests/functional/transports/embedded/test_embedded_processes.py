@@ -18,7 +18,6 @@ from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.transports.servers import (
     Processes,
     in_background,
-    kill,
 )
 
 
@@ -39,7 +38,7 @@ def test_call_when_its_server_is_killed_fails_at_once(
         lambda: client.call({}, 'wait', seconds=2 * TIMEOUT)
     )
     wait_for('the call has started', lambda: client.call({}, 'count_waiting'))
-    kill(server)
+    server.kill()
     # Long before the timeout of the call.
     with pytest.raises(AnswerLost, match='died'):
         call.result(timeout=TIMEOUT)
@@ -52,7 +51,7 @@ def test_call_when_server_was_killed_waits_for_a_new_one(
     first = processes.server('one')
     client = processes.client()
     assert client.call({}, 'identify') == ['one', first.pid]
-    kill(first)
+    first.kill()
     assert len(processes.sockets()) == 1
     pool, call = in_background(lambda: client.call({}, 'identify'))
     while processes.sockets():
@@ -70,9 +69,18 @@ def test_call_when_one_of_two_servers_was_killed_calls_the_other(
     client = processes.client()
     pids = {client.call({}, 'identify')[1] for _ in range(4)}
     assert pids == {killed.pid, alive.pid}
-    kill(killed)
+    killed.kill()
     assert {client.call({}, 'identify')[1] for _ in range(6)} == {alive.pid}
     assert len(processes.sockets()) == 1
+
+
+def is_stopped(pid: int) -> bool:
+    """Return whether a signal has stopped all threads of a process."""
+    threads = pathlib.Path(f'/proc/{pid}/task').glob('*/stat')
+    return all(
+        path.read_text().rpartition(')')[2].split()[0] == 'T'
+        for path in threads
+    )
 
 
 def test_call_when_server_is_killed_before_reading_calls_another(
@@ -83,12 +91,12 @@ def test_call_when_server_is_killed_before_reading_calls_another(
     client = processes.client()
     assert client.call({}, 'identify') == ['one', stopped.pid]
     stopped.send_signal(signal.SIGSTOP)
-    os.waitpid(stopped.pid, os.WUNTRACED)  # until all its threads have stopped
+    wait_for('all its threads have stopped', lambda: is_stopped(stopped.pid))
     pool, call = in_background(lambda: client.call({}, 'identify'))
     time.sleep(0.3)
     other = processes.server('two')
     assert not call.done()
-    kill(stopped)
+    stopped.kill()
     assert call.result() == ['two', other.pid]
     pool.shutdown()
 
@@ -100,7 +108,7 @@ def test_cast_when_every_server_was_killed_raises(
     processes.url += '?delivery_timeout=2'
     client = processes.client()
     client.cast({}, 'identify')
-    kill(server)
+    server.kill()
     with pytest.raises(
         oslo_messaging.MessageDeliveryFailure, match='no server listens'
     ):
@@ -125,7 +133,6 @@ def test_server_when_it_stops_completes_calls_and_removes_sockets(
     client = processes.client()
     pool, call = in_background(lambda: client.call({}, 'wait', seconds=1))
     wait_for('the call has started', lambda: client.call({}, 'count_waiting'))
-    assert server.stdin is not None
     server.stdin.close()
     assert call.result() == 'one'
     assert server.wait(timeout=TIMEOUT) == 0
@@ -149,7 +156,6 @@ def test_calls_when_servers_are_replaced_are_handled_once(
         reader.start()
     for turn, server in enumerate(servers):
         processes.server(f'new-{turn}')
-        assert server.stdin is not None
         server.stdin.close()
         assert server.wait(timeout=TIMEOUT) == 0
     for client in clients:
@@ -175,7 +181,7 @@ def test_fork_when_child_outlives_its_parent_calls_still_fail(
         wait_for(
             'the call has started', lambda: client.call({}, 'count_waiting')
         )
-        kill(server)
+        server.kill()
         # The child has closed the connections and sockets of its parent.
         with pytest.raises(AnswerLost):
             call.result(timeout=TIMEOUT)

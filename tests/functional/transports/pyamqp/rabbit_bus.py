@@ -12,6 +12,7 @@ from typing import Any
 import oslo_messaging
 from oslo_config import cfg
 
+from tests.functional.processes import TIMEOUT
 from vobjects.rpc import transport
 
 EXCHANGE = 'tests'
@@ -53,7 +54,7 @@ class Worker:
         """Wait for :attr:`proceed`."""
         self.values.append(value)
         self.started.release()
-        assert self.proceed.wait(240)
+        assert self.proceed.wait(TIMEOUT)
         return self.name
 
     def fail(self, context: dict[str, Any], kind: str) -> None:
@@ -108,7 +109,7 @@ class RabbitBus:
     def client(
         self,
         driver: str = OURS,
-        timeout: float = 60,
+        timeout: float = TIMEOUT,
         over: Any = None,
         at_least_once: bool = False,
         topic: str = TOPIC,

@@ -16,9 +16,8 @@ import pytest
 
 from oslo_messaging_driverlib.errors import AnswerLost
 from oslo_messaging_pyamqp import errors
-from tests.functional import brokers
 from tests.functional.library_suites import results_of
-from tests.functional.processes import wait_for
+from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.transports.pyamqp.rabbit_bus import (
     EXCHANGE,
     OSLO,
@@ -48,12 +47,6 @@ EXCLUDED = {
 
 #: Processes for these tests, which mostly wait.
 SUITE_PARTS = 6
-
-
-@pytest.fixture(scope='module')
-def url() -> Iterator[str]:
-    with brokers.temporary('rabbit') as url:
-        yield url
 
 
 @pytest.fixture
@@ -153,7 +146,9 @@ def test_call_with_monitoring_waits_as_long_as_heartbeats_arrive(
     bus: RabbitBus, pair: tuple[str, str]
 ) -> None:
     _, worker = bus.server(driver=pair[0])
-    client = bus.client(pair[1]).prepare(timeout=60, call_monitor_timeout=2)
+    client = bus.client(pair[1]).prepare(
+        timeout=TIMEOUT, call_monitor_timeout=2
+    )
     threading.Timer(5, worker.proceed.set).start()
     assert client.call({}, 'hold') == 'one'
 
@@ -162,7 +157,7 @@ def test_call_with_monitoring_when_no_heartbeat_arrives_times_out(
     bus: RabbitBus,
 ) -> None:
     stop(*bus.server())  # its queue remains
-    client = bus.client().prepare(timeout=60, call_monitor_timeout=1)
+    client = bus.client().prepare(timeout=TIMEOUT, call_monitor_timeout=1)
     with pytest.raises(oslo_messaging.MessagingTimeout, match='heartbeat'):
         client.call({}, 'hold')
 
@@ -190,7 +185,7 @@ def test_fanout_reaches_all_servers(
     workers = [bus.server(name, pair[0])[1] for name in ('one', 'two')]
     bus.client(pair[1]).prepare(fanout=True).cast({}, 'store', value=1)
     for worker in workers:
-        assert worker.stored.acquire(timeout=60)
+        assert worker.stored.acquire(timeout=TIMEOUT)
 
 
 def test_fanout_when_servers_have_both_drivers_reaches_all(
@@ -200,7 +195,7 @@ def test_fanout_when_servers_have_both_drivers_reaches_all(
     for driver in (OURS, OSLO):
         bus.client(driver).prepare(fanout=True).cast({}, 'store', value=1)
         for worker in workers:
-            assert worker.stored.acquire(timeout=60)
+            assert worker.stored.acquire(timeout=TIMEOUT)
 
 
 def test_fanout_without_a_server_returns(bus: RabbitBus) -> None:
@@ -248,16 +243,16 @@ def test_queue_when_its_server_leaves_keeps_messages_for_the_next(
     stop(*bus.server())
     bus.client().cast({}, 'store', value=1)
     _, worker = bus.server()
-    assert worker.stored.acquire(timeout=60)
+    assert worker.stored.acquire(timeout=TIMEOUT)
 
 
 def test_server_that_stops_completes_its_calls(bus: RabbitBus) -> None:
     server, worker = bus.server()
     client = bus.client()
     with in_background(client.call, {}, 'hold') as response:
-        assert worker.started.acquire(timeout=60)
+        assert worker.started.acquire(timeout=TIMEOUT)
         stop(server, worker)
-        assert response.result(timeout=60) == 'one'
+        assert response.result(timeout=TIMEOUT) == 'one'
     _, next_worker = bus.server('two')
     assert client.call({}, 'identify') == 'two'
     assert not next_worker.values
@@ -359,7 +354,7 @@ def test_queues_equal_those_of_the_other_driver(
     stop(*bus.server(driver=OURS, **options))
     _, worker = bus.server(driver=OSLO, **options)
     bus.client(OURS, **options).cast({}, 'store', value=1)
-    assert worker.stored.acquire(timeout=60)
+    assert worker.stored.acquire(timeout=TIMEOUT)
 
 
 def test_directed_queue_with_a_ttl_expires(bus: RabbitBus, url: str) -> None:
@@ -429,7 +424,7 @@ def test_calls_and_casts_after_their_exchange_was_deleted_reach_the_server(
                 )
         if method == 'cast':
             client.cast({}, 'store', value=1)
-            assert worker.stored.acquire(timeout=60)
+            assert worker.stored.acquire(timeout=TIMEOUT)
             continue
         if not is_created_again:
             with pytest.raises(AnswerLost, match='no exchange'):
@@ -438,7 +433,7 @@ def test_calls_and_casts_after_their_exchange_was_deleted_reach_the_server(
 
 
 def test_call_without_a_queue_fails_at_once(bus: RabbitBus) -> None:
-    client = bus.client(topic='nobody', timeout=600)
+    client = bus.client(topic='nobody', timeout=TIMEOUT)
     with pytest.raises(errors.NoQueue, match='nobody'):
         client.call({}, 'identify')
     client.cast({}, 'store', value=1)
@@ -463,7 +458,7 @@ def test_limit_of_the_broker_is_named_at_once(
     with pytest.raises(
         oslo_messaging.MessageDeliveryFailure, match='queue limit'
     ):
-        bus.client(timeout=600).call({}, 'identify')
+        bus.client(timeout=TIMEOUT).call({}, 'identify')
     limit('clear_vhost_limits')
     bus.server('two')
     assert bus.client().call({}, 'identify') == 'two'

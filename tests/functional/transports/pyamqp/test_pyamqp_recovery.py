@@ -24,7 +24,7 @@ from oslo_messaging_pyamqp.settings import Settings
 from tests import tcp_proxy
 from tests.certificates import CertificateAuthority
 from tests.functional import broker_cluster, brokers
-from tests.functional.processes import free_port, wait_for
+from tests.functional.processes import TIMEOUT, free_port, wait_for
 from tests.functional.transports.pyamqp.rabbit_bus import (
     TOPIC,
     RabbitBus,
@@ -35,15 +35,6 @@ from tests.functional.transports.servers import Processes
 from tests.tcp_proxy import TcpProxy
 
 pytestmark = pytest.mark.rabbit
-
-#: Much longer than any detection of a loss, in seconds.
-LONG = 240
-
-
-@pytest.fixture(scope='module')
-def url() -> Iterator[str]:
-    with brokers.temporary('rabbit') as url:
-        yield url
 
 
 @pytest.fixture
@@ -79,12 +70,12 @@ def test_call_when_the_connection_is_cut_raises_at_once(
     bus: RabbitBus, remote: RabbitBus, proxy: TcpProxy
 ) -> None:
     _, worker = bus.server()
-    client = remote.client(timeout=LONG)
+    client = remote.client(timeout=TIMEOUT)
     with in_background(client.call, {}, 'hold') as response:
-        assert worker.started.acquire(timeout=60)
+        assert worker.started.acquire(timeout=TIMEOUT)
         proxy.cut()
         with pytest.raises(AnswerLost):
-            response.result(timeout=60)
+            response.result(timeout=TIMEOUT)
     worker.proceed.set()
     proxy.restore()
     assert client.call({}, 'identify') == 'one'
@@ -94,12 +85,12 @@ def test_call_when_the_connection_is_half_open_raises_after_heartbeats(
     bus: RabbitBus, remote: RabbitBus, proxy: TcpProxy
 ) -> None:
     _, worker = bus.server()
-    client = remote.client(timeout=LONG, heartbeat_timeout_threshold=2)
+    client = remote.client(timeout=TIMEOUT, heartbeat_timeout_threshold=2)
     with in_background(client.call, {}, 'hold') as response:
-        assert worker.started.acquire(timeout=60)
+        assert worker.started.acquire(timeout=TIMEOUT)
         proxy.freeze()
         with pytest.raises(AnswerLost, match='heartbeat'):
-            response.result(timeout=60)
+            response.result(timeout=TIMEOUT)
     worker.proceed.set()
     proxy.restore()
     assert client.call({}, 'identify') == 'one'
@@ -107,27 +98,27 @@ def test_call_when_the_connection_is_half_open_raises_after_heartbeats(
 
 def test_idle_connection_is_kept_by_heartbeats(bus: RabbitBus) -> None:
     _, worker = bus.server(heartbeat_timeout_threshold=1)
-    client = bus.client(timeout=LONG, heartbeat_timeout_threshold=1)
+    client = bus.client(timeout=TIMEOUT, heartbeat_timeout_threshold=1)
     with in_background(client.call, {}, 'hold') as response:
-        assert worker.started.acquire(timeout=60)
+        assert worker.started.acquire(timeout=TIMEOUT)
         time.sleep(4)
         worker.proceed.set()
-        assert response.result(timeout=60) == 'one'
+        assert response.result(timeout=TIMEOUT) == 'one'
 
 
 def test_call_when_the_servers_connection_is_cut_is_handled_once(
     bus: RabbitBus, remote: RabbitBus, proxy: TcpProxy, url: str
 ) -> None:
     server, worker = remote.server()
-    client = bus.client(timeout=LONG)
+    client = bus.client(timeout=TIMEOUT)
     with in_background(client.call, {}, 'hold', value=1) as response:
-        assert worker.started.acquire(timeout=60)
+        assert worker.started.acquire(timeout=TIMEOUT)
         proxy.cut()
         proxy.restore()
         # The redelivered message precedes this one.
         assert client.call({}, 'identify') == 'one'
         worker.proceed.set()
-        assert response.result(timeout=60) == 'one'
+        assert response.result(timeout=TIMEOUT) == 'one'
     assert worker.values == [1]
     stop(server, worker)
     with kombu.Connection(amqp_url(url)) as connection:
@@ -139,14 +130,14 @@ def test_call_when_its_server_has_lost_the_connection_goes_to_another(
     bus: RabbitBus, remote: RabbitBus, proxy: TcpProxy
 ) -> None:
     _, first = remote.server('first')
-    client = bus.client(timeout=LONG)
+    client = bus.client(timeout=TIMEOUT)
     with in_background(client.call, {}, 'hold', value=1) as response:
-        assert first.started.acquire(timeout=60)
+        assert first.started.acquire(timeout=TIMEOUT)
         _, second = bus.server('second')
         proxy.cut()
-        assert second.started.acquire(timeout=60)
+        assert second.started.acquire(timeout=TIMEOUT)
         second.proceed.set()
-        assert response.result(timeout=60) == 'second'
+        assert response.result(timeout=TIMEOUT) == 'second'
 
 
 def test_cast_without_a_broker_waits_until_it_is_back(
@@ -158,9 +149,9 @@ def test_cast_without_a_broker_waits_until_it_is_back(
     proxy.cut()
     with in_background(client.cast, {}, 'store', value=2) as cast:
         proxy.restore()
-        cast.result(timeout=60)
+        cast.result(timeout=TIMEOUT)
     for _ in range(2):
-        assert worker.stored.acquire(timeout=60)
+        assert worker.stored.acquire(timeout=TIMEOUT)
     assert worker.values == [1, 2]
 
 
@@ -219,13 +210,13 @@ def test_call_when_the_reply_queue_is_deleted_raises_at_once(
     bus: RabbitBus, url: str
 ) -> None:
     _, worker = bus.server()
-    client = bus.client(timeout=LONG)
+    client = bus.client(timeout=TIMEOUT)
     with in_background(client.call, {}, 'hold') as response:
-        assert worker.started.acquire(timeout=60)
+        assert worker.started.acquire(timeout=TIMEOUT)
         # Also those of other tests, which have not expired yet.
         delete_reply_queues(url)
         with pytest.raises(AnswerLost):
-            response.result(timeout=60)
+            response.result(timeout=TIMEOUT)
     worker.proceed.set()
     assert client.call({}, 'identify') == 'one'
 
@@ -251,8 +242,7 @@ def test_response_without_a_reply_queue_is_dropped(
 def delete_reply_queues(url: str) -> None:
     with kombu.Connection(amqp_url(url)) as connection:
         channel = connection.channel()
-        for entity in brokers.entities(url):
-            name = entity.removeprefix('list_queues: ')
+        for name in brokers.queues(url):
             if name.startswith('reply_'):
                 channel.queue_delete(name)
 
@@ -271,7 +261,7 @@ def test_client_with_a_wrong_password_connects_after_it_is_changed(
         assert caplog.text.count(text) == 1
         brokers.change_password(url)
         bus.server()
-        assert client.prepare(timeout=60).call({}, 'identify') == 'one'
+        assert client.prepare(timeout=TIMEOUT).call({}, 'identify') == 'one'
         bus.close()
 
 
@@ -279,7 +269,7 @@ def test_call_when_the_user_may_not_create_queues_raises_at_once() -> None:
     with brokers.temporary_with_user('rabbit') as url:
         brokers.forbid_declarations(url)
         bus = RabbitBus(url)
-        client = bus.client(timeout=LONG)
+        client = bus.client(timeout=TIMEOUT)
         with pytest.raises(
             oslo_messaging.MessageDeliveryFailure,
             match=r'reply queue: ACCESS_REFUSED.*the permissions of the user',
@@ -294,7 +284,7 @@ def test_cast_that_the_broker_refuses_raises() -> None:
         server, worker = bus.server()
         stop(server, worker)
         brokers.forbid_messages(url)
-        client = bus.client(timeout=LONG)
+        client = bus.client(timeout=TIMEOUT)
         with pytest.raises(
             oslo_messaging.MessageDeliveryFailure,
             match=r'has closed the channel.*permissions of the user',
@@ -313,7 +303,7 @@ def test_message_for_a_full_queue_is_sent_again_until_there_is_room(
     if brokers.VARIABLE in os.environ:
         pytest.skip(f'{brokers.VARIABLE} is set: cannot limit queues')
     # The server may need longer to start than senders usually wait.
-    monkeypatch.setattr(driver, 'MAX_NACKS', LONG)
+    monkeypatch.setattr(driver, 'MAX_NACKS', TIMEOUT)
     monkeypatch.setattr(driver, 'NACK_PAUSE', 0.1)
     with brokers.temporary('rabbit') as url:
         bus = RabbitBus(url)
@@ -330,13 +320,13 @@ def test_message_for_a_full_queue_is_sent_again_until_there_is_room(
             oslo_messaging.MessageDeliveryFailure, match='did not accept'
         ):
             fill()
-        client = bus.client(timeout=LONG)
+        client = bus.client(timeout=TIMEOUT)
         send = getattr(client, method)
         with in_background(send, {}, 'echo', value='x') as outcome:
             time.sleep(0.3)
             assert not outcome.done()
             bus.server()
-            outcome.result(timeout=LONG)
+            outcome.result(timeout=TIMEOUT)
         bus.close()
 
 
@@ -423,7 +413,7 @@ def test_broker_out_of_memory_delays_calls_and_casts(
 ) -> None:
     (broker,) = node.nodes
     _, worker = own.server()
-    client = own.client(timeout=LONG)
+    client = own.client(timeout=TIMEOUT)
     assert client.call({}, 'identify') == 'one'
     broker.control('set_vm_memory_high_watermark', '0.000001')
     try:
@@ -440,11 +430,11 @@ def test_broker_out_of_memory_delays_calls_and_casts(
             assert not response.done()
             assert not cast.done()
             broker.control('set_vm_memory_high_watermark', '0.6')
-            assert response.result(timeout=60) == [None, 2]
-            cast.result(timeout=60)
+            assert response.result(timeout=TIMEOUT) == [None, 2]
+            cast.result(timeout=TIMEOUT)
     finally:
         broker.control('set_vm_memory_high_watermark', '0.6')
-    assert worker.stored.acquire(timeout=60)
+    assert worker.stored.acquire(timeout=TIMEOUT)
 
 
 def test_broker_that_restarts_is_used_again(
@@ -452,22 +442,22 @@ def test_broker_that_restarts_is_used_again(
 ) -> None:
     (broker,) = node.nodes
     _, worker = own.server()
-    client = own.client(timeout=LONG)
+    client = own.client(timeout=TIMEOUT)
     with in_background(client.call, {}, 'hold', value=1) as response:
-        assert worker.started.acquire(timeout=60)
+        assert worker.started.acquire(timeout=TIMEOUT)
         broker.kill()
         with pytest.raises(AnswerLost):
-            response.result(timeout=60)
+            response.result(timeout=TIMEOUT)
     with (
         in_background(client.call, {}, 'identify') as response,
         in_background(client.cast, {}, 'store', value=2) as cast,
     ):
         broker.start()
-        cast.result(timeout=LONG)
-        assert response.result(timeout=LONG) == 'one'
-    assert worker.stored.acquire(timeout=60)
+        cast.result(timeout=TIMEOUT)
+        assert response.result(timeout=TIMEOUT) == 'one'
+    assert worker.stored.acquire(timeout=TIMEOUT)
     client.prepare(fanout=True).cast({}, 'store', value=3)
-    assert worker.stored.acquire(timeout=60)
+    assert worker.stored.acquire(timeout=TIMEOUT)
     assert worker.values == [1, 2, 3]
 
 
@@ -489,7 +479,7 @@ def test_link_pauses_if_each_connection_is_soon_lost(url: str) -> None:
     )
     link.start()
     try:
-        assert has_enough.wait(60)
+        assert has_enough.wait(TIMEOUT)
     finally:
         link.close()
     pauses = [late - early for early, late in itertools.pairwise(connections)]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import pathlib
 import subprocess
@@ -10,10 +11,11 @@ import sys
 
 import pytest
 
-from tests import requirements
+from tests import machine_speed, requirements
 
 ROOT = pathlib.Path(__file__).parents[4]
 PROGRAMS = pathlib.Path(sys.executable).parent
+RELEASE = importlib.metadata.version('vobjects')
 
 #: Shell -> (file below the user's home directory, its lines).
 START_FILES = {
@@ -33,7 +35,7 @@ START_FILES = {
 #: What the user types -> part of the output of the completed command, which
 #: is not in the command itself.
 TYPED = {
-    'vobjects --vers\t': 'vobjects 0.1.0',
+    'vobjects --vers\t': f'vobjects {RELEASE}',
     'vobjects compl\tfi\t': 'function __fish_vobjects_complete',
     'vobjects lock che\t--fi\tno-such.lock': 'no-such.lock does not exist',
     # Types of the recorded releases, which the command itself looks up.
@@ -55,7 +57,7 @@ def typed(shell: str, text: str, home: pathlib.Path) -> str:
             'TERM': 'dumb',
             'LC_ALL': 'C.UTF-8',
         },
-        timeout=120,
+        timeout=120 * machine_speed.scale(),
         check=False,
     )
     return result.stdout

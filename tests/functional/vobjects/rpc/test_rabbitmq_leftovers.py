@@ -9,7 +9,7 @@ import pytest
 
 from tests.functional import brokers
 from tests.functional.processes import TIMEOUT, wait_for
-from tests.functional.transports.servers import Processes, kill
+from tests.functional.transports.servers import Processes
 
 pytestmark = [pytest.mark.long, pytest.mark.rabbit]
 
@@ -34,7 +34,7 @@ def test_broker_after_restarts_and_a_kill_has_no_new_entities(
                 serve_once(processes, f'server-{number}')
             killed = processes.server('killed')
             assert brokers.entities(url) > before
-            kill(killed)
+            killed.kill()
             wait_for(
                 'new entities are deleted',
                 lambda: brokers.entities(url) <= before,
@@ -46,7 +46,6 @@ def test_broker_after_restarts_and_a_kill_has_no_new_entities(
 def serve_once(processes: Processes, name: str) -> None:
     server = processes.server(name)
     assert processes.client().call({}, 'identify')[0] == name
-    assert server.stdin is not None
     server.stdin.close()
     assert server.wait(timeout=TIMEOUT) == 0
     processes.end_clients()

@@ -12,8 +12,7 @@ import pytest
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.actions import cancellation, node_policies
-from engine.actions import nodes as node_actions
+from engine.actions import cancellation, node_policies, node_steps
 from engine.db import models
 from engine.providers import base
 from engine.providers.simulated import servers
@@ -254,7 +253,7 @@ CREATIONS: dict[str, Callable[[str, str], Any]] = {
 
 #: Functions before or after whose call the action ends.
 MOMENTS = {
-    'begun': (node_actions, 'begin', 'after'),
+    'begun': (node_steps, 'begin', 'after'),
     'asked': (servers.SimulatedServers, 'create', 'before'),
     'created': (servers.SimulatedServers, 'create', 'after'),
     'announced': (node_policies, 'add_node', 'after'),

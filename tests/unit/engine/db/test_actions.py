@@ -7,7 +7,15 @@ import threading
 import pytest
 from sqlalchemy import orm
 
-from engine.db import actions, clock, database, dependencies, ledger, models
+from engine.db import (
+    actions,
+    clock,
+    database,
+    dependencies,
+    ledger,
+    models,
+    work_queue,
+)
 from tests.unit.engine import engine_harness
 
 
@@ -35,11 +43,11 @@ def claim(
     target: database.Database, action: models.Action, owner: str
 ) -> actions.Claim | None:
     def body(session: orm.Session) -> actions.Claim | None:
-        locked = actions.lock_claimable(session, action.id, owner)
+        locked = work_queue.lock_claimable(session, action.id, owner)
         if locked is None:
             return None
         row, now = locked
-        return actions.claim(session, row, owner, now)
+        return work_queue.claim(session, row, owner, now)
 
     return target.write(body)
 
@@ -120,16 +128,16 @@ def test_claim_before_its_time_fails(
     add(any_database, action)
 
     def block(session: orm.Session) -> None:
-        locked = actions.lock_claimable(session, action.id, owner)
+        locked = work_queue.lock_claimable(session, action.id, owner)
         assert locked is not None
         retry_at = actions.later(locked[1], 60)
-        actions.block(session, action.id, action.target, retry_at)
+        work_queue.block(session, action.id, action.target, retry_at)
 
     any_database.write(block)
     assert status(any_database, action) == 'READY'
     assert claim(any_database, action, owner) is None
     with any_database.reader() as session:
-        assert actions.candidates(session, 10) == []
+        assert work_queue.candidates(session, 10) == []
 
 
 def test_candidates_are_the_oldest_that_are_not_excluded(
@@ -141,7 +149,7 @@ def test_candidates_are_the_oldest_that_are_not_excluded(
     ]
     add(any_database, *reversed(rows))
     with any_database.reader() as session:
-        candidates = actions.candidates(session, 2, [rows[0].id])
+        candidates = work_queue.candidates(session, 2, [rows[0].id])
     assert candidates == [rows[1].id, rows[2].id]
 
 
@@ -169,7 +177,7 @@ def test_projects_take_turns(
     ]
     add(any_database, *rows)
     with any_database.reader() as session:
-        ids = actions.candidates(session, 10)
+        ids = work_queue.candidates(session, 10)
     projects = {row.id: row.project for row in rows}
     assert ''.join(projects[id_] or '' for id_ in ids) == expected
     for project in set(ready):
@@ -281,10 +289,10 @@ def test_overdue_returns_actions_past_their_deadline(
 
     def start_long_ago(session: orm.Session) -> None:
         for action in (late, timely):
-            locked = actions.lock_claimable(session, action.id, owner)
+            locked = work_queue.lock_claimable(session, action.id, owner)
             assert locked is not None
             row, now = locked
-            actions.claim(session, row, owner, now)
+            work_queue.claim(session, row, owner, now)
             assert row.deadline is not None
             row.deadline -= datetime.timedelta(seconds=60)
 

@@ -13,7 +13,7 @@ import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.db import clock, database, models
+from engine.db import clock, connections, database, models
 from tests import databases, tcp_proxy
 from tests.unit.engine.conftest import configuration
 from vobjects import exceptions
@@ -131,6 +131,28 @@ def test_writers_that_read_first_never_lose_an_update(
         assert row.spec == {'n': 40}
 
 
+def test_trigger_of_a_file_cannot_call_functions_of_the_process(
+    tmp_path: pathlib.Path,
+) -> None:
+    target = database.Database(
+        configuration(f'sqlite:///{tmp_path / "crafted.sqlite"}')
+    )
+    with target.engine.begin() as connection:
+        connection.exec_driver_sql('CREATE TABLE word (text)')
+        # SQLAlchemy defines the function for each connection.
+        assert connection.exec_driver_sql("SELECT regexp('a', 'a')").scalar()
+        connection.exec_driver_sql(
+            'CREATE TRIGGER crafted AFTER INSERT ON word'
+            " BEGIN SELECT regexp(NEW.text, 'a'); END"
+        )
+    with (
+        target.engine.begin() as connection,
+        pytest.raises(sqlalchemy.exc.OperationalError, match='unsafe use'),
+    ):
+        connection.exec_driver_sql("INSERT INTO word VALUES ('a')")
+    target.close()
+
+
 def test_foreign_keys_are_enforced(any_database: database.Database) -> None:
     orphan = models.Cluster(
         name='c', profile_id=models.new_id(), status='INIT'
@@ -202,7 +224,9 @@ def test_server_ends_a_transaction_whose_process_is_frozen(
     for _ in range(2):  # the second uses a connection that was rolled back
         with any_database.reader() as session:
             shown = session.scalar(sqlalchemy.text(query))
-            assert str(shown).removesuffix('s') == str(database.IDLE_TIMEOUT)
+            assert str(shown).removesuffix('s') == str(
+                connections.IDLE_TIMEOUT
+            )
 
 
 #: Statements that return a session's number, and that end it.
@@ -243,7 +267,7 @@ def test_connection_closed_while_idle_is_replaced(
         for ended in {read, written}:
             other.execute(sqlalchemy.text(end.format(ended)))
     administrator.dispose()
-    monkeypatch.setattr(database, 'PING_AFTER', 0.0)
+    monkeypatch.setattr(connections, 'PING_AFTER', 0.0)
     with any_database.reader() as session:
         assert number(session) not in (read, written)
     assert any_database.write(number) not in (read, written)
@@ -318,7 +342,7 @@ def test_lost_database_is_unreachable_until_it_answers(
     proxy.restore()
     assert use(opened) == 1
     outage, recovery = [
-        r for r in caplog.records if r.name == 'engine.db.database'
+        r for r in caplog.records if r.name == 'engine.db.reachability'
     ]
     assert (outage.levelno, recovery.levelno) == (
         logging.WARNING,

@@ -9,7 +9,7 @@ import pytest
 from alembic import autogenerate, script
 from alembic.runtime import migration
 
-from engine.db import database, migrations, models
+from engine.db import database, migrations, models, schema_phase
 from engine.db.ledger import open_ledger
 from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import configuration, copy_of
@@ -19,7 +19,7 @@ SYNC = """
 import sys
 from oslo_config import cfg
 from engine import conf as engine_conf
-from engine.db import database, migrations
+from engine.db import database, migrations, schema_phase
 conf = cfg.ConfigOpts()
 engine_conf.register(conf)
 conf([], default_config_files=[])
@@ -114,6 +114,37 @@ def test_database_with_an_unknown_revision_is_rejected(
         ):
             command(target)
     assert migrations.current(target) == revision
+    target.close()
+
+
+@pytest.mark.parametrize('damage', ['DROP TABLE', 'DELETE FROM'])
+def test_database_with_tables_but_no_revision_is_rejected(
+    harness: engine_harness.Harness, tmp_path: pathlib.Path, damage: str
+) -> None:
+    target = copy_of(harness, tmp_path / 'engine.sqlite').database
+    with target.engine.begin() as connection:
+        connection.exec_driver_sql(f'{damage} alembic_version')
+        connection.exec_driver_sql('DROP TABLE locks')
+    for command in (
+        migrations.expand,
+        migrations.sync,
+        migrations.is_behind,
+        schema_phase.require_expanded,
+    ):
+        with pytest.raises(
+            migrations.UnknownRevisionError, match=r'but no revision.*Restore'
+        ):
+            command(target)
+    assert schema_phase.phase_of(target) is schema_phase.Phase.UNKNOWN
+    target.close()
+
+
+def test_database_with_tables_of_others_is_expanded(any_url: str) -> None:
+    target = database.Database(configuration(any_url))
+    with target.engine.begin() as connection:
+        connection.exec_driver_sql('CREATE TABLE cluster (id INTEGER)')
+    migrations.expand(target)
+    assert migrations.current(target) == migrations.head()
     target.close()
 
 

@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 
-from engine.db import database, refusals
+from engine.db import reachability, refusals
 from tests.unit.engine import engine_harness
 from vobjects import exceptions
 
@@ -115,7 +115,7 @@ def test_full_database_is_unreachable_and_logged_once(
     lines = [
         record.getMessage()
         for record in caplog.records
-        if record.name == database.__name__
+        if record.name == reachability.__name__
     ]
     assert len(lines) == 2, lines
     assert ' accepts no changes: ' in lines[0]

@@ -28,7 +28,7 @@ ENGINE = fleet.Member(
     binary='vobjects-engine',
     host='one',
     topic=topics.ENGINE,
-    release='0.0.9',
+    release='0.0.0a1',
     manifest=Manifest({'Thing': '1.0'}),
 )
 
@@ -101,7 +101,7 @@ def test_contract_of_an_empty_database_is_rejected(any_url: str) -> None:
     target.close()
 
 
-@pytest.mark.parametrize('release', ['0.0.9', 'home-made', '0.1.0rc1'])
+@pytest.mark.parametrize('release', ['0.0.0a1', 'home-made', '0.0.0.dev5'])
 def test_contract_waits_for_older_engines(
     target: database.Database,
     conf: cfg.ConfigOpts,

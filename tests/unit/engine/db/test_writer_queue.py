@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from oslo_db import exception as oslo_db_exception
 
-from engine.db import database, models, writer_queue
+from engine.db import connections, database, models, writer_queue
 from tests.unit.engine.conftest import configuration
 from tests.waiting import eventually
 
@@ -92,7 +92,7 @@ def test_write_waits_for_another_process_until_the_timeout(
     models.Base.metadata.create_all(target.engine)
     row = models.Profile(name='p', type='t', spec={})
     # A lock that is never released is reported after the timeout.
-    monkeypatch.setattr(database, 'WRITE_TIMEOUT', 0.1)
+    monkeypatch.setattr(connections, 'WRITE_TIMEOUT', 0.1)
     with (
         locked(path),
         pytest.raises(oslo_db_exception.DBError) as caught,
@@ -101,7 +101,7 @@ def test_write_waits_for_another_process_until_the_timeout(
         pass
     assert database.is_busy(caught.value)
     # The writer waits for a lock that is released in time.
-    monkeypatch.setattr(database, 'WRITE_TIMEOUT', PATIENCE)
+    monkeypatch.setattr(connections, 'WRITE_TIMEOUT', PATIENCE)
     thread = threading.Thread(
         target=lambda: target.write(lambda session: session.add(row))
     )
@@ -114,5 +114,5 @@ def test_write_waits_for_another_process_until_the_timeout(
         assert session.get(models.Profile, row.id) is not None
     with target.engine.connect() as connection:
         timeout = connection.exec_driver_sql('PRAGMA busy_timeout').scalar()
-    assert timeout == database.BUSY_TIMEOUT
+    assert timeout == connections.BUSY_TIMEOUT
     target.close()

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import importlib.metadata
 import threading
 from concurrent import futures
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -12,6 +14,8 @@ from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, nodes
 from vobjects.clustering.requests import services as service_requests
+from vobjects.lock import installed_locks
+from vobjects.objects import manifest
 
 
 @pytest.fixture
@@ -122,6 +126,37 @@ def test_summary_counts_the_resources_of_the_project_by_status(
     other = engine_harness.request_context('theirs')
     summary = engine.call(service_requests.SummaryRequest(), other)
     assert (summary.clusters, summary.nodes, summary.actions) == ({}, {}, {})
+
+
+@pytest.mark.parametrize(
+    ('release', 'previous', 'supported', 'reason'),
+    [
+        ('1.1.0', '1.0.0', {}, 'no ClusterCheckRequest in the release'),
+        ('1.2.0.dev3', '1.1.0', manifest.local(), None),
+        ('1.0.0', None, {}, None),
+    ],
+)
+def test_rollback_verdict_names_rows_that_the_previous_release_cannot_read(
+    engine: engine_harness.Engine,
+    monkeypatch: pytest.MonkeyPatch,
+    release: str,
+    previous: str | None,
+    supported: dict[str, str],
+    reason: str | None,
+) -> None:
+    lock = mock.Mock(releases=['1.0.0', '1.1.0'])
+    lock.at.return_value.manifest.return_value = supported
+    monkeypatch.setattr(installed_locks, 'of_service', lambda name: lock)
+    monkeypatch.setattr(importlib.metadata, 'version', lambda name: release)
+    cluster = request_helpers.create_cluster(engine, 1)
+    engine.call(clusters.ClusterCheckRequest(identity=cluster))
+    answer = engine.call(service_requests.RollbackVerdictRequest())
+    assert answer.release == previous
+    if previous is None:
+        assert (answer.can_roll_back, answer.reasons) == (None, [])
+    else:
+        assert answer.can_roll_back == (reason is None)
+        assert (reason or '') in ''.join(answer.reasons)
 
 
 def cancel(engine: engine_harness.Engine, identity: str, **more: Any) -> Any:

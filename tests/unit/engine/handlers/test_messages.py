@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import threading
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, receivers
+from vobjects.objects.manifest import Manifest, local
 
 OUT = {'cluster': 'c', 'action': 'CLUSTER_SCALE_OUT', 'params': {'count': 2}}
 
@@ -86,6 +88,28 @@ def test_messages_start_actions_of_the_owner(
     notify(engine)
     assert len(actions_of(any_harness)) == 2
     any_harness.assert_idle()
+
+
+def test_message_that_an_older_engine_cannot_read_waits_alone(
+    harness: engine_harness.Harness, engine: engine_harness.Engine
+) -> None:
+    request_helpers.create_cluster(engine, 0)
+    receiver = create(engine)
+    delete = {
+        'cluster': 'c',
+        'action': 'CLUSTER_DELETE',
+        'params': {'force': True},
+    }
+    post(engine, receiver, delete, OUT)
+    cap = Manifest({**local(), 'ClusterDeleteRequest': '1.0'})
+    notify(harness.engine(cap=lambda: cap))
+    assert len(actions_of(harness)) == 1
+    assert actions_of(harness, 'CLUSTER_DELETE') == []
+    engine.run_actions()
+
+    notify(engine)
+    assert len(actions_of(harness, 'CLUSTER_DELETE')) == 1
+    assert remaining_bodies(engine, receiver) == []
 
 
 @pytest.mark.parametrize(
@@ -296,19 +320,55 @@ def test_old_message_records_are_deleted(
     assert message_ids == ['10']
 
 
-def test_message_when_nested_too_deeply_is_dropped(
+@pytest.mark.parametrize(
+    ('value', 'reason'),
+    [
+        (functools.reduce(lambda inner, _: [inner], range(100), 1), '64 deep'),
+        (float('nan'), 'NaN is not JSON'),
+        (float('-inf'), '-Infinity is not JSON'),
+        (2**63, 'does not fit 64 bits'),
+        ('a\0', 'U+0000'),
+        ({'\0': 1}, 'U+0000'),
+        ('\ud800', 'U+D800'),
+        ([0] * (1 << 15), 'values'),
+    ],
+)
+def test_message_with_a_value_that_no_body_may_have_is_dropped(
     harness: engine_harness.Harness,
     engine: engine_harness.Engine,
     receiver: Any,
     caplog: pytest.LogCaptureFixture,
+    value: Any,
+    reason: str,
 ) -> None:
     request_helpers.create_cluster(engine, 0)
-    params: Any = 1
-    for _ in range(100):
-        params = {'count': params}
-    post(engine, receiver, {**OUT, 'params': params})
+    claimed = [
+        queues.Message(
+            'm',
+            {
+                'cluster': 'c',
+                'action': 'CLUSTER_UPDATE',
+                'params': {'metadata': {'a': value}},
+            },
+        )
+    ]
+    removed = []
+
+    class Claims:
+        """Queues of another service, which may accept any value."""
+
+        def claim(self, project: str, queue: str) -> queues.Claim:
+            return queues.Claim('claim', [claimed.pop()] if claimed else [])
+
+        def remove(self, *arguments: str) -> None:
+            removed.append(arguments[2])
+
+        def release(self, *arguments: str) -> None:
+            pass
+
+    use_queues(engine, Claims())
     before = harness.count(models.Action)
     notify(engine)
     assert harness.count(models.Action) == before
-    assert 'params: must be nested at most 64 deep' in caplog.text
-    assert remaining_bodies(engine, receiver) == []
+    assert reason in caplog.text
+    assert removed == ['m']

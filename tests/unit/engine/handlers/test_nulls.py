@@ -14,6 +14,7 @@ from tests.unit.engine import (
     in_process_api,
     request_helpers,
 )
+from tests.unit.engine.conftest import Prepare
 
 #: Marks a field that an update leaves unchanged.
 KEPT = object()
@@ -59,12 +60,18 @@ GIVEN: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+def write_cluster(harness: engine_harness.Harness) -> None:
     engine = harness.engine()
     request_helpers.create_profile(engine)
     request_helpers.create_cluster(engine, 0, profile_id='p')
-    return engine
+
+
+@pytest.fixture
+def engine(
+    harness: engine_harness.Harness, prepare: Prepare
+) -> engine_harness.Engine:
+    prepare(harness, write_cluster)
+    return harness.engine()
 
 
 @pytest.fixture

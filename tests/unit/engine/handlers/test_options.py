@@ -17,10 +17,35 @@ from tests.unit.engine import (
     in_process_api,
     request_helpers,
 )
-from tests.unit.engine.policies.policy_helpers import attach, create_policy
+from tests.unit.engine.conftest import Prepare
+from tests.unit.engine.policies.policy_helpers import (
+    attach,
+    create_policy,
+    detach,
+)
 from vobjects.clustering.requests import clusters, nodes, policies
 
 QUERY, BODY = 'query', 'body'
+
+
+class Resources(NamedTuple):
+    """IDs of cluster c, of one of its two nodes, and of its policy."""
+
+    cluster: str
+    member: str
+    policy: str
+
+
+def write_resources(harness: engine_harness.Harness) -> Resources:
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 2)
+    hook = {'type': 'zaqar', 'params': {'queue': 'q'}, 'timeout': 3600}
+    policy_id = create_policy(
+        engine, 'deletion', version='1.1', grace_period=3600, hooks=hook
+    )
+    assert attach(engine).status == 'SUCCEEDED'
+    (member, _) = request_helpers.get_cluster(engine, 'c').nodes
+    return Resources(cluster, member, policy_id)
 
 
 class Cloud:
@@ -30,24 +55,15 @@ class Cloud:
     :ivar policy: the ID of the policy that delays removals
     """
 
-    def __init__(self, harness: engine_harness.Harness) -> None:
+    def __init__(
+        self, harness: engine_harness.Harness, resources: Resources
+    ) -> None:
         self.harness = harness
         self.engine = harness.engine()
         self.api = in_process_api.connect(
             in_process_api.EngineClient(self.engine)
         )
-        self.cluster = request_helpers.create_cluster(self.engine, 2)
-        hook = {'type': 'zaqar', 'params': {'queue': 'q'}, 'timeout': 3600}
-        self.policy = create_policy(
-            self.engine,
-            'deletion',
-            version='1.1',
-            grace_period=3600,
-            hooks=hook,
-        )
-        assert attach(self.engine).status == 'SUCCEEDED'
-        shown = request_helpers.get_cluster(self.engine, 'c')
-        self.member = shown.nodes[0]
+        self.cluster, self.member, self.policy = resources
 
     def occupy(self, *, node: bool) -> str:
         """Begin an action that never ends; return its ID."""
@@ -71,8 +87,8 @@ class Cloud:
 
 
 @pytest.fixture
-def cloud(harness: engine_harness.Harness) -> Cloud:
-    return Cloud(harness)
+def cloud(harness: engine_harness.Harness, prepare: Prepare) -> Cloud:
+    return Cloud(harness, prepare(harness, write_resources))
 
 
 def delete(cloud: Cloud, path: str, where: str, *, force: bool) -> None:
@@ -420,23 +436,43 @@ def by_message(cloud: Cloud, action: str, sent: dict[str, Any]) -> None:
     cloud.api('POST', f'/v1/receivers/{receiver}/notify')
 
 
+def write_bound(
+    harness: engine_harness.Harness,
+) -> tuple[Resources, dict[str, str]]:
+    """Return the IDs of resources, also by their words in OPTIONS."""
+    resources = write_resources(harness)
+    engine = harness.engine()
+    return resources, {
+        'MEMBER': resources.member,
+        'OTHER': request_helpers.create_node(engine, name='n'),
+        'PROFILE': request_helpers.create_profile(engine, 'new'),
+        'FREE': create_policy(engine, 'batch', 'free', max_batch_size=1),
+        'BOUND': resources.policy,
+    }
+
+
+def write_free(
+    harness: engine_harness.Harness,
+) -> tuple[Resources, dict[str, str]]:
+    """Also detach the policy, so that nothing delays removals."""
+    written = write_bound(harness)
+    assert detach(harness.engine()).status == 'SUCCEEDED'
+    return written
+
+
 @pytest.mark.parametrize('action', OPTIONS)
 @pytest.mark.parametrize(
     'call', [by_rest, by_receiver, by_body, by_query, by_message]
 )
 def test_options_are_the_same_at_each_entry_point(
-    cloud: Cloud,
+    harness: engine_harness.Harness,
+    prepare: Prepare,
     call: Callable[[Cloud, str, dict[str, Any]], None],
     action: str,
 ) -> None:
     options = OPTIONS[action]
-    ids = {
-        'MEMBER': cloud.member,
-        'OTHER': request_helpers.create_node(cloud.engine, name='n'),
-        'PROFILE': request_helpers.create_profile(cloud.engine, 'new'),
-        'FREE': create_policy(cloud.engine, 'batch', 'free', max_batch_size=1),
-        'BOUND': cloud.policy,
-    }
+    write = write_bound if 'POLICY' in action else write_free
+    resources, ids = prepare(harness, write)
 
     def filled(values: Any) -> Any:
         text = json.dumps(values)
@@ -444,13 +480,9 @@ def test_options_are_the_same_at_each_entry_point(
             text = text.replace(word, id_)
         return json.loads(text)
 
-    if 'POLICY' not in action:
-        detach_policy(cloud)
-    call(cloud, action, filled(options.sent))
+    call(Cloud(harness, resources), action, filled(options.sent))
     name = f'CLUSTER_{action}'
-    queued = [
-        row for row in cloud.harness.rows(models.Action) if row.action == name
-    ]
+    queued = [row for row in harness.rows(models.Action) if row.action == name]
     data = queued[-1].inputs['versioned_object.data']
     stored = filled(options.stored or options.sent)
     assert {key: data[key] for key in stored} == stored

@@ -67,8 +67,8 @@ def url(**options: Any) -> dict[str, Any]:
         (spec(url(poll_url_healthy_response='(')), 'response: unsupp'),
         (spec(url(poll_url_healthy_response='(?=a)')), 'syntax of RE2'),
         (spec(url(poll_url_healthy_response='x' * 1001)), 'at most 1000'),
-        (spec(url(poll_url_retry_limit=101)), 'from 0 to 100'),
-        (spec(url(poll_url_retry_interval=-1)), 'from 0 to 3600'),
+        (spec(url(poll_url_retry_limit=101)), 'limit: must be at most 100'),
+        (spec(url(poll_url_retry_interval=-1)), 'must be at least 0'),
         (
             spec(url(poll_url_retry_limit=61, poll_url_retry_interval=10)),
             r'options: .* must be at most 600 seconds, not 610',

@@ -266,9 +266,9 @@ def test_attachment_with_missing_resources_is_rejected(
         ({'pool': None}, 'pool is required'),
         (
             {'pool': {'subnet': 's', 'protocol_port': 0}},
-            'must be from 1 to 65535',
+            'must be at least 1',
         ),
-        ({'vip': {'protocol_port': 65536}}, 'must be from 1 to 65535'),
+        ({'vip': {'protocol_port': 65536}}, 'must be at most 65535'),
         ({'lb_status_timeout': 0}, 'must be at least 1'),
         ({'loadbalancer': 'x'}, 'pool.id is required'),
         (

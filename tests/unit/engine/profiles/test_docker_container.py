@@ -54,9 +54,9 @@ def hosts_of(harness: engine_harness.Harness) -> list[str]:
         ({'host_cluster': 'a', 'host_node': 'b'}, 'needs either'),
         (
             {'host_node': 'a', 'port': 0},
-            'port: must be from 1 to 65535, not 0',
+            'port: must be at least 1, not 0',
         ),
-        ({'host_node': 'a', 'port': 65536}, 'must be from 1 to 65535'),
+        ({'host_node': 'a', 'port': 65536}, 'port: must be at most 65535'),
         ({'host_node': 'a', 'name': 'x' * 256}, 'at most 255 characters'),
         ({'host_node': 'a', 'image': None}, r'properties\.image is required'),
         ({'host_node': 'a', 'name': 'x y'}, r'name: must be two or more'),

@@ -33,6 +33,7 @@ from vobjects.clustering.requests import clusters, nodes
 
 pytestmark = sdk_warnings.IGNORED
 
+UNAVAILABLE = keystone.KeystoneUnavailable
 KEY = Fernet.generate_key().decode()
 
 
@@ -479,3 +480,53 @@ def test_disabled_user_is_reported_although_services_answer_503(
     cloud.disabled_users.clear()
     grow(engine, ALICE)
     assert last(harness, 'NODE_CREATE').status == 'SUCCEEDED'
+
+
+@pytest.mark.parametrize('call', ['create', 'use', 'revoke'])
+@pytest.mark.parametrize(
+    ('status', 'is_rejected'),
+    [(401, True), (403, True), (404, True)]
+    # Limits of requests tell nothing about a trust.
+    + [(status, False) for status in (0, 408, 425, 429, 500, 503)],
+)
+def test_only_a_decision_of_keystone_rejects_a_trust(
+    harness: engine_harness.Harness,
+    cloud: fake.Cloud,
+    call: str,
+    status: int,
+    is_rejected: bool,
+) -> None:
+    conf = configured(harness, cloud)
+    trust_manager.TrustManager(conf, harness.database)
+    trusts = keystone.KeystoneTrusts(conf)
+    trust = trusts.create(ALICE, [])
+    method = 'DELETE' if call == 'revoke' else 'POST'
+    path = 'auth/tokens' if call == 'use' else 'OS-TRUST'
+    cloud.fail(method, f'/identity/v3/{path}', status)
+    if call == 'revoke' and is_rejected:
+        trusts.revoke(trust)  # it is not there any more
+        return
+    error = keystone.TrustRejected if is_rejected else UNAVAILABLE
+    arguments: Any = (ALICE, []) if call == 'create' else (trust,)
+    with pytest.raises(error):
+        getattr(trusts, call)(*arguments)
+
+
+def test_trust_is_kept_while_keystone_limits_requests(
+    harness: engine_harness.Harness,
+    cloud: fake.Cloud,
+    engine: engine_harness.Engine,
+) -> None:
+    request_helpers.create_cluster(engine, 1, context=ALICE)
+    cloud.fail('POST', '/identity/v3/auth/tokens', 429)
+    cloud.token = 'other'  # the engine's token has expired
+    check = clusters.ClusterCheckRequest(identity='c')
+    engine.call(check, of('alice', 'web', token=False))
+    engine.run_actions()
+    cloud.faults.clear()
+    (row,) = harness.rows(models.ProjectTrust)
+    assert not row.refused
+    engine.call(check, of('alice', 'web', token=False))
+    engine.run_actions()
+    (node,) = harness.rows(models.Node)
+    assert node.status == 'ACTIVE'

@@ -56,3 +56,29 @@ def test_encode_never_replaces_a_number_by_null(wrap, number) -> None:
     assert json.loads(encoding.encode(wrap(number)), parse_constant=str) == (
         json.loads(jsonutils.dumps(wrap(number)), parse_constant=str)
     )
+
+
+@pytest.mark.parametrize(
+    ('text', 'is_decoded'),
+    [
+        (json.dumps([0] * 99), True),
+        (json.dumps([0] * 100), False),
+        (json.dumps([[]] * 50), False),
+        (json.dumps([{}] * 50), False),
+        (json.dumps({str(n): n for n in range(100)}), False),
+        (json.dumps({'a': {'b': [None] * 100}}), False),
+        (json.dumps(',[{' * 100), True),
+        (json.dumps('\\"' * 100 + ',' * 200), True),
+        (json.dumps([json.dumps([{}] * 100)] * 9), True),
+        ('[' * 200, False),
+    ],
+)
+def test_decode_when_text_has_too_many_values_raises(
+    text: str, is_decoded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, 'MAX_VALUES', 100)
+    if is_decoded:
+        assert encoding.decode(text.encode()) == json.loads(text)
+    else:
+        with pytest.raises(ValueError, match='more than 100 values'):
+            encoding.decode(text.encode())

@@ -12,10 +12,14 @@ import oslo_messaging
 import pytest
 from oslo_config import cfg
 
+from tests import machine_speed
 from vobjects.rpc import transport
 
 EXCHANGE = 'tests'
 TOPIC = 'work'
+
+#: Timeout of calls in seconds, which no call reaches.
+TIMEOUT = 60 * machine_speed.scale()
 
 
 class Worker:
@@ -94,7 +98,7 @@ class Bus:
     def client(
         self,
         topic: str = TOPIC,
-        timeout: float = 5,
+        timeout: float = TIMEOUT,
         over: Any = None,
         **prepared: Any,
     ) -> Any:

@@ -37,6 +37,14 @@ def test_directory_when_absent_is_created_for_this_user_only(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_names_of_sockets_stay_the_same(root: pathlib.Path) -> None:
+    # A process of another release looks for them.
+    address = Address('vobjects', 'vobjects-engine', 'host-1/2')
+    topic = Directory(str(root)).topic(address)
+    assert topic == f'{root}/vobjects-engine.4ce2bd9079'
+    assert directory.server_prefix('host-1/2') == 'host-1_2.3572081b1d.'
+
+
 @pytest.mark.parametrize('mode', [0o750, 0o701, 0o777])
 def test_directory_when_others_have_access_is_rejected(
     root: pathlib.Path, mode: int

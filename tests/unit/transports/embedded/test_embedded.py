@@ -165,7 +165,7 @@ def test_call_when_response_is_late_times_out(bus: Bus) -> None:
 
 def test_call_when_monitored_outlives_the_monitor_timeout(bus: Bus) -> None:
     _, worker = bus.server()
-    client = bus.client(call_monitor_timeout=2, timeout=20)
+    client = bus.client(call_monitor_timeout=2)
     timer = threading.Timer(2.4, worker.proceed.set)
     timer.start()
     assert client.call({}, 'wait') == 'one'
@@ -225,7 +225,7 @@ def test_call_without_retry_fails_at_once(bus: Bus) -> None:
 def test_call_when_many_threads_call_answers_each_its_own(bus: Bus) -> None:
     bus.server('one')
     bus.server('two')
-    client = bus.client(timeout=20)
+    client = bus.client()
     wrong = []
 
     def run(number: int) -> None:

@@ -22,6 +22,23 @@ frames = st.lists(
 )
 
 
+def test_frames_keep_their_form() -> None:
+    # A process of another release reads them.
+    call = framing.pack(FrameKind.CALL, 258, b'[{},{},null]', LIMIT)
+    assert call == (b'\0\0\0\x0c\x01\0\0\0\0\0\0\x01\x02[{},{},null]')
+    assert {kind.name: kind.value for kind in FrameKind} == {
+        'CALL': 1,
+        'CAST': 2,
+        'FANOUT': 3,
+        'REPLY': 16,
+        'FAILURE': 17,
+        'HEARTBEAT': 18,
+        'ACCEPTED': 19,
+        'REJECTED': 20,
+        'TOO_LARGE': 21,
+    }
+
+
 @given(frames, st.lists(st.integers(1, 40), min_size=1))
 def test_feed_when_frames_are_split_anywhere_returns_them(
     sent: list[Frame], sizes: list[int]

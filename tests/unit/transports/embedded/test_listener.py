@@ -147,7 +147,7 @@ def test_stop_when_calls_wait_lets_another_server_handle_them(
     bus: Bus,
 ) -> None:
     old, worker = bus.server('old', threads=1)
-    client = bus.client(timeout=20)
+    client = bus.client()
     count = 1 + listener.MAX_SUBMITTED + 6
     pool, calls = in_threads(
         count, lambda number: client.call({}, 'wait', value=number)
@@ -198,7 +198,7 @@ def test_stop_under_load_loses_and_repeats_nothing(
     bus: Bus,
 ) -> None:
     """Servers start and stop while clients call."""
-    client = bus.client(timeout=20)
+    client = bus.client()
     workers = [bus.server('first')[1]]
     ends = threading.Event()
 
@@ -230,7 +230,7 @@ def test_stop_when_a_message_is_half_sent_sends_it_to_another(
     bus: Bus,
 ) -> None:
     old, worker = bus.server('old', threads=1, queue_size=1)
-    client = bus.client(timeout=20)
+    client = bus.client()
     for value in range(1 + listener.MAX_SUBMITTED + 1):
         client.cast({}, 'wait', value=value)
     value = 'x' * 3_000_000

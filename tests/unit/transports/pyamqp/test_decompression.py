@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import bz2
+import json
 import lzma
 import tracemalloc
 import zlib
 
 import pytest
 
+from oslo_messaging_driverlib import encoding
 from oslo_messaging_pyamqp import decompression, frames, message_format
 
 COMPRESS = {
@@ -73,3 +75,26 @@ def test_message_that_cannot_be_decompressed_is_rejected(method, part):
 def test_unlimited_method_is_rejected():
     with pytest.raises(ValueError, match='gzip, bz2 or lzma'):
         decode(b'', 'application/zstd')
+
+
+@every_method
+@pytest.mark.parametrize('value', ['0', '[]', '{}', '{"a":1}', '""'])
+@pytest.mark.parametrize('is_inner', [False, True])
+def test_message_with_many_short_values_takes_little_memory(
+    method, value, is_inner, monkeypatch
+):
+    monkeypatch.setattr(encoding, 'MAX_VALUES', 1 << 10)
+    text = f'{{"a":[{",".join([value] * (1 << 15))}]}}'
+    if is_inner:
+        text = json.dumps({'oslo.version': '2.0', 'oslo.message': text})
+    bomb = COMPRESS[method](text.encode())
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match='more than 1024 values'):
+            decode(bomb, method)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    dictionary = 1 << 20 if method.endswith('lzma') else 0
+    assert peak < 6 * len(text) + 8 * dictionary

@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
+import getpass
 import json
+import os
+import pwd
+import re
+import socket
 
 import pytest
 
 from vobjects import service
 from vobjects.cli import fleet, main
 from vobjects.objects import manifest
+from vobjects.rpc import client_process
 from vobjects.rpc.fleet import Member
 from vobjects.rpc.memory_ledger import MemoryLedger
 
@@ -78,9 +84,7 @@ class Ledger(MemoryLedger):
 @pytest.fixture
 def ledger(monkeypatch, tmp_path):
     ledger = Ledger()
-    monkeypatch.setattr(
-        fleet.client_process, 'connect_to_ledger', ledger.connect
-    )
+    monkeypatch.setattr(client_process, 'connect_to_ledger', ledger.connect)
     file = tmp_path / 'vobjects.conf'
     file.write_text('[DEFAULT]\ntransport_url = embedded:///tmp/none\n')
     for id_ in ('aa1', 'aa2', 'bb'):
@@ -109,6 +113,41 @@ def test_remove_when_the_beginning_is_unique_then_removes(ledger, capsys):
     assert [member.id for member in ledger.members(9)] == ['aa1', 'aa2']
 
 
+def test_hold_names_its_owner_and_reason_to_operators(ledger, capsys):
+    topic = service.find('clustering').topic
+    ledger.report(Member('cc', 'w', 'h', topic, '1', manifest.local(), 'up'))
+    hold = ['hold', '--owner=alice', '--reason=2.0 is under test']
+    held = r'held by alice since 20\S+Z, because 2.0 is under test: versions'
+    for command in hold, ['list'], ['explain']:
+        assert main.main(['fleet', *command, *ledger.arguments]) == 0
+        assert re.search(held, capsys.readouterr().out)
+    of_type = ['fleet', 'explain', 'ClusterListRequest', *ledger.arguments]
+    assert main.main(of_type) == 0
+    assert 'held at 1.0 by alice since' in capsys.readouterr().out
+    assert main.main([*of_type, '-o', 'json']) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown['hold_origin']['owner'] == 'alice'
+    assert main.main(['fleet', 'finalize', *ledger.arguments]) == 0
+    assert 'held' not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ('get_user', 'expected'),
+    [
+        (lambda: 'carol', 'carol@ops1'),
+        # As getpass does in a container whose user has no name.
+        (lambda: pwd.getpwuid(2**31 - 9), f'{os.getuid()}@ops1'),
+    ],
+)
+def test_hold_without_an_owner_names_the_user_and_the_host(
+    ledger, monkeypatch, get_user, expected
+):
+    monkeypatch.setattr(getpass, 'getuser', get_user)
+    monkeypatch.setattr(socket, 'gethostname', lambda: 'ops1')
+    assert main.main(['fleet', 'hold', *ledger.arguments]) == 0
+    assert ledger.get().hold_origin.owner == expected
+
+
 def test_fleet_when_configuration_is_malformed_then_exits_2(tmp_path, capsys):
     file = tmp_path / 'bad.conf'
     file.write_text('[fleet\nx\n')
@@ -133,6 +172,7 @@ def home(tmp_path, monkeypatch):
     """A home directory with a configuration file in it."""
     monkeypatch.setenv('HOME', str(tmp_path))
     monkeypatch.delenv('XDG_STATE_HOME', raising=False)
+    monkeypatch.chdir(tmp_path)  # this one may have a .state of `make up`
     (tmp_path / '.vobjects').mkdir()
     (tmp_path / '.vobjects' / 'vobjects.conf').write_text('[fleet\nx\n')
     return tmp_path

@@ -53,7 +53,12 @@ print(*sorted(slow & set(sys.modules)), file=sys.stderr)
 
 
 @pytest.mark.parametrize(
-    'command', ['up', 'engine', 'db', 'db sync', 'config check', 'queue post']
+    'command',
+    [
+        *('fleet list', 'lock check', 'diff', 'history', 'matrix'),
+        *('completion', 'up', 'engine', 'db', 'db sync', 'config check'),
+        'queue post',
+    ],
 )
 def test_help_imports_no_slow_library(command: str) -> None:
     run = subprocess.run(

@@ -13,7 +13,14 @@ import pytest
 
 from vobjects.cli import main
 
-HEAVY = ('oslo_config', 'oslo_messaging', 'sqlalchemy', 'webob', 'granian')
+HEAVY = (
+    'oslo_config',
+    'oslo_messaging',
+    'oslo_versionedobjects',
+    'sqlalchemy',
+    'webob',
+    'granian',
+)
 
 
 def output_of(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -48,6 +55,38 @@ def test_main_when_help_is_requested_imports_no_heavy_module():
     subprocess.run(
         [sys.executable, '-c', code], check=True, capture_output=True
     )
+
+
+#: Prints the name of each command whose help imports a heavy module.
+DESCRIBE = f"""
+import sys
+from vobjects.cli import main, parser
+
+def describe(each):
+    each.format_help()
+    for subcommand in each.commands.values():
+        describe(subcommand)
+
+# Reading the configuration's options takes a tenth of a second, not more.
+heavy = set({HEAVY!r}) - {{'oslo_config'}}
+for name, point in main.command_points().items():
+    command = point.load()
+    assert isinstance(command, parser.Command)
+    describe(command.parser())
+    for module in heavy & set(sys.modules):
+        print(name, 'imports', module)
+        heavy.remove(module)
+"""
+
+
+def test_help_and_completion_of_every_command_import_no_heavy_module():
+    described = subprocess.run(
+        [sys.executable, '-c', DESCRIBE],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert described.stdout == ''
 
 
 def test_main_when_version_is_requested_prints_the_distribution(capsys):

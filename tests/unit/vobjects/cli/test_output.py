@@ -60,3 +60,15 @@ def test_dump_has_the_same_data_in_both_formats():
         assert list(parse(text)) == ['b', 'a']
         assert 'ü' in text
         assert text.endswith('\n')
+
+
+@pytest.mark.parametrize(
+    'character', ['\n', '\x1b', '\x9b', '\u2028', '\u202e']
+)
+def test_table_escapes_characters_that_control_a_terminal(
+    character: str,
+) -> None:
+    lines = [*output.table(('HOST',), [(f'a{character}b',), ('c',)])]
+    assert len(lines) == 3
+    assert all(line.isprintable() for line in lines)
+    assert lines[1] == 'a' + character.encode('unicode_escape').decode() + 'b'

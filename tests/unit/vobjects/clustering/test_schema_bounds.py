@@ -57,6 +57,13 @@ class BoundsRequest(vobjects.Request):
     }
 
 
+@vobjects.register
+class ShortRequest(BoundsRequest):
+    """The same fields, with another default for texts."""
+
+    BOUNDS = {'maxLength': 3}
+
+
 NAMES_OF_FIELDS = tuple(BoundsRequest.fields)
 
 
@@ -140,6 +147,26 @@ def test_validate_when_beyond_a_bound_names_field_and_bound(
     with pytest.raises(errors.ValidationError, match=message) as caught:
         validation.validate(*arguments, {name: too_large}, 'body')
     assert caught.value.path.startswith(f'body.{name}')
+
+
+@pytest.mark.parametrize(
+    ('name', 'largest', 'too_large'),
+    [
+        ('text', 'xxx', 'xxxx'),
+        ('list', ['xxx'], ['xxxx']),
+        ('lists', {'a': ['xxx']}, {'a': ['xxxx']}),
+        ('value', 'xxx', 'xxxx'),
+        ('long', 'x' * (LENGTH + 1), 'x' * (LENGTH + 2)),
+        ('parts', [{'text': 'x' * LENGTH}], [{'text': 'x' * (LENGTH + 1)}]),
+    ],
+)
+def test_validate_when_the_type_has_bounds_applies_them_to_its_fields(
+    name: str, largest: Any, too_large: Any
+) -> None:
+    arguments = (ShortRequest, Version(1, 0), NAMES_OF_FIELDS)
+    validation.validate(*arguments, {name: largest}, 'body')
+    with pytest.raises(errors.ValidationError, match=r', not \d+\.$'):
+        validation.validate(*arguments, {name: too_large}, 'body')
 
 
 def test_bounded_when_declared_keeps_the_fingerprint() -> None:

@@ -18,11 +18,11 @@ from vobjects.contract import (
 )
 from vobjects.contract.registry import Contract
 from vobjects.controllers.actions import Actions, action
-from vobjects.controllers.dispatch import api_version
+from vobjects.controllers.dispatch import RequestAdapter, api_version
 from vobjects.controllers.responses import (
     expected_errors,
     experimental,
-    removed,
+    gone,
     response,
 )
 from vobjects.controllers.validation import (
@@ -64,7 +64,7 @@ class Things:
     @api_version('1.1')
     @query_schema(type_schemas.closed({'limit': {'type': ['integer']}}))
     @response_body_schema(type_schemas.list_of(OLD))
-    @removed('1.4', 'Use GET /v1/boxes.')
+    @gone('1.4', 'Use GET /v1/boxes.')
     def index(self, req, query):
         return []
 
@@ -123,6 +123,19 @@ def test_operation_exists_at_the_versions_of_its_method():
         'POST /v1/things/{name}/actions (run)': ('1.2', 'None'),
         'POST /v1/things/{name}/actions (stop)': ('1.0', 'None'),
     }
+
+
+def test_operation_of_a_service_with_own_errors_exists_at_its_versions():
+    adapter = RequestAdapter(as_exception=lambda error: KeyError(str(error)))
+
+    class Boxes:
+        @api_version('1.2', adapter=adapter)
+        def show(self, req, name):
+            return None
+
+    api = contract(('GET', '/v1/boxes/{name}', Boxes().show))
+
+    assert next(filter(api.at, api.versions)) == Version(1, 2)
 
 
 def test_shape_follows_the_decorators_of_its_version():

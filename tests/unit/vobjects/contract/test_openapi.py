@@ -182,6 +182,15 @@ def test_schemas_with_the_same_title_stay_separate():
     assert schemas == [{'$ref': '#/components/schemas/Same'}, second]
 
 
+def test_title_with_spaces_is_the_name_of_a_component_without_them():
+    schema = {'type': 'object', 'title': 'A size (GiB)'}
+
+    content = document(0, samples.fixed('GET /v1/a', v1_0=schema))
+
+    openapi_spec_validator.validate(content)
+    assert content['components']['schemas'] == {'A_size_GiB_': schema}
+
+
 def test_unknown_version_is_rejected():
     with pytest.raises(exceptions.VobjectsError, match=r'1\.9'):
         document(9)

@@ -9,7 +9,7 @@ from vobjects import exceptions
 from vobjects.controllers import dispatch, dispatch_check, method_spec, wrapper
 from vobjects.controllers.dispatch import api_version
 from vobjects.controllers.ranges import RangeMap
-from vobjects.controllers.responses import expected_errors, removed, response
+from vobjects.controllers.responses import expected_errors, gone, response
 from vobjects.controllers.validation import (
     query_schema,
     response_body_schema,
@@ -55,7 +55,7 @@ class Controller:
         return 'old', body
 
     @create.api_version('1.5')
-    @removed('1.8', 'Use POST /v1/things.')
+    @gone('1.8', 'Use POST /v1/things.')
     @schema(TAG_SCHEMA)
     def create(self, req, body):
         return 'new', body
@@ -158,7 +158,7 @@ def test_method_when_removed_responds_410_with_the_reason(version):
 
 def test_method_when_its_range_ended_with_a_removal_gives_the_reason():
     @api_version('1.0', '1.4')
-    @removed('1.5', 'It was unused.')
+    @gone('1.5', 'It was unused.')
     def show(req):
         return 'shown'
 
@@ -238,7 +238,7 @@ def test_schemas_when_their_ranges_do_not_match_are_rejected(ranges, problem):
         lambda: [schema(SCHEMA, '1.5', '1.4')],
         lambda: [response(200), response(202)],
         lambda: [schema(SCHEMA), api_version('1.0')],
-        lambda: [api_version('1.5'), removed('1.5', 'x')],
+        lambda: [api_version('1.5'), gone('1.5', 'x')],
     ],
 )
 def test_declaration_when_contradictory_is_rejected(decorators):

@@ -13,10 +13,7 @@ from hypothesis import strategies as st
 
 from vobjects import exceptions
 from vobjects.controllers import version_request
-from vobjects.controllers.version_request import (
-    APIVersionRequest,
-    VersionedRequest,
-)
+from vobjects.controllers.version_request import APIVersionRequest
 from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version
 
@@ -118,22 +115,3 @@ def test_version_of_reads_the_env_of_a_falcon_request():
     assert version_request.version_of(request) == Version(1, 7)
     with pytest.raises(LookupError):
         version_request.version_of(types.SimpleNamespace(env={}))
-
-
-@pytest.mark.parametrize('name', ['environ', 'env'])
-def test_request_class_has_version_request(name):
-    class Request(VersionedRequest, types.SimpleNamespace):
-        pass
-
-    request = Request(**{name: request_at('1.7')})
-
-    assert request.version_request == APIVersionRequest('1.7')
-    assert isinstance(request.version_request, APIVersionRequest)
-
-
-def test_version_request_without_negotiation_is_a_lookup_error():
-    class Request(VersionedRequest):
-        environ = {}
-
-    with pytest.raises(LookupError, match='middleware'):
-        Request().version_request  # noqa: B018 - it raises

@@ -377,11 +377,9 @@ def test_check_when_acceptance_is_unused_reports_it() -> None:
                     '1.1',
                     fields.EnumField(valid_values=ENUM[:1]),
                     fields.EnumField(valid_values=ENUM),
-                    up=str,
-                    down=str,
                 ),
             ),
-            'changed x',
+            'changed x by same values; down refuses "RED"',
         ),
         (
             new_ovo_type(),

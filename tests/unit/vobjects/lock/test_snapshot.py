@@ -113,7 +113,7 @@ type Thing 1.2
 type Thing 1.4
   kind request
   microversion 1.9
-  conversion changed d
+  conversion changed d by functions; loss unknown
   conversion removed e
   conversion removed f
   field a: String = "x"

@@ -35,6 +35,8 @@ HEADERS = {
     'SVC twice': 'SVC X.5, SVC X.6',
     'too high': 'SVC X.999',
     'major above': 'SVC 9.9',
+    'major below': 'SVC 0.9',
+    'negative': 'SVC X.-1',
     'method missing': 'SVC X.3',
 }
 
@@ -47,7 +49,7 @@ def _all(outcome):
     return dict.fromkeys(NAMES, outcome)
 
 
-#: Kind of request -> service -> outcome.
+#: Kind of request -> service -> outcome; for some services only.
 ORIGINAL = {
     'no header': _all('default'),
     'empty header': _row(
@@ -72,6 +74,14 @@ ORIGINAL = {
     'too high': _all('unsupported'),
     'major above': _all('unsupported'),
     'method missing': _row('404', '400', '406', '404', '404'),
+    'negative': {'magnum': 'unsupported', 'barbican': 'unsupported'},
+    'major below': {'magnum': 'unsupported', 'barbican': 'unsupported'},
+    'enormous': {
+        'nova': '500',
+        'senlin': '500',
+        'magnum': 'malformed',
+        'barbican': 'malformed',
+    },
     'early field': {'senlin': 'dropped'},
 }
 

@@ -10,6 +10,7 @@ import json
 import logging
 
 import fastapi
+import oslo_messaging
 import pytest
 import starlette.applications
 import starlette.exceptions
@@ -23,9 +24,12 @@ from tests.unit.vobjects.microversions.test_asgi import scope_of
 from vobjects import added, fields, objects
 from vobjects.controllers import dispatch, responses, version_request
 from vobjects.exceptions import (
+    DeadlinePassed,
     LossyDowngrade,
+    NoCapablePeer,
     NoLivePeer,
     ServiceError,
+    Unreachable,
     UnsupportedType,
 )
 from vobjects.microversions import (
@@ -392,6 +396,80 @@ def test_error_of_a_server_without_an_http_status_is_500(way, status, caplog):
     assert response.status == 500
     assert 'secret' not in response.body.decode()
     assert len(failures(caplog)) == 1
+
+
+#: Error about the live servers -> code of the response.
+OUTAGES = [
+    (NoLivePeer('t'), 'engine-missing'),
+    (NoCapablePeer('Box 1.1'), 'engine-missing'),
+    (Unreachable('a secret of the database'), 'service-unavailable'),
+    (DeadlinePassed('late'), 'engine-silent'),
+    (oslo_messaging.MessagingTimeout('late'), 'engine-silent'),
+    (oslo_messaging.MessageDeliveryFailure('no broker'), 'engine-silent'),
+]
+
+
+@pytest.mark.parametrize('way', CALLS)
+@pytest.mark.parametrize(
+    ('error', 'code'), OUTAGES, ids=lambda value: type(value).__name__
+)
+def test_outage_is_503_with_the_time_to_retry_and_is_logged(
+    way, error, code, caplog
+):
+    call, show = CALLS[way]
+
+    response = call(presets.BARBICAN, show, lambda: raise_(error))
+
+    assert response.status == 503
+    assert int(response.headers['retry-after']) > 0
+    (item,) = response.json['errors']
+    assert item['code'] == f'key-manager.{code}'
+    assert 'secret' not in item['detail']
+    (record,) = caplog.records
+    assert record.levelname == 'WARNING'
+    assert str(error) in record.getMessage()
+
+
+def test_remote_error_of_the_message_bus_is_500(caplog):
+    error = oslo_messaging.RemoteError('KeyError', 'a secret', [])
+
+    response = call_wsgi(presets.BARBICAN, plain, lambda: raise_(error))
+
+    assert response.status == 500
+    assert b'secret' not in response.body
+    assert len(failures(caplog)) == 1
+
+
+def test_error_of_a_server_with_the_status_503_has_the_time_to_retry(caplog):
+    error = type('DiskFull', (ServiceError,), {'status': 503})('No space.')
+
+    response = call_wsgi(presets.BARBICAN, plain, lambda: raise_(error))
+
+    assert response.json['errors'][0]['code'] == 'key-manager.disk-full'
+    assert int(response.headers['retry-after']) > 0
+    (record,) = caplog.records
+    assert record.getMessage() == 'DiskFull: No space.'
+
+
+def test_error_of_a_server_with_its_own_code_and_title_has_them():
+    error = type(
+        'Taken',
+        (ServiceError,),
+        {
+            'status': 409,
+            'code': 'name-taken',
+            'title': 'Name is taken',
+            'compat_message': 'Conflict!',
+        },
+    )('')
+
+    document = call_wsgi(presets.SENLIN, plain, lambda: raise_(error)).json
+
+    (item,) = document['errors']
+    assert item['code'] == 'clustering.name-taken'
+    assert item['title'] == item['detail'] == 'Name is taken'
+    assert document['error']['message'] == 'Conflict!'
+    assert document['error']['type'] == 'Taken'
 
 
 @pytest.mark.parametrize('way', CALLS)

@@ -185,10 +185,9 @@ def test_number_of_series_is_bounded(service):
 
 
 @pytest.mark.parametrize('label', ['method', 'route', 'status', 'agent'])
-@pytest.mark.parametrize('size', [1, 300])
-def test_label_of_many_values_has_bounded_series(service, label, size):
+def test_label_of_many_values_has_bounded_series(service, label):
     for number in range(5_000):
-        value = f'{number:0{size}}'
+        value = f'{number:0300}'
         environ = {
             'REQUEST_METHOD': value if label == 'method' else 'GET',
             'HTTP_USER_AGENT': value if label == 'agent' else 'curl',

@@ -285,6 +285,35 @@ def test_null_of_a_request_is_lost_only_where_it_is_no_default(
         _ = Span().amount
 
 
+def hours(number: int) -> Any:
+    return Span(amount=number, unit='hours').obj_to_primitive()
+
+
+TIMER = {
+    'VERSION': '1.1',
+    'VERSION_MAP': {'1.1': '1.0', '1.2': '1.1'},
+    'fields': {
+        'span': changed(
+            '1.1', objects_of('Span'), INTEGER, up=amount_of, down=hours
+        )
+    },
+}
+TimerRequest: Any = objects.register(
+    type('TimerRequest', (objects.Request,), dict(TIMER))
+)
+TimerAnswer: Any = objects.register(
+    type('TimerAnswer', (objects.Resource,), dict(TIMER))
+)
+
+
+def test_loss_in_an_object_of_a_converter_is_refused_in_requests() -> None:
+    manifest = dict.fromkeys(['TimerRequest', 'TimerAnswer', 'Span'], '1.0')
+    answer = TimerAnswer(span=5).obj_to_primitive(version_manifest=manifest)
+    assert answer[DATA]['span'][DATA] == {'size': 5}
+    with pytest.raises(exceptions.LossyDowngrade, match=r'Span\.unit'):
+        TimerRequest(span=5).obj_to_primitive(version_manifest=manifest)
+
+
 @objects.register
 class Disks(ovo_base.ObjectListBase, objects.Object):
     VERSION = '1.1'

@@ -170,6 +170,14 @@ def test_equal_primitives_distinguishes_false_from_zero() -> None:
             'removed() must be the outermost',
         ),
         (renamed('1.1', 'other', fields.StringField()), 'two fields'),
+        (
+            changed('1.1', fields.IntegerField(), fields.StringField()),
+            'write by=, or up= and down=',
+        ),
+        (
+            changed('1.1', fields.ObjectField('A'), fields.ObjectField('B')),
+            'write by=, or up= and down=',
+        ),
         ('not a field', 'is not a field'),
     ],
 )
@@ -197,6 +205,60 @@ def test_changed_without_both_directions_raises() -> None:
             up=int,
             down=None,
         )
+
+
+WORDS = ['key', 'opaque']
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'kept', 'lost'),
+    [
+        (
+            fields.EnumField(valid_values=WORDS),
+            fields.EnumField(valid_values=[*WORDS, 'certificate']),
+            'key',
+            'certificate',
+        ),
+        (
+            fields.ListOfEnumField(valid_values=WORDS),
+            fields.ListOfEnumField(valid_values=[*WORDS, 'certificate']),
+            ['key'],
+            ['key', 'certificate'],
+        ),
+        (
+            fields.NameField(maximum=8),
+            fields.NameField(maximum=16),
+            'n' * 8,
+            'n' * 9,
+        ),
+        (
+            fields.CapacityField(minimum=5),
+            fields.CapacityField(minimum=1),
+            5,
+            1,
+        ),
+        (
+            fields.StringField(),
+            fields.StringField(nullable=True),
+            'text',
+            None,
+        ),
+    ],
+)
+def test_changed_when_only_limits_differ_needs_no_converters(
+    registry: None, old: Any, new: Any, kept: Any, lost: Any
+) -> None:
+    @objects.register
+    class Thing(objects.Request):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.2': '1.1'}
+        fields = {'it': changed('1.1', old, new)}
+
+    older = Thing(it=kept).obj_to_primitive('1.0')
+    assert older['versioned_object.data'] == {'it': kept}
+    assert Thing.obj_from_primitive(older).it == kept
+    with pytest.raises(exceptions.LossyDowngrade):
+        Thing(it=lost).obj_to_primitive('1.0')
 
 
 @pytest.mark.parametrize(
@@ -538,7 +600,7 @@ def test_changed_value_that_cannot_be_shown_has_documented_form(
                 down=int,
                 instead='x',
             ),
-            'the old field rejects instead=',
+            'the field rejects instead=',
         ),
         (
             removed('1.1', fields.StringField(default=''), dropped='1.2'),

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import logging
 import pathlib
 import socket
@@ -15,11 +17,11 @@ import pytest
 from oslo_config import cfg
 
 import vobjects
-from tests.waiting import eventually
+from tests.waiting import eventually, is_waiting
 from vobjects import Service, exceptions, fields, objects
 from vobjects.objects.history import added
-from vobjects.objects.manifest import Manifest, local
-from vobjects.rpc import MemoryLedger, server, transport
+from vobjects.objects.manifest import Manifest, at_microversion, local
+from vobjects.rpc import MemoryLedger, client_process, server, transport
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc.client_process import (
     LISTED_MEMBERS,
@@ -58,8 +60,15 @@ class ShelfRequest(objects.Request):
     }
 
 
+@objects.register
+class WaitingShelfRequest(ShelfRequest):
+    """Waits for a server that supports it."""
+
+    ROUTE = 'capable-wait'
+
+
 class Shelves:
-    """Handlers that record the requests and their deadlines."""
+    """Handlers that record the requests."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -70,9 +79,14 @@ class Shelves:
         if request.name == 'full':
             raise Full('No shelf is free.')
 
+    @server.handles(WaitingShelfRequest)
+    def waiting_shelf(self, context: Any, request: Any) -> None:
+        self.shelf(context, request)
+
 
 def manifest_at(version: str) -> Manifest:
-    return Manifest({**local(), 'ShelfRequest': version})
+    names = [cls.obj_name() for cls in (ShelfRequest, WaitingShelfRequest)]
+    return Manifest({**local(), **dict.fromkeys(names, version)})
 
 
 class Fleet:
@@ -109,12 +123,13 @@ class Fleet:
         return process
 
     def serve_without_membership(
-        self, version: str = '1.1', name: str = 'ledger'
+        self, version: str = '1.1', name: str = 'ledger', **options: Any
     ) -> None:
         bus = transport.open_transport(self.conf(), SERVICE.exchange)
         endpoint = server.Endpoint(
             [LedgerEndpoint(self.ledger, lambda: None), self.shelves],
             manifest=manifest_at(version),
+            **options,
         )
         running = transport.build_server(
             bus, SERVICE.topic, name, [endpoint], 2
@@ -125,12 +140,18 @@ class Fleet:
     def report_server(self, name: str, version: str) -> None:
         """Add a server to the ledger that does not consume."""
         manifest = manifest_at(version)
-        self.ledger.report(
-            Member(name, 'e', 'h', SERVICE.topic, '0', manifest, 'up')
-        )
+        self.report(Member(name, 'e', 'h', SERVICE.topic, '0', manifest, 'up'))
 
-    def client(self, **options: Any) -> ClientProcess:
-        client = ClientProcess(self.conf(), SERVICE, **options)
+    def report(self, member: Member) -> None:
+        """Add a process to the ledger, of which there is nothing else."""
+        self.ledger.report(member)
+        # A server that stops would wait for it.
+        self._closing.append(lambda: self.ledger.leave(member.id))
+
+    def client(
+        self, conf: cfg.ConfigOpts | None = None, **options: Any
+    ) -> ClientProcess:
+        client = ClientProcess(conf or self.conf(), SERVICE, **options)
         client.start()
         self._closing.append(client.stop)
         return client
@@ -233,10 +254,45 @@ def test_maximum_after_the_last_server_left_is_the_last_known(
     engine = fleet.serve()
     client = fleet.client()
     assert client.maximum().version == Version.parse('1.1')
+    assert client.known_server_count() == 1
     engine.membership.stop()
     client.membership.renew()
-    assert client.server_count() == 0
+    assert client.server_count() == client.known_server_count() == 0
     assert client.maximum().version == Version.parse('1.1')
+
+
+def test_maximum_is_limited_by_the_pin(
+    fleet: Fleet, tmp_path: pathlib.Path
+) -> None:
+    fleet.serve()
+    file = tmp_path / 'pin.json'
+    file.write_text(json.dumps(dict(manifest_at('1.0'))))
+    conf = fleet.conf()
+    conf.set_override('engine', str(file), 'upgrade_levels')
+    assert fleet.client(conf).maximum().version == Version.parse('1.0')
+
+
+def test_pin_to_a_release_is_one_of_the_service(fleet: Fleet) -> None:
+    conf = fleet.conf()
+    conf.set_override('engine', '0.0.1', 'upgrade_levels')
+    with pytest.raises(exceptions.VobjectsError, match='shelf'):
+        ClientProcess(conf, SERVICE)
+
+
+def test_views_have_the_quorum_of_the_configuration(fleet: Fleet) -> None:
+    fleet.serve()
+    conf = fleet.conf(capable_servers=3)
+    client = fleet.client(conf)
+    ledger, close = connect_to_ledger(conf, SERVICE)
+    for view in client.membership.current(), client.ledger.get(), ledger.get():
+        assert view.quorum == 3
+    close()
+
+
+def test_process_imports_the_types_of_its_service(fleet: Fleet) -> None:
+    service = dataclasses.replace(SERVICE, types=('no_such_types',))
+    with pytest.raises(ModuleNotFoundError, match='no_such_types'):
+        ClientProcess(fleet.conf(), service)
 
 
 def test_on_view_is_called_after_the_maximum_is_known(fleet: Fleet) -> None:
@@ -261,6 +317,38 @@ def test_call_reaches_a_handler_whose_errors_arrive(fleet: Fleet) -> None:
     with pytest.raises(Full, match=r'^No shelf is free\.$'):
         client.call({}, ShelfRequest(name='full'))
     assert fleet.shelves.names == ['a', 'full']
+
+
+def test_call_has_the_deadline_of_its_timeout_by_the_clock_of_the_ledger(
+    fleet: Fleet,
+) -> None:
+    now, timeout = 5000.0, 2000
+    deadlines: list[float] = []
+    fleet.ledger = MemoryLedger(lambda: now)
+    fleet.report_server('a', '1.1')
+    fleet.serve_without_membership(has_expired=deadlines.append)
+    client = fleet.client(fleet.conf(call_timeout=timeout))
+    client.membership.current()
+    client.client.call({}, ShelfRequest(name='a'))
+    (deadline,) = deadlines
+    # A deadline is never early, and late by the duration of a report.
+    assert now + timeout <= deadline < now + timeout + LONG
+
+
+def test_call_waits_for_a_server_that_supports_it(fleet: Fleet) -> None:
+    fleet.serve('1.0')
+    client = fleet.client()
+    client.membership.current()
+    versions = at_microversion(Version.parse('1.1'))
+    thread = threading.Thread(
+        target=client.client.call,
+        args=({}, WaitingShelfRequest(name='a'), versions),
+    )
+    thread.start()
+    eventually(lambda: is_waiting(thread))
+    fleet.serve('1.1')
+    thread.join()
+    assert fleet.shelves.names == ['a']
 
 
 def test_call_above_a_server_that_has_just_joined_is_sent_again(
@@ -300,9 +388,7 @@ def test_wakeup_of_a_server_renews_the_view(fleet: Fleet) -> None:
 def test_fleet_data_lists_processes_and_limits(fleet: Fleet) -> None:
     fleet.serve('1.0')
     for number in range(LISTED_MEMBERS):
-        fleet.ledger.report(
-            Member(f'm{number}', 'm', 'h', 'others', '0', local())
-        )
+        fleet.report(Member(f'm{number}', 'm', 'h', 'others', '0', local()))
     data = fleet.client().fleet_data()
     assert data['max_microversion'] == '1.0'
     assert len(data['members']) == LISTED_MEMBERS
@@ -356,11 +442,13 @@ def test_stop_waits_for_a_wakeup(
     assert events == ['woken', 'stopped']
 
 
-def test_stop_waits_for_the_broker_to_respond(
-    without_broker: cfg.ConfigOpts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    events: list[str] = []
-    proceed = threading.Event()
+def listening_when(
+    proceed: threading.Event,
+    events: list[str],
+    conf: cfg.ConfigOpts,
+    monkeypatch: pytest.MonkeyPatch,
+) -> ClientProcess:
+    """Start a client whose broker responds when the event is set."""
 
     def build_server(*_: Any) -> Any:
         assert proceed.wait(120)
@@ -368,13 +456,39 @@ def test_stop_waits_for_the_broker_to_respond(
         raise oslo_messaging.MessageDeliveryFailure('no such user')
 
     monkeypatch.setattr(transport, 'build_server', build_server)
-    client = ClientProcess(without_broker, SERVICE)
+    client = ClientProcess(conf, SERVICE)
     # The membership waits for the broker, too.
     monkeypatch.setattr(client.membership, 'start', lambda: None)
     monkeypatch.setattr(client.membership, 'stop', lambda: None)
     client.start()
+    return client
+
+
+def test_stop_waits_for_the_broker_to_respond(
+    without_broker: cfg.ConfigOpts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[str] = []
+    proceed = threading.Event()
+    client = listening_when(proceed, events, without_broker, monkeypatch)
     stop_when(proceed, client, events)
     assert events == ['responded', 'stopped']
+
+
+def test_stop_when_the_broker_does_not_respond_returns(
+    without_broker: cfg.ConfigOpts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[str] = []
+    proceed = threading.Event()
+    monkeypatch.setattr(client_process, '_STOP_TIMEOUT', 0.0)
+    before = set(threading.enumerate())
+    client = listening_when(proceed, events, without_broker, monkeypatch)
+    (thread,) = set(threading.enumerate()) - before
+    assert thread.name == 'wakeups'
+    assert thread.daemon
+    client.stop()
+    assert events == []
+    proceed.set()
+    thread.join()
 
 
 def test_stop_before_start_returns(fleet: Fleet) -> None:
@@ -392,14 +506,14 @@ def test_start_without_a_broker_returns(
     assert 'Does not listen for wakeups: ' in caplog.text
 
 
-def test_ledger_requests_reach_the_server_with_a_name(fleet: Fleet) -> None:
-    for name, now in (('one', 1.0), ('two', 2.0)):
+def test_ledger_requests_go_to_the_servers_in_turn(fleet: Fleet) -> None:
+    for now in (1.0, 2.0):
         fleet.ledger = MemoryLedger(lambda now=now: now)
-        fleet.serve_without_membership(name=name)
+        fleet.serve_without_membership()
     client = fleet.client().client
-    for _ in range(3):
-        for name, now in (('one', 1.0), ('two', 2.0)):
-            assert client.call_ledger(FleetStateGet(), 60, name).now == now
+    # Its heartbeats take turns, too.
+    times = {client.call_ledger(FleetStateGet(), 60).now for _ in range(50)}
+    assert times == {1.0, 2.0}
 
 
 def test_connect_to_ledger_changes_the_ledger(fleet: Fleet) -> None:
@@ -414,7 +528,7 @@ def test_connect_to_ledger_changes_the_ledger(fleet: Fleet) -> None:
 def test_ledger_of_a_service_may_raise_errors_of_the_service(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hold(topic: str) -> Any:
+    def hold(*args: str) -> Any:
         raise Full('No hold is free.')
 
     monkeypatch.setattr(fleet.ledger, 'hold', hold)

@@ -11,9 +11,9 @@ from typing import Any
 
 import oslo_messaging
 import pytest
-from oslo_config import cfg
 from oslo_versionedobjects import exception as ovo_exception
 
+from tests.unit.vobjects.rpc.fake_bus import TIMEOUT, TOPIC, FakeBus
 from vobjects import exceptions, fields, objects
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest, local
@@ -23,13 +23,11 @@ from vobjects.rpc import (
     fleet_types,
     serializer,
     server,
-    transport,
 )
 from vobjects.rpc.client import Client
 from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger
 from vobjects.rpc.memory_ledger import MemoryLedger
 
-TOPIC = 'workers'
 OLD = {'WorkRequest': '1.0', 'Result': '1.0', 'Deep': '1.0'}
 
 
@@ -110,17 +108,12 @@ class ResponseLost(oslo_messaging.MessagingTimeout):
     answer_lost = True
 
 
-class Bus:
+class Bus(FakeBus):
     """A transport, a client, and the client's view of the fleet."""
 
     def __init__(self) -> None:
+        super().__init__(__name__)
         self.now: float | None = None
-        self.conf = cfg.ConfigOpts()
-        self.conf([], default_config_files=[], default_config_dirs=[])
-        self.transport = transport.open_transport(
-            self.conf, 'test', (__name__,), url='fake://'
-        )
-        self.servers: list[Any] = []
         self.members: tuple[fleet.Member, ...] = ()
         self.refreshed: Callable[[], tuple[fleet.Member, ...]] = lambda: (
             self.members
@@ -130,7 +123,7 @@ class Bus:
             TOPIC,
             get_view=lambda: fleet.View(1, fleet.group_members(self.members)),
             refresh_view=self._refresh,
-            timeout=10,
+            timeout=TIMEOUT,
             ledger_deadline=lambda seconds: (
                 None if self.now is None else self.now + seconds
             ),
@@ -167,11 +160,7 @@ class Bus:
             observer=observer,
             has_expired=lambda deadline: now > deadline,
         )
-        running = transport.build_server(
-            self.transport, TOPIC, name, [endpoint], 4
-        )
-        running.start()
-        self.servers.append(running)
+        self.start(endpoint, name=name)
         return self.member(name, manifest)
 
     def serve_handlers(
@@ -179,17 +168,7 @@ class Bus:
     ) -> None:
         endpoint_class = getattr(handlers, 'endpoint_class', server.Endpoint)
         endpoint = endpoint_class([handlers], manifest=manifest or local())
-        running = transport.build_server(
-            self.transport, TOPIC, name, [endpoint], 4
-        )
-        running.start()
-        self.servers.append(running)
-
-    def close(self) -> None:
-        for running in self.servers:
-            running.stop()
-            running.wait()
-        self.transport.cleanup()
+        self.start(endpoint, name=name)
 
 
 @pytest.fixture
@@ -335,8 +314,8 @@ def test_call_of_an_old_server_rejects_loss_before_sending(bus: Bus) -> None:
     assert str(caught.value) == (
         'WorkRequest.force=True needs WorkRequest 1.1, but the peer supports'
         ' only 1.0'
-        ' because WorkRequest 1.1 is needed, but worker old on host (release'
-        ' 0.1.0) supports only WorkRequest 1.0'
+        ' because WorkRequest 1.1 is needed, but a server (release 0.1.0)'
+        ' supports only WorkRequest 1.0'
     )
 
 
@@ -378,9 +357,11 @@ def test_call_when_the_server_asks_for_versions_uses_a_valid_view(
         TOPIC,
         get_view=lambda: next(views),
         refresh_view=bus._refresh,
-        timeout=10,
+        timeout=TIMEOUT,
     )
-    with pytest.raises(exceptions.LossyDowngrade, match='worker old on host'):
+    with pytest.raises(
+        exceptions.LossyDowngrade, match=r'a server \(release 0'
+    ):
         client.call({}, WorkRequest(name='a', force=True))
 
 
@@ -388,7 +369,9 @@ def test_call_with_a_renewed_view_still_rejects_loss(bus: Bus) -> None:
     joined = bus.serve('old', old())
     bus.members = (bus.member('new', local()),)
     bus.refreshed = lambda: (joined,)
-    with pytest.raises(exceptions.LossyDowngrade, match='worker old on host'):
+    with pytest.raises(
+        exceptions.LossyDowngrade, match=r'a server \(release 0'
+    ):
         bus.client.call({}, WorkRequest(name='a', force=True))
 
 
@@ -654,7 +637,7 @@ def test_call_when_an_old_server_lacks_the_type_raises(bus: Bus) -> None:
 def test_call_ledger_works_without_a_view(bus: Bus) -> None:
     ledger = MemoryLedger()
     bus.serve_handlers('ledger', LedgerEndpoint(ledger, lambda: None))
-    remote = RemoteLedger(bus.client, timeout=5)
+    remote = RemoteLedger(bus.client, timeout=TIMEOUT)
     member = dataclasses.replace(bus.member('me', old()), seen=3)
     view = remote.report(member).view
     assert view == fleet.View(1, fleet.group_members([member]))
@@ -799,9 +782,9 @@ def test_call_when_it_arrives_after_the_deadline_is_rejected(bus: Bus) -> None:
     bus.members = (bus.serve('one', local(), now=1000.0),)
     request = WorkRequest(name='a', force=False)
 
-    bus.now = 995.0  # plus a timeout of 10 s
+    bus.now = 1000.0 - TIMEOUT / 2
     assert bus.client.call({}, request).values['name'] == 'a'
-    bus.now = 900.0
+    bus.now = 1000.0 - 2 * TIMEOUT
     with pytest.raises(exceptions.DeadlinePassed):
         bus.client.call({}, request)
     bus.now = None  # the ledger's clock is not known

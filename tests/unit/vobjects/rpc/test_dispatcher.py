@@ -10,12 +10,9 @@ from typing import Any
 
 import oslo_messaging
 import pytest
-from oslo_config import cfg
 
-from vobjects.rpc import concurrency_limit, transport
-
-TOPIC = 'workers'
-TIMEOUT = 60
+from tests.unit.vobjects.rpc.fake_bus import TIMEOUT, TOPIC, FakeBus
+from vobjects.rpc import concurrency_limit
 
 
 class Worker:
@@ -47,20 +44,11 @@ class OtherNamespace:
         return f'other {name}'
 
 
-class Bus:
+class Bus(FakeBus):
     def __init__(self, slots: int) -> None:
-        conf = cfg.ConfigOpts()
-        conf([], default_config_files=[], default_config_dirs=[])
-        self.transport = transport.open_transport(conf, 'test', (), 'fake://')
+        super().__init__()
         self.worker = Worker()
-        self.server = transport.build_server(
-            self.transport,
-            TOPIC,
-            'one',
-            [self.worker, OtherNamespace()],
-            slots,
-        )
-        self.server.start()
+        self.server = self.start(self.worker, OtherNamespace(), slots=slots)
 
     def call(self, method: str, version: str = '1.0', **arguments: Any) -> Any:
         client = oslo_messaging.get_rpc_client(
@@ -72,9 +60,7 @@ class Bus:
 
     def close(self) -> None:
         self.worker.cloud_responds.set()
-        self.server.stop()
-        self.server.wait()
-        self.transport.cleanup()
+        super().close()
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ from vobjects.rpc import transport
 NAMES = {
     'vobjects.exceptions': """
         ConversionError DeadlinePassed DeclarationError FieldsMissing
-        FleetError InvalidVersion LossyDowngrade NoLivePeer NoSuchField
-        NotPickled ServiceError UnknownField UnknownManifest Unreachable
-        UnsupportedType VobjectsError
+        FleetError InvalidVersion LossyDowngrade NoCapablePeer NoLivePeer
+        NoSuchField NotPickled ServiceError UnknownField UnknownManifest
+        Unreachable UnsupportedType VobjectsError
         """,
 }
 

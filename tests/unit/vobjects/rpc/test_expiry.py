@@ -172,6 +172,14 @@ def test_process_does_not_sweep_before_live_members_have_reported() -> None:
     assert sweeper.ledger.expiries == 0
 
 
+def test_process_sweeps_as_soon_as_live_members_have_reported() -> None:
+    sweeper = Sweeper()
+    sweeper.sweep_after(DEAD_AFTER_PERIODS * PERIOD - 1)
+    assert sweeper.ledger.expiries == 0
+    sweeper.sweep_after(1)
+    assert sweeper.ledger.expiries == 1
+
+
 def test_step_between_a_report_and_the_sweep_kills_no_member() -> None:
     sweeper = Sweeper()
     sweeper.clock.now += 2 * PERIOD

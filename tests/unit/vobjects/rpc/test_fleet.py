@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
+from oslo_versionedobjects import base as ovo_base
 
 from vobjects import fields, objects
+from vobjects.objects.adoption import adopt
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc.fleet import (
     EXAMPLES,
+    HoldOrigin,
     Member,
     View,
     group_members,
@@ -49,7 +53,7 @@ def member(name: str, topic: str = TOPIC, **versions: str) -> Member:
     )
 
 
-def view(*members: Member, **limits: Manifest) -> View:
+def view(*members: Member, **limits: Any) -> View:
     return View(1, group_members(members), **limits)
 
 
@@ -76,13 +80,37 @@ def test_maximum_when_all_servers_are_new_is_the_newest(types: None) -> None:
     )
 
 
+def test_maximum_follows_the_version_maps_of_adopted_types(
+    registry: None,
+) -> None:
+    @ovo_base.VersionedObjectRegistry.register
+    class Group(ovo_base.VersionedObject):
+        VERSION = '1.2'
+        VERSION_MAP = {'1.14': '1.2'}
+
+    @ovo_base.VersionedObjectRegistry.register
+    class Template(ovo_base.VersionedObject):
+        VERSION = '1.5'
+
+    adopt([Group, Template])
+    assert dict(local()) == {'Group': '1.2', 'Template': '1.5'}
+    fleet = view(member('new'), member('old', Group='1.1', Template='1.5'))
+
+    maximum = fleet.maximum(TOPIC, NEWEST)
+
+    assert maximum.version == Version(1, 13)
+    assert 'Group 1.2' in (maximum.reason or '')
+    assert view(member('new')).maximum(TOPIC, NEWEST).version == NEWEST
+
+
 def test_maximum_when_a_server_is_old_explains_the_limit(types: None) -> None:
     fleet = view(member('new'), member('old', DeleteRequest='1.0', Item='1.0'))
     maximum = fleet.maximum(TOPIC, NEWEST)
     assert maximum.version == Version(1, 7)
     assert 'DeleteRequest 1.1 is needed' in maximum.reason
-    assert 'worker old on host (release 0.1.0)' in maximum.reason
-    assert 'supports only DeleteRequest 1.0' in maximum.reason
+    assert 'a server (release 0.1.0) supports only DeleteRequest 1.0' in (
+        maximum.reason
+    )
     assert [str(limit.microversion) for limit in fleet.limits(TOPIC)] == [
         '1.8',
         '1.10',
@@ -99,8 +127,17 @@ def test_maximum_when_a_server_has_another_major_version_explains_it(
     maximum = fleet.maximum(TOPIC, NEWEST)
     assert maximum.version == Version(1, 7)
     assert 'DeleteRequest 1.1 is needed' in maximum.reason
-    assert 'worker next on host' in maximum.reason
     assert 'supports only DeleteRequest 2.0' in maximum.reason
+
+
+def test_only_the_explanation_for_operators_names_a_process(
+    types: None,
+) -> None:
+    fleet = view(member('old', DeleteRequest='1.0', Item='1.0'))
+    for limit in fleet.limits(TOPIC):
+        assert 'but worker old on host (release 0.1.0)' in limit.explanation
+        assert 'host' not in limit.reason
+        assert 'worker' not in limit.reason
 
 
 def test_reason_names_one_of_the_limiting_members(types: None) -> None:
@@ -155,7 +192,9 @@ def test_maximum_when_a_limit_is_the_newest_is_one_less(types: None) -> None:
     fleet = view(member('old', DeleteRequest='1.1', Item='1.0'))
     newest = Version(1, 10)
     assert fleet.maximum(TOPIC, newest).version == Version(1, 9)
-    (limit,) = to_json(fleet, TOPIC, newest, [])['limits']
+    data = to_json(fleet, TOPIC, newest, [])
+    assert data['max_microversion'] == '1.9'
+    (limit,) = data['limits']
     assert limit['microversion'] == '1.10'
 
 
@@ -172,20 +211,36 @@ def test_maximum_when_the_first_microversion_is_limited_is_null(
     assert maximum.version == NULL
 
 
-def test_limits_of_a_type_name_only_its_lowest_microversion(
+def test_limits_name_each_type_at_its_lowest_microversion_in_their_order(
     registry: None,
 ) -> None:
-    @objects.register
-    class Item(objects.Resource):
-        VERSION = '1.2'
-        VERSION_MAP = {'1.5': '1.1', '1.8': '1.2'}
-        fields = {
-            'size': added('1.1', fields.IntegerField(default=0)),
-            'name': added('1.2', fields.StringField(default='')),
+    """Which is neither that of registration nor that of names."""
+    for name, versions in {
+        'Crate': {'1.9': '1.1'},
+        'Item': {'1.5': '1.1', '1.8': '1.2'},
+        'Shelf': {'1.2': '1.1'},
+    }.items():
+        newest = max(versions.values())
+        changes = {
+            f'f{version[2:]}': added(version, fields.IntegerField(default=0))
+            for version in versions.values()
         }
-
-    limits = view(member('old', Item='1.0')).limits(TOPIC)
-    assert [limit.microversion for limit in limits] == [Version(1, 5)]
+        objects.register(
+            type(
+                name,
+                (objects.Resource,),
+                {
+                    'VERSION': newest,
+                    'VERSION_MAP': versions,
+                    'fields': changes,
+                },
+            )
+        )
+    old = member('old', Crate='1.0', Item='1.0', Shelf='1.0')
+    assert [
+        (limit.type_name, str(limit.microversion))
+        for limit in view(old).limits(TOPIC)
+    ] == [('Shelf', '1.2'), ('Item', '1.5'), ('Crate', '1.9')]
 
 
 def test_count_is_that_of_a_topic_or_of_all() -> None:
@@ -213,14 +268,20 @@ def test_to_json_contains_limits_groups_and_members(types: None) -> None:
         'release': '0.1.0',
     }
     held = Manifest({'Item': '1.1', 'DeleteRequest': '1.1'})
-    fleet = view(old, held=held)
-    reason = fleet.maximum(TOPIC, NEWEST).reason
+    origin = HoldOrigin('alice', '2.0 is new', 1_800_000_000.5)
+    fleet = view(old, held=held, hold_origin=origin)
+    reason = fleet.limits(TOPIC)[0].explanation
     assert 'DeleteRequest' in reason
     assert to_json(fleet, TOPIC, NEWEST, [old]) == {
         'generation': 1,
         'max_microversion': '1.7',
         'reason': reason,
         'held': dict(held),
+        'hold_origin': {
+            'owner': 'alice',
+            'reason': '2.0 is new',
+            'since': '2027-01-15T08:00:00Z',
+        },
         'limits': [
             {
                 'microversion': '1.8',

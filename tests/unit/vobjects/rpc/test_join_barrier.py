@@ -398,3 +398,57 @@ def test_join_after_two_reports_announces_both_of_its_states() -> None:
     membership.refresh()
     membership.join()
     assert announced == ['joining', 'up']
+
+
+def test_join_consumes_after_the_barrier_and_before_it_is_up(
+    fleet: Fleet, ledger: TestLedger
+) -> None:
+    membership = fleet.add(NEW, period=LONG)
+    states: list[str] = []
+
+    def consume() -> None:
+        (member,) = ledger.members(9)
+        states.append(member.state)
+
+    membership.join(consume=consume)
+    assert states == ['joining']
+    assert ledger.members(9)[0].state == 'up'
+
+
+def test_withdraw_of_the_last_server_of_a_manifest_waits_for_senders(
+    fleet: Fleet, ledger: TestLedger
+) -> None:
+    """Of two that stop at the same time, only one waits."""
+    sender = fleet.add(NEW, topic='api', period=LONG)
+    servers = [fleet.add(NEW, period=LONG) for _ in range(2)]
+    old = fleet.add(OLD, period=LONG)
+    for server in (*servers, old):
+        server.refresh()
+        server.join(lambda seconds: sender.refresh())
+    waits: list[int] = []
+    for number, server in enumerate(servers):
+
+        def wait(seconds: float, number: int = number) -> None:
+            waits.append(number)
+            for each in (sender, *servers, old):
+                each.refresh()
+
+        server.withdraw(wait)
+        server.withdraw(wait)  # has no effect
+    assert set(waits) == {1}
+    view = sender.current()
+    groups = [(g.manifest, g.state, g.count) for g in view.servers('workers')]
+    assert sorted(groups, key=str) == sorted(
+        [(NEW, 'joining', 2), (OLD, 'up', 1)], key=str
+    )
+
+
+def test_withdraw_without_the_ledger_does_not_wait(
+    fleet: Fleet, ledger: TestLedger
+) -> None:
+    server = fleet.add(NEW, period=LONG)
+    server.join()
+    ledger.broken = True
+    server.withdraw(lambda seconds: pytest.fail('it waits'))
+    ledger.broken = False
+    assert server.refresh().servers('workers')[0].state == 'joining'

@@ -256,6 +256,34 @@ def test_wakeup_sends_one_heartbeat(fleet: Fleet, ledger: TestLedger) -> None:
     assert ledger.reports == 3
 
 
+def test_heartbeat_with_the_known_view_causes_no_further_one(
+    ledger: TestLedger,
+) -> None:
+    class Recorded(Membership):
+        """A membership whose first two pauses end at once."""
+
+        def heartbeat_pause(self) -> float:
+            calls.append('pause')
+            if len(calls) < 3:
+                return 0.0
+            has_paused.set()
+            return LONG
+
+        def wakeup_delay(self) -> float:
+            calls.append('wakeup')
+            return 0.0
+
+    calls: list[str] = []
+    has_paused = threading.Event()
+    me = Member('a', 'worker', 'host', 'workers', '0.1.0', NEW)
+    membership = Recorded(me, ledger, period=LONG)
+    membership.refresh()
+    membership.start()
+    assert has_paused.wait(120)
+    membership.stop()
+    assert calls[:3] == ['pause'] * 3
+
+
 @pytest.mark.parametrize(
     ('jitter', 'pause', 'delay'),
     [(0.0, 5.0, 0.0), (0.5, 4.5, 0.003), (1.0, 4.0, 0.006)],
@@ -470,3 +498,81 @@ def test_deadline_when_a_report_takes_time_is_never_early() -> None:
     assert membership.deadline(10.0) == 5013.0
     assert not membership.has_expired(5000.0)
     assert membership.has_expired(4999.0)
+
+
+#: Reports of a sender and of a server, in order, and the seconds by which the
+#: ledger's clock is set before each. Then the server receives a call.
+STEPS = {
+    'forward before the server reports': [('sender', 0.0), ('server', 60.0)],
+    'back before the sender reports': [('server', 0.0), ('sender', -60.0)],
+    'back and forward': [
+        ('server', 0.0),
+        ('sender', 0.0),
+        ('sender', -60.0),
+        ('server', 60.0),
+    ],
+    'forward and back': [
+        ('server', 0.0),
+        ('sender', 60.0),
+        ('server', -60.0),
+    ],
+}
+
+
+@pytest.mark.parametrize('steps', STEPS.values(), ids=STEPS)
+def test_step_of_the_ledger_clock_makes_no_deadline_pass(
+    steps: list[tuple[str, float]],
+) -> None:
+    clock, ahead = Clock(), 0.0
+    ledger = MemoryLedger(lambda: clock.now + ahead)
+    processes = {
+        name: Membership(
+            Member(name, 'worker', 'host', name, '0.1.0', NEW),
+            ledger,
+            period=LONG,
+            clock=clock,
+        )
+        for name in ('sender', 'server')
+    }
+    for each in processes.values():
+        each.refresh()
+    for name, seconds in steps:
+        ahead += seconds
+        clock.now += LONG / 2
+        processes[name].refresh()
+    deadline = processes['sender'].deadline(1.0)
+    assert deadline is not None
+    assert not processes['server'].has_expired(deadline)
+    # Both know the new time when the old readings no longer count.
+    clock.now += 4 * LONG
+    for each in processes.values():
+        each.refresh()
+    deadline = processes['sender'].deadline(1.0)
+    assert deadline is not None
+    clock.now += 2.0
+    assert processes['server'].has_expired(deadline)
+
+
+def test_await_view_returns_when_a_view_satisfies_the_condition(
+    fleet: Fleet, ledger: TestLedger
+) -> None:
+    sender = fleet.add(NEW, topic='api', period=LONG)
+    sender.start()
+    sender.refresh()
+    server = fleet.add(NEW, period=LONG)
+
+    def is_ready(view: View) -> bool:
+        if not view.count('workers'):
+            server.refresh()
+            sender.wake()
+            return False
+        return True
+
+    assert sender.await_view(is_ready, LONG).count('workers') == 1
+
+
+def test_await_view_after_its_timeout_returns_the_current_view(
+    fleet: Fleet,
+) -> None:
+    sender = fleet.add(NEW, topic='api', period=LONG)
+    assert sender.await_view(lambda view: False, 0.01).count() == 1

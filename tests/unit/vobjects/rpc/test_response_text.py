@@ -9,8 +9,8 @@ from typing import Any
 
 import oslo_messaging
 import pytest
-from oslo_config import cfg
 
+from tests.unit.vobjects.rpc.fake_bus import TIMEOUT, TOPIC, FakeBus
 from vobjects import exceptions, fields, objects
 from vobjects.objects.codec import list_decoding
 from vobjects.objects.history import added
@@ -22,13 +22,10 @@ from vobjects.rpc import (
     response_text,
     serializer,
     server,
-    transport,
 )
 from vobjects.rpc.client import Client
 from vobjects.rpc.response_text import ResponseText
 from vobjects.versions import Version
-
-TOPIC = 'painters'
 
 
 @objects.register
@@ -188,23 +185,11 @@ class OldEndpoint(Endpoint):
         return super().perform(context, request, reader)
 
 
-class Bus:
+class Bus(FakeBus):
     """A client, and the endpoint that it calls."""
 
-    def __init__(self) -> None:
-        conf = cfg.ConfigOpts()
-        conf([], default_config_files=[], default_config_dirs=[])
-        self.transport = transport.open_transport(
-            conf, 'test', (__name__,), url='fake://'
-        )
-        self.servers: list[Any] = []
-
     def serve(self, endpoint: Any, manifest: Manifest) -> Client:
-        running = transport.build_server(
-            self.transport, TOPIC, 'one', [endpoint], 2
-        )
-        running.start()
-        self.servers.append(running)
+        self.start(endpoint)
         member = fleet.Member('one', 'p', 'h', TOPIC, '0.1.0', manifest)
         view = fleet.View(1, fleet.group_members([member]))
         return Client(
@@ -212,14 +197,8 @@ class Bus:
             TOPIC,
             get_view=lambda: view,
             refresh_view=lambda: view,
-            timeout=10,
+            timeout=TIMEOUT,
         )
-
-    def close(self) -> None:
-        for running in self.servers:
-            running.stop()
-            running.wait()
-        self.transport.cleanup()
 
 
 @pytest.fixture
@@ -332,6 +311,17 @@ def test_versions_that_are_no_manifest_are_rejected() -> None:
 )
 def test_primitives_are_not_taken_for_text(message: Any) -> None:
     assert response_text.load(message) is None
+
+
+def test_body_may_have_several_lines() -> None:
+    text = response_text.load('text {"count":2}\n[1,\n2]')
+    assert text == ResponseText(b'[1,\n2]', count=2)
+
+
+def test_object_inside_json_data_needs_a_version() -> None:
+    versions = Manifest({'Frame': '1.1'})
+    with pytest.raises(exceptions.UnsupportedType, match='Stranger'):
+        response_text.write({'inside': Stranger(id='s')}, versions)
 
 
 def test_manifest_within_a_type_has_the_types_inside_it() -> None:

@@ -10,46 +10,25 @@ from typing import Any
 
 import oslo_messaging
 import pytest
-from oslo_config import cfg
 
-from vobjects.rpc import transport, wakeups
-
-TOPIC = 'workers'
-
-#: A timeout in seconds that does not expire even on a slow machine.
-LONG = 60
+from tests.unit.vobjects.rpc.fake_bus import TIMEOUT, TOPIC, FakeBus
+from vobjects.rpc import wakeups
 
 
 @pytest.fixture
-def bus() -> Iterator[Any]:
-    conf = cfg.ConfigOpts()
-    conf([], default_config_files=[], default_config_dirs=[])
-    bus = transport.open_transport(conf, 'test', (), 'fake://')
+def bus() -> Iterator[FakeBus]:
+    bus = FakeBus()
     yield bus
-    bus.cleanup()
+    bus.close()
 
 
-def test_send_wakes_every_server_of_the_topic(bus: Any) -> None:
-    events = [threading.Event() for _ in range(2)]
-    servers = [
-        transport.build_server(
-            bus,
-            TOPIC,
-            f'server-{number}',
-            [wakeups.WakeupEndpoint({wakeups.WORK: event.set})],
-            1,
-        )
-        for number, event in enumerate(events)
-    ]
-    for server in servers:
-        server.start()
-    try:
-        wakeups.WakeupSender(bus, (TOPIC,)).send(wakeups.WORK)
-        assert all(event.wait(LONG) for event in events)
-    finally:
-        for server in servers:
-            server.stop()
-            server.wait()
+def test_send_wakes_every_server_of_the_topic(bus: FakeBus) -> None:
+    events = {name: threading.Event() for name in ('one', 'two')}
+    for name, event in events.items():
+        endpoint = wakeups.WakeupEndpoint({wakeups.WORK: event.set})
+        bus.start(endpoint, name=name)
+    wakeups.WakeupSender(bus.transport, (TOPIC,)).send(wakeups.WORK)
+    assert all(event.wait(TIMEOUT) for event in events.values())
 
 
 def test_notice_when_the_kind_is_unknown_is_ignored() -> None:
@@ -63,7 +42,7 @@ def test_notice_when_the_kind_is_unknown_is_ignored() -> None:
 
 
 def test_send_when_the_bus_fails_logs_the_topic(
-    bus: Any,
+    bus: FakeBus,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -71,7 +50,7 @@ def test_send_when_the_bus_fails_logs_the_topic(
         raise oslo_messaging.MessageDeliveryFailure('no broker')
 
     caplog.set_level(logging.INFO)
-    sender = wakeups.WakeupSender(bus, (TOPIC,))
-    monkeypatch.setattr(bus, '_send', fail)
+    sender = wakeups.WakeupSender(bus.transport, (TOPIC,))
+    monkeypatch.setattr(bus.transport, '_send', fail)
     sender.send(wakeups.FLEET)
     assert "Cannot send wakeup 'fleet' to topic workers" in caplog.text

@@ -349,7 +349,7 @@ def test_check_exercises_all_declared_changes(
     assert {str(change) for change in oldest.exercised} == {
         'added b',
         'renamed c to d',
-        'changed e',
+        'changed e by functions; loss unknown',
         'removed f',
     }
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pathlib
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -44,17 +45,29 @@ def run(folder: pathlib.Path, *arguments: str) -> tuple[int, str]:
     return result.returncode, result.stdout + result.stderr
 
 
+@pytest.fixture(scope='module')
+def release(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Return a folder with the lock of a release with :data:`TYPES`."""
+    folder = tmp_path_factory.mktemp('release')
+    (folder / 'order_types.py').write_text(TYPES)
+    for command in (('init', '--import', 'order_types'), ('release', '1.0.0')):
+        code, output = run(folder, 'vobjects', 'lock', *command)
+        assert code == 0, output
+    return folder
+
+
 @pytest.fixture(params=['unittest', 'testtools'])
-def service(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> str:
+def service(
+    request: pytest.FixtureRequest,
+    tmp_path: pathlib.Path,
+    release: pathlib.Path,
+) -> str:
     """Write a service with a lock; return the command of its tests."""
     pytest.importorskip(request.param)
-    (tmp_path / 'order_types.py').write_text(TYPES)
+    shutil.copytree(release, tmp_path, dirs_exist_ok=True)
     (tmp_path / 'test_lock.py').write_text(
         TESTS.format(framework=request.param)
     )
-    for command in (('init', '--import', 'order_types'), ('release', '1.0.0')):
-        code, output = run(tmp_path, 'vobjects', 'lock', *command)
-        assert code == 0, output
     return 'testtools.run' if request.param == 'testtools' else 'unittest'
 
 

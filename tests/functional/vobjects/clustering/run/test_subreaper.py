@@ -37,7 +37,7 @@ DEAF = 'import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)' + HEEDS
 
 
 def wait_until(condition):
-    wait_for('what should happen', condition, timeout=120, interval=0.01)
+    wait_for('what should happen', condition, interval=0.01)
 
 
 def supervised(directory, code):

@@ -113,7 +113,7 @@ def watched(tmp_path):
 
 
 def wait_until(condition):
-    wait_for('what should happen', condition, timeout=120, interval=0.01)
+    wait_for('what should happen', condition, interval=0.01)
 
 
 def test_run_when_stopped_then_children_end_in_reverse_order(watched):

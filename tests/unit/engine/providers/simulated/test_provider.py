@@ -4,6 +4,7 @@ from __future__ import annotations
 import ipaddress
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -72,16 +73,28 @@ def test_update_reboot_and_rebuild_keep_the_id(
     assert servers.rebuild(server.id).id == server.id
 
 
-@pytest.mark.parametrize('operation', ['get', 'update', 'reboot', 'rebuild'])
+@pytest.mark.parametrize(
+    'operate',
+    [
+        pytest.param(lambda servers: servers.get('none'), id='get'),
+        pytest.param(
+            lambda servers: servers.update('k', 'none', 'x', {}, {}),
+            id='update',
+        ),
+        pytest.param(
+            lambda servers: servers.reboot('none', hard=False), id='reboot'
+        ),
+        pytest.param(lambda servers: servers.rebuild('none'), id='rebuild'),
+        pytest.param(
+            lambda servers: servers.operate('none', 'stop', {}), id='operate'
+        ),
+    ],
+)
 def test_operation_on_an_unknown_server_raises(
-    servers: base.Servers, operation: str
+    servers: base.Servers, operate: Callable[[base.Servers], object]
 ) -> None:
-    more: dict[str, object] = {
-        'update': {'key': 'k', 'name': 'x', 'old': {}, 'new': {}},
-        'reboot': {'hard': False},
-    }.get(operation, {})
     with pytest.raises(base.ServerNotFound):
-        getattr(servers, operation)(server_id='none', **more)
+        operate(servers)
 
 
 def test_failures_are_decided_by_seed_key_and_operation(

@@ -147,3 +147,28 @@ def test_key_when_it_cannot_be_read_then_error_names_it(directory):
     (directory.path / 'receivers.key').mkdir()
     with pytest.raises(state.StateError, match=r'receivers\.key'):
         directory.key()
+
+
+@pytest.mark.parametrize(
+    'content',
+    [
+        b'',
+        b'\n',
+        b'a' * 43,
+        b'a' * 44,
+        b'a' * 43 + b'=\n[api]\n',
+        b'a' * 43 + b'=,',
+        b'\xff' * 44,
+        b'a' * 1_000_000,
+    ],
+)
+def test_key_when_its_file_has_something_else_is_rejected(directory, content):
+    (directory.path / 'receivers.key').write_bytes(content)
+    with pytest.raises(state.StateError, match=r'receivers\.key has no key'):
+        directory.key()
+
+
+def test_keys_after_a_rotation_are_returned(directory):
+    keys = f'{"a" * 43}=, {"b" * 43}='
+    (directory.path / 'receivers.key').write_text(f'{keys}\n')
+    assert directory.key() == keys

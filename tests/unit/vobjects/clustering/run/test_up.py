@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -11,8 +13,8 @@ from argparse import Namespace
 
 import pytest
 
-from vobjects.cli import main
-from vobjects.clustering.run import state, up
+from vobjects.cli import main, terminal
+from vobjects.clustering.run import state, up, welcome
 
 
 def usage_error(capsys, *arguments):
@@ -79,12 +81,51 @@ def test_up_when_port_is_taken_then_exits_2(tmp_path):
     assert '--port' in result.stderr
 
 
+def test_reserved_port_is_free_for_a_server_only():
+    port = up.reserve_port('127.0.0.1', 0)
+    with (
+        socket.socket() as other,
+        pytest.raises(OSError, match='Address already in use'),
+    ):
+        other.bind(('127.0.0.1', port))
+    with socket.create_server(('127.0.0.1', port)):
+        pass
+
+
 def test_up_when_state_directory_is_in_use_then_exits_2(tmp_path):
     lock = state.StateDirectory(tmp_path).lock()
     result = run_up(f'--state-dir={tmp_path}', '--port=0')
     os.close(lock)
     assert result.returncode == 2
     assert f'in use by process {os.getpid()}' in result.stderr
+
+
+def test_up_when_interrupted_ends_the_checks(tmp_path, monkeypatch):
+    started = []
+
+    class Recorded(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    def command(files, *words):
+        program = 'import os, signal;'
+        if words[0] == 'db':  # it starts last
+            program += 'os.kill(os.getppid(), signal.SIGINT);'
+        return sys.executable, '-c', f'{program} signal.pause()'
+
+    monkeypatch.setattr(up, '_command', command)
+    monkeypatch.setattr(subprocess, 'Popen', Recorded)
+    # A shell starts its background jobs with this signal ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    screen = terminal.Terminal(io.StringIO())
+    directory = state.StateDirectory(tmp_path / 'state')
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            up._prepare(directory, [], [], screen)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert [p.wait() for p in started] == [-signal.SIGTERM] * 2
 
 
 @pytest.mark.parametrize(
@@ -125,8 +166,10 @@ def test_commands_when_callers_authenticate_have_credentials():
         ('keystone', 'X-Auth-Token'),
         ('http_basic', '-u USER:PASSWORD'),
     ):
-        text = '\n'.join(up.commands(strategy, 'http://[::1]:1'))
+        text = '\n'.join(welcome.commands(strategy, 'http://[::1]:1'))
         assert needed in text
         assert 'http://[::1]:1' in text
         assert '--os-auth-type none' not in text
-    assert '--os-auth-type none' in '\n'.join(up.commands('none', 'http://x'))
+    assert '--os-auth-type none' in '\n'.join(
+        welcome.commands('none', 'http://x')
+    )

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import math
+import tracemalloc
+import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -37,6 +41,16 @@ def same(value: Any, other_value: Any) -> bool:
     return repr(value) == repr(other_value)
 
 
+@pytest.fixture(
+    autouse=True, scope='module', params=[orjson, None], ids=['orjson', 'json']
+)
+def writer(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Write with orjson, and as if it were not installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_text, 'orjson', request.param)
+        yield
+
+
 @given(json_values)
 @example([2**64, -(2**63) - 1, 2**63, 10**19, 10**40])
 @example({'a': math.nan, 'b': None, 'c': [math.inf, -math.inf]})
@@ -66,6 +80,19 @@ def test_loads_when_invalid_raises_the_error_of_json(text: str) -> None:
 def test_dumps_when_orjson_differs_equals_json(value: Any) -> None:
     assert json_text.loads(json_text.dumps(value)) == json.loads(
         json.dumps(value)
+    )
+
+
+class Colour(enum.Enum):
+    RED = 'red'
+
+
+def test_dumps_writes_raw_json_and_the_values_of_scalars() -> None:
+    raw = json_text.RawJson(b'{"a": [1]}')
+    number = uuid.UUID(int=1)
+    value = {'raw': [raw], 'nan': math.nan, 'id': number, 'is': Colour.RED}
+    assert repr(json_text.loads(json_text.dumps(value))) == repr(
+        {'raw': [{'a': [1]}], 'nan': math.nan, 'id': str(number), 'is': 'red'}
     )
 
 
@@ -173,17 +200,42 @@ def test_has_too_many_values_when_beyond_the_limit(
         assert json_depth.has_too_many_values(text, limit) is expected
 
 
-@pytest.mark.parametrize('value', [b'0', b'{}', b'{"a":[{}]}'])
-@pytest.mark.parametrize('read', [json_text.loads, serializer.from_bytes])
-def test_long_text_of_too_many_values_is_rejected(
-    read: Any, value: bytes
+@pytest.mark.parametrize('value', [b'"",', b'"":0,', b'"', b'"\\","'])
+def test_count_of_values_takes_no_more_memory_than_the_text(
+    value: bytes,
 ) -> None:
+    text = b'["a,[{",' + value * (1 << 16) + b','
+    tracemalloc.start()
+    try:
+        json_depth.has_too_many_values(text, 1 << 14)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak <= len(text) + (1 << 12)
+
+
+@pytest.mark.parametrize(
+    ('read', 'value'),
+    [
+        (json_text.loads, b'0'),
+        (json_text.loads, b'{}'),
+        (json_text.loads, b'{"a":[{}]}'),
+        (serializer.from_bytes, b'0'),
+    ],
+)
+def test_long_text_of_too_many_values_is_rejected(
+    read: Any, value: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limits differ by a factor of four, as the real ones."""
+    monkeypatch.setattr(json_text, 'UNCOUNTED_BYTES', 4 << 10)
+    monkeypatch.setattr(json_text, 'MAX_VALUES', 1 << 10)
+
     def text_of(size: int) -> bytes:
         return b'[%s]' % b','.join([value] * (size // (len(value) + 1) - 1))
 
     assert len(read(text_of(json_text.UNCOUNTED_BYTES))) > 1
-    with pytest.raises(ValueError, match='more than 1048576 values'):
-        read(text_of(5 << 20))
+    with pytest.raises(ValueError, match='more than 1024 values'):
+        read(text_of(5 << 10))
 
 
 def test_long_text_of_few_values_is_read() -> None:

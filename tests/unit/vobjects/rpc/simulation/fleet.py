@@ -80,6 +80,11 @@ class SimulatedRequest(objects.Request):
 
 
 @objects.register
+class RoutedRequest(SimulatedRequest):
+    ROUTE = 'capable'
+
+
+@objects.register
 class SimulatedResult(objects.Resource):
     VERSION = '1.2'
     VERSION_MAP = {'1.1': '1.1', '1.2': '1.2'}
@@ -96,7 +101,7 @@ def _manifest(minor: int) -> Manifest:
         for cls in objects.registered_types()
         if cls.__module__ == fleet_types.__name__
     }
-    for cls in (SimulatedRequest, SimulatedResult):
+    for cls in (SimulatedRequest, RoutedRequest, SimulatedResult):
         versions[cls.obj_name()] = f'1.{minor}'
     return Manifest(versions)
 
@@ -230,6 +235,7 @@ class Server:
         self.fleet = fleet
         self.name = name
         self.release = release
+        self.digest = RELEASES[release].digest
         self.process = Process(fleet.kernel, name, fleet.clock_rate())
         self.access, ledger = fleet.open_ledger(name)
         manifest = RELEASES[release]
@@ -275,12 +281,14 @@ class Server:
             self.join_deadline = (
                 self.fleet.kernel.now + BARRIER_BOUND - self.delays()
             )
-            self.membership.join()
+            self.membership.join(consume=self._consume)
         except (exceptions.FleetError, exceptions.Unreachable) as error:
             self.fleet.kernel.log(f'{self.name} cannot join: {error.message}')
             self.crash()
             return
         self.join_deadline = None
+
+    def _consume(self) -> None:
         self.is_consuming = True
         self.fleet.invariants.note_joined(self)
         self.fleet.kernel.log(f'{self.name} consumes')
@@ -293,6 +301,10 @@ class Server:
 
     def stop(self) -> None:
         """Stop as ``ServerProcess.stop`` does."""
+        failures = self.access.failures
+        self.membership.withdraw()
+        if self.access.failures > failures:
+            self.fleet.invariants.note_missing(self)
         self.is_consuming = False
         while self._messages:
             self.fleet.kernel.sleep(0.05)
@@ -302,6 +314,8 @@ class Server:
 
     def crash(self) -> None:
         """End at once; the network notices it at some time, or never."""
+        if self.is_consuming:
+            self.fleet.invariants.note_missing(self)
         self.is_consuming = False
         self.join_deadline = None
         self.process.crash()
@@ -329,6 +343,11 @@ class Server:
             or not self.fleet.transmit(lambda: message.reply(result, error))
         ):
             message.lose(self.fleet)
+
+    @server.handles(RoutedRequest)
+    def routed_work(self, context: Any, request: Any) -> Any:
+        """Do the same for a request that may go to capable servers only."""
+        return self.work(context, request)
 
     @server.handles(SimulatedRequest)
     def work(self, context: Any, request: Any) -> Any:
@@ -368,6 +387,7 @@ class Server:
 class Message:
     """A request on its way, and the wait for its response.
 
+    :ivar target: digest of the manifest of its servers; empty: any server
     :ivar minor: version of a request to the handlers; None: fleet protocol
     """
 
@@ -376,7 +396,10 @@ class Message:
         self.sender: Sender
         self.content = {'args': args}
         primitive = json.loads(args['request'])
-        is_work = primitive['versioned_object.name'] == 'SimulatedRequest'
+        is_work = primitive['versioned_object.name'] in {
+            'SimulatedRequest',
+            'RoutedRequest',
+        }
         version = primitive['versioned_object.version']
         self.minor = int(version.partition('.')[2]) if is_work else None
         self.name = primitive['versioned_object.data'].get('name')
@@ -409,9 +432,13 @@ class Rpc:
         self._timeout = timeout
         self._target = target
 
-    def prepare(self, timeout: float, server: str | None = None) -> Rpc:
-        """Return a client with another timeout."""
-        return Rpc(self._sender, timeout, server)
+    def prepare(
+        self, timeout: float | None = None, server: str | None = None
+    ) -> Rpc:
+        """Return a client with another timeout or another target."""
+        return Rpc(
+            self._sender, timeout or self._timeout, server or self._target
+        )
 
     def call(self, context: Any, method: str, **args: Any) -> Any:
         """Send a message, and wait for its response."""
@@ -422,7 +449,7 @@ class Rpc:
             request=args['request'],
             reader=dict(args['reader']),
         )
-        fleet.invariants.note_sent(self._sender, message.minor)
+        fleet.invariants.note_sent(self._sender, message)
         is_repeated = fleet.kernel.random.random() < fleet.duplication
         message.sender = self._sender
         for _ in range(1 + is_repeated):
@@ -453,7 +480,7 @@ class Sender:
         manifest = Manifest({**RELEASES[release], f'Type{name}': '1.0'})
         before = manifests.emulate(manifest)
         try:
-            self._client = Client(
+            self.client = Client(
                 self,
                 TOPIC,
                 get_view=lambda: self.membership.current(),
@@ -465,17 +492,26 @@ class Sender:
             manifests.emulate(before)
         self.membership = Membership(
             fleet.member(name, 'senders', manifest, state='up'),
-            RemoteLedger(self._client, PERIOD * LEASE_PERIODS),
+            RemoteLedger(self.client, PERIOD * LEASE_PERIODS),
             period=PERIOD,
             on_view=self._note_view,
             clock=self.process.clock,
             jitter=fleet.kernel.random.random,
         )
-        #: The cap of its view.
+        #: The cap of its view, and the newest version of capable servers.
         self.cap: int | None = None
+        self.capable: int | None = None
 
     def _note_view(self, view: View) -> None:
         self.cap = minor_version(view.cap(TOPIC))
+        self.capable = max(
+            (
+                minor
+                for minor in range(len(RELEASES))
+                if view.capable(TOPIC, {'RoutedRequest': f'1.{minor}'})
+            ),
+            default=None,
+        )
 
     def run(self) -> None:
         """Send requests until the end."""
@@ -499,10 +535,9 @@ class Sender:
         fleet.invariants.note_requested(name, values)
         release = fleet.kernel.random.randrange(4)
         limit = RELEASES[release] if release < 3 else None
+        kind = fleet.kernel.random.choice([SimulatedRequest, RoutedRequest])
         try:
-            result = self._client.call(
-                {}, SimulatedRequest(name=name, **values), limit
-            )
+            result = self.client.call({}, kind(name=name, **values), limit)
         except (
             exceptions.VobjectsError,
             oslo_messaging.MessagingException,
@@ -622,7 +657,7 @@ class Fleet:
         servers = [
             server
             for server in self.servers.values()
-            if server.is_consuming and message.target in {'', server.name}
+            if server.is_consuming and message.target in {'', server.digest}
         ]
         if servers:
             self.kernel.random.choice(servers).receive(message)

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 from vobjects.rpc.fleet import LONGEST_LEASE_PERIODS, Member
 
 if TYPE_CHECKING:
-    from tests.unit.vobjects.rpc.simulation.fleet import Fleet, Sender, Server
+    from tests.unit.vobjects.rpc.simulation.fleet import (
+        Fleet,
+        Message,
+        Sender,
+        Server,
+    )
 
 #: Longest lease, in periods. Not the constant of the code: a longer lease
 #: would be an error.
@@ -55,6 +60,10 @@ class Invariants:
         self._reported: dict[str, float] = {}
         #: Lowest version that a listed server supports, or that is held.
         self._lowest = 99
+        #: Digest of a manifest -> its servers that no longer consume although
+        #: senders may not know, and the time at which the last was unlisted.
+        self._missing: dict[str, set[str]] = {}
+        self._unlisted: dict[str, float] = {}
         #: A violation that the code may have caught.
         self._violation: Violation | None = None
         self.executed = 0
@@ -65,10 +74,20 @@ class Invariants:
         """Note a request of a client."""
         self._requested[name] = values
 
-    def note_sent(self, sender: Sender, minor: int | None) -> None:
-        """Check the version of a message that a client sends."""
-        if minor is not None:
-            self._check_version(sender, minor, 'sends')
+    def note_sent(self, sender: Sender, message: Message) -> None:
+        """Check the version and the target of a message of a client."""
+        if message.minor is None:
+            return
+        if message.target:
+            self._check_held(sender, message.minor, 'sends')
+            self._check_target(sender, message)
+        else:
+            self._check_version(sender, message.minor, 'sends')
+
+    def note_missing(self, server: Server) -> None:
+        """Note that a server stops without a barrier."""
+        self._missing.setdefault(server.digest, set()).add(server.name)
+        self._unlisted[server.digest] = self._kernel.now
 
     def note_executed(
         self, server: Server, name: str, values: dict[str, Any], minor: int
@@ -134,6 +153,7 @@ class Invariants:
         }
         for name in sorted(self._listed.keys() - servers.keys()):
             del self._listed[name]
+            self._unlisted[self._fleet.servers[name].digest] = self._kernel.now
             self._kernel.log(f'the ledger lists {name} no longer')
             self._check_removal(name)
         for name in sorted(servers.keys() - self._listed.keys()):
@@ -194,6 +214,12 @@ class Invariants:
                 self._fail(
                     f'{sender.name} has cap {cap} instead of {min(limits)}'
                 )
+            best = max(server.release for server in alive)
+            if self._held[0] is None and sender.capable != best:
+                self._fail(
+                    f'{sender.name} may send at most 1.{sender.capable} to'
+                    f' capable servers instead of 1.{best}'
+                )
 
     def _check_removal(self, name: str) -> None:
         """Check that a server has left, or was silent for too long."""
@@ -219,9 +245,31 @@ class Invariants:
                     f'{sender.name} {verb} 1.{minor}, but {name} supports'
                     f' 1.{server.release}'
                 )
+        self._check_held(sender, minor, verb)
+
+    def _check_held(self, sender: Sender, minor: int, verb: str) -> None:
         held, since = self._held
-        if held is not None and held < minor and now - since > LEASE_BOUND:
+        is_known = self._kernel.now - since > LEASE_BOUND
+        if held is not None and held < minor and is_known:
             self._fail(f'{sender.name} {verb} 1.{minor} despite a hold')
+
+    def _check_target(self, sender: Sender, message: Message) -> None:
+        """Check that a server receives what is sent to servers like it."""
+        digest, missing = message.target, self._missing.get(message.target)
+        unlisted = self._unlisted.get(digest, float('-inf'))
+        is_excused = missing and (
+            not missing.isdisjoint(self._listed)
+            or self._kernel.now - unlisted < LEASE_BOUND
+        )
+        if (
+            not is_excused
+            and self._kernel.now - self._failover > 2 * LEASE_BOUND
+            and not any(
+                server.is_consuming and server.digest == digest
+                for server in self._fleet.servers.values()
+            )
+        ):
+            self._fail(f'{sender.name} sends 1.{message.minor} to no server')
 
     def _fail(self, text: str) -> None:
         raise Violation(text)

@@ -59,54 +59,65 @@ _Server = join_barrier.ServerMembership
 
 MUTANTS = {
     'lease from the response': Mutant(
-        _Membership, 'refresh', 'd = start\n', 'd = self._monotonic()\n', 113
+        _Membership, 'refresh', 'd = start\n', 'd = self._monotonic()\n', 0
     ),
     'endless lease': Mutant(
-        _Membership, '_leased_view', 'is_valid = self.age', 'is_valid = 0', 54
+        _Membership, '_leased_view', 'is_valid = self.age', 'is_valid = 0', 51
     ),
     'no barrier': Mutant(
-        _Server, 'join', 'self._lowers_cap(view)', 'False', 8
+        _Server, 'join', 'self._lowers_cap(view)', 'False', 0
     ),
     'barrier ends early': Mutant(
-        _Server, '_wait_at_barrier', 'LONGEST_LEASE_PERIODS', '0.5', 54
+        _Server, '_wait_at_barrier', 'LONGEST_LEASE_PERIODS', '0.5', 15
     ),
     'endless barrier': Mutant(
         _Server, '_wait_at_barrier', '- start >= lease', '< 0', 15
     ),
     'barrier trusts joining servers': Mutant(
-        _Server, '_lowers_cap', "if group.state == 'up'", 'if True', 8
+        _Server, '_lowers_cap', "if group.state == 'up'", 'if True', 0
     ),
     'cap of servers that are up': Mutant(
         fleet.View,
         'cap',
         'self.servers(topic)]',
         "self.servers(topic) if group.state == 'up']",
-        8,
+        0,
     ),
-    'hold ignored': Mutant(fleet.View, 'cap', 'self.held, ', 'None, ', 260),
+    'hold ignored': Mutant(fleet.View, 'cap', 'self.held, ', 'None, ', 189),
     'dead after one period': Mutant(
         expiry.Expiry, 'sweep', 'self._dead_after', '0.7', 1
     ),
     'steps of the clock ignored': Mutant(
-        expiry.Expiry, 'sweep', 'steady < self._dead_after', 'False', 23
+        expiry.Expiry, 'sweep', 'steady < self._dead_after', 'False', 0
     ),
     'repeated call has a new id': Mutant(
         client.Client,
         '_call',
-        'is_repeated = self._get_view(), True',
-        'is_repeated, reader["call"] ='
-        ' self._get_view(), True, uuid.uuid4().hex',
-        70,
+        'lost = self._get_view(), error',
+        'lost, reader["call"] = self._get_view(), error, uuid.uuid4().hex',
+        0,
     ),
     'generation without token': Mutant(
         LedgerStatements,
         'report',
         'known.revision == revision',
         'known.generation == pulse.generation',
-        52,
+        46,
         in_sql=True,
     ),
+    'capable servers not addressed': Mutant(
+        client.Client, '_write', 'server=limit.digest', 'server=None', 9
+    ),
+    'joining servers addressed': Mutant(
+        fleet.View, 'capable', "group.state == 'up'", 'True', 33
+    ),
+    'no barrier before a server stops': Mutant(
+        _Server, 'withdraw', 'and is_last', 'and False', 233
+    ),
+    'hold ignored for capable servers': Mutant(
+        fleet.View, 'capable', '(self.held, self.pinned)', '()', 15
+    ),
     'server reads newer versions': Mutant(
-        serializer, 'check_supported', '> newest', '> Version(9, 9)', 379
+        serializer, 'check_supported', '> newest', '> Version(9, 9)', 54
     ),
 }

@@ -7,14 +7,20 @@ import contextlib
 import logging
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from unittest import mock
 
 import oslo_messaging
 
 from tests.unit.vobjects.rpc.simulation import kernel as kernels
 from tests.unit.vobjects.rpc.simulation.fleet import Database, Fleet, Rpc
-from vobjects.rpc import client, concurrency_limit, expiry, ledger, membership
+from vobjects.rpc import (
+    client,
+    concurrency_limit,
+    expiry,
+    membership,
+    routing,
+)
 
 LOG = logging.getLogger('vobjects.rpc')
 
@@ -76,10 +82,16 @@ class Simulator(logging.Handler):
                 worker.baton.release()
             self._workers.clear()
 
-    def run(self, seed: int, sql_every: int = SQL_EVERY) -> list[str]:
+    def run(
+        self,
+        seed: int,
+        sql_every: int = SQL_EVERY,
+        scenario: Callable[[Fleet], None] = Fleet.run,
+    ) -> list[str]:
         """Run a schedule.
 
         :param sql_every: 1: its ledger is in SQL; see :data:`SQL_EVERY`
+        :param scenario: runs it; default: with random faults
         :returns: its trace
         :raises AssertionError: it violates an invariant; with the trace
         """
@@ -87,11 +99,11 @@ class Simulator(logging.Handler):
         self._threads.kernel = kernel
         is_sql = kernel.random.randrange(sql_every) == 0
         with mock.patch.object(
-            ledger, '_RANDOM', random.Random(kernel.random.random())
+            routing, '_RANDOM', random.Random(kernel.random.random())
         ):
             fleet = Fleet(kernel, self._database if is_sql else None)
             try:
-                fleet.run()
+                scenario(fleet)
             except BaseException as error:
                 trace = '\n'.join(kernel.trace)
                 raise AssertionError(

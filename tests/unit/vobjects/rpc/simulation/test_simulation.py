@@ -8,6 +8,7 @@ prints the trace and the seed of its schedule.
 
 from __future__ import annotations
 
+import collections
 import os
 import pathlib
 import re
@@ -15,6 +16,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.unit.vobjects.rpc.simulation.fleet import (
+    RELEASES,
+    Fleet,
+    RoutedRequest,
+    Sender,
+    SimulatedRequest,
+)
 from tests.unit.vobjects.rpc.simulation.mutants import MUTANTS, Mutant
 from tests.unit.vobjects.rpc.simulation.schedules import (
     SQL_EVERY,
@@ -32,6 +40,10 @@ SEED = os.environ.get('VOBJECTS_SIMULATION_SEED')
 
 #: Parts that pytest can run in parallel.
 PARTS = 4
+
+#: Servers and requests of the test with one new server.
+OLD_SERVERS = 100
+REQUESTS = int(os.environ.get('VOBJECTS_SIMULATION_REQUESTS') or 300)
 
 #: Schedules within which the simulation must detect each mutant.
 MUTANT_SCHEDULES = 500
@@ -60,29 +72,91 @@ def test_schedule_with_the_same_seed_has_the_same_trace(
         assert simulator.run(seed) == simulator.run(seed)
 
 
-def first_violation(simulator: Simulator, mutant: Mutant, first: int) -> int:
-    """Return the first schedule with a violation, from a given one."""
-    for seed in range(first, MUTANT_SCHEDULES):
-        try:
-            simulator.run(seed, 1 if mutant.in_sql else SQL_EVERY)
-        except AssertionError as error:
-            if 'Violation' not in str(error):
-                raise
-            return seed
-    pytest.fail('no violation')
+def test_one_new_server_among_100_old_ones_serves_what_only_it_supports(
+    simulator: Simulator,
+) -> None:
+    executed: collections.Counter[tuple[str, str]] = collections.Counter()
+    usable_after = float('inf')
+
+    def scenario(fleet: Fleet) -> None:
+        fleet.loss = fleet.duplication = 0.0
+        fleet.slow_network = fleet.slow_ledger = 0.0
+        fleet.slots = 8
+        for _ in range(OLD_SERVERS):
+            fleet.start_server(1)
+        sender = Sender(fleet, 'sender', 2)
+        fleet.senders[sender.name] = sender
+        client, sleep = sender.client, fleet.kernel.sleep
+
+        def send() -> None:
+            nonlocal usable_after
+            sender.membership.start()
+            while sender.capable != 1 or not all(
+                server.is_consuming for server in fleet.servers.values()
+            ):
+                sleep(0.05)
+            fleet.start_server(2)
+            began = fleet.kernel.now
+            while sender.capable != 2:
+                sleep(0.05)
+            usable_after = fleet.kernel.now - began
+            for number in range(REQUESTS):
+                cls, release = (
+                    (RoutedRequest, 2),
+                    (RoutedRequest, 1),
+                    (SimulatedRequest, 2),
+                )[number % 3]
+                name = f'{cls.__name__}-{release}-{number}'
+                fleet.invariants.note_requested(name, {})
+                client.call({}, cls(name=name), RELEASES[release])
+            fleet.kernel.after(0, stop)
+
+        def stop() -> None:
+            raise StopIteration
+
+        sender.process.spawn(send)
+        fleet.kernel.run(10.0 + REQUESTS)
+
+    trace = simulator.run(7, scenario=scenario)
+    for line in trace:
+        found = re.search(r'(server\d+) executes (\w+-\d)', line)
+        if found:
+            executed[found[1], found[2]] += 1
+    assert executed.total() == REQUESTS
+    assert usable_after < 5
+    newest = f'server{OLD_SERVERS + 1}'
+    assert executed[newest, 'RoutedRequest-2'] == REQUESTS // 3
+    for kind in ('RoutedRequest-1', 'SimulatedRequest-2'):
+        names = {name for name, other in executed if other == kind}
+        assert len(names) > min(OLD_SERVERS, REQUESTS // 3) / 2
+
+
+def is_violated(simulator: Simulator, mutant: Mutant, seed: int) -> bool:
+    """Return whether a schedule violates an invariant."""
+    try:
+        simulator.run(seed, 1 if mutant.in_sql else SQL_EVERY)
+    except AssertionError as error:
+        if 'Violation' not in str(error):
+            raise
+        return True
+    return False
 
 
 @pytest.mark.parametrize('mutant', MUTANTS.values(), ids=MUTANTS)
 def test_schedules_of_a_weaker_protocol_violate_an_invariant(
     simulator: Simulator, mutant: Mutant
 ) -> None:
-    """Begin with the schedule known to do so, or in `test-long` with 0."""
+    """Search for the first schedule, in `test-long` even if it is known."""
+    known = mutant.schedule
     with mutant.applied():
-        if IS_LONG:
-            found = first_violation(simulator, mutant, 0)
-            assert found == mutant.schedule
-        else:
-            first_violation(simulator, mutant, mutant.schedule)
+        if not IS_LONG and is_violated(simulator, mutant, known):
+            return
+        violated = (
+            seed
+            for seed in range(MUTANT_SCHEDULES)
+            if is_violated(simulator, mutant, seed)
+        )
+        assert next(violated, None) == known
 
 
 def test_documentation_lists_the_mutants() -> None:

@@ -122,7 +122,7 @@ def sql_store(engine: sqlalchemy.Engine) -> Store:
 
 def memory_store() -> Store:
     """A ledger in memory; its clock runs ahead for one report."""
-    now = 0.0
+    now = 1e9  # far from 0, as in a process
     ledger = MemoryLedger(lambda: now)
 
     def silence(member_id: str, seconds: float) -> None:
@@ -213,17 +213,33 @@ def test_report_of_a_change_raises_the_generation(
 def test_change_in_a_group_raises_the_generation_only_if_it_is_small(
     store: Store, count: int
 ) -> None:
-    first, *_ = add(store.ledger, count)
+    first, *_ = add(store.ledger, count, state='up')
     is_small = count == fleet.EXACT_COUNT
     generation = store.ledger.get().generation
     assert generation == fleet.EXACT_COUNT
 
-    changed = store.ledger.report(dataclasses.replace(first, state='up'))
-    assert changed.has_changed == is_small
+    joining = dataclasses.replace(first, state='joining')
+    assert store.ledger.report(joining).has_changed == is_small
     assert store.ledger.leave(first.id) == is_small
     view = store.ledger.get()
     assert view.generation == generation + 2 * is_small
     assert view.count() == count - 1  # exact, whatever the generation
+
+
+def test_first_and_last_servers_that_are_up_raise_the_generation(
+    store: Store,
+) -> None:
+    """Whatever the number of servers with the manifest that are not."""
+    members = add(store.ledger, 2 * fleet.EXACT_COUNT)
+    changes = [
+        store.ledger.report(
+            dataclasses.replace(member, state=state)
+        ).has_changed
+        for state in ('up', 'joining')
+        for member in members
+    ]
+    few, many = [True] * fleet.EXACT_COUNT, [False] * fleet.EXACT_COUNT
+    assert changes == few + many + many + few
 
 
 def test_manifest_change_to_a_large_group_raises_the_generation(
@@ -627,6 +643,41 @@ def test_hold_keeps_the_cap_until_it_is_finalized(store: Store) -> None:
     view = ledger.finalize()
     assert view.cap('engine')['Thing'] == '1.2'
     assert view.generation == generation + 1
+
+
+def test_hold_has_its_origin_until_it_is_finalized(store: Store) -> None:
+    ledger = store.ledger
+    ledger.report(MEMBER)
+    began = ledger.now()
+    for owner, reason in ('alice', '2.0 is under test'), ('bob', ''):
+        view = ledger.hold('engine', owner, reason)
+        assert view == ledger.get()
+        origin = view.hold_origin
+        assert origin is not None
+        assert (origin.owner, origin.reason) == (owner, reason)
+        assert began <= origin.since <= ledger.now()
+    assert ledger.finalize().hold_origin is None
+    assert ledger.get().hold_origin is None
+
+
+@pytest.mark.parametrize('held', [None, {'Thing': '1.0'}])
+def test_hold_of_a_release_without_origins_has_none(
+    engine: sqlalchemy.Engine, held: dict[str, str] | None
+) -> None:
+    ledger = SqlLedger(engine)
+    ledger.report(MEMBER)
+    ledger.hold('engine', 'alice', '2.0 is under test')
+    state = LedgerTables().state
+    with engine.begin() as connection:
+        # As that release ends the hold, or begins another one.
+        connection.execute(
+            sqlalchemy.update(state).values(
+                held_manifest=held, generation=state.c.generation + 1
+            )
+        )
+    view = ledger.get()
+    assert view.held == (held and Manifest(held))
+    assert view.hold_origin is None
 
 
 def test_generation_counts_each_change_of_concurrent_members(

@@ -25,6 +25,7 @@ from vobjects.rpc.sql import (
     create_tables,
     migrations,
 )
+from vobjects.rpc.sql.tables import MEMBERS, STATE
 
 ENV = """
 from alembic import context
@@ -44,6 +45,7 @@ down_revision = None
 def upgrade():
     op.create_table('keys', sa.Column('id', sa.Integer, primary_key=True))
     migrations.expand(op, 1, members='processes', state='fleet')
+    migrations.expand(op, 2, members='processes', state='fleet')
 """
 
 CREATE = """
@@ -143,10 +145,22 @@ def test_create_tables_rejects_tables_that_no_release_made(
         create_tables(engine)
 
 
+def test_create_tables_adds_what_the_first_release_lacked(
+    engine: sqlalchemy.Engine,
+) -> None:
+    with engine.begin() as connection:
+        operations = Operations(MigrationContext.configure(connection))
+        migrations.expand(operations, 1, members=MEMBERS, state=STATE)
+    create_tables(engine)
+    assert differences(engine, LedgerTables().metadata) == []
+    hold = SqlLedger(engine).hold('engine', 'alice')
+    assert hold.hold_origin is not None
+
+
 def test_step_that_does_not_exist_is_rejected() -> None:
     engine = sqlalchemy.create_engine('sqlite://')
     with engine.connect() as connection:
         operations = Operations(MigrationContext.configure(connection))
-        with pytest.raises(ValueError, match='the newest is 1'):
-            migrations.expand(operations, 2)
+        with pytest.raises(ValueError, match='the newest is 2'):
+            migrations.expand(operations, 3)
     engine.dispose()

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``vobjects releases``."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pytest
+
+from vobjects.cli import main
+
+OLD = "class Order:\n    VERSION = '1.0'\n    fields = {'a': 1}\n"
+NEW = OLD.replace("'a': 1", "'a': 1, 'b': 2")
+
+
+@pytest.fixture
+def trees(tmp_path: pathlib.Path) -> list[str]:
+    for name, source in (('old', OLD), ('new', NEW)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / 'order.py').write_text(source)
+    return [str(tmp_path / name) for name in ('old', 'new')]
+
+
+def test_releases_with_finding_prints_it_and_returns_1(
+    trees: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(['releases', *trees]) == 1
+
+    assert capsys.readouterr().out.splitlines() == [
+        'order.py:1: OBJECT_VERSION_RAISED',
+        '    Order.b is new, but the version of the type is still 1.0',
+        '    A type with a new field has a new version.',
+        '1 finding',
+    ]
+
+
+def test_releases_as_json_has_each_part(
+    trees: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(['releases', *trees, '-o', 'json']) == 1
+
+    (item,) = json.loads(capsys.readouterr().out)
+    assert (item['rule'], item['subject'], item['field']) == (
+        'OBJECT_VERSION_RAISED',
+        'Order',
+        'b',
+    )
+
+
+def test_releases_without_finding_returns_0(
+    trees: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(['releases', trees[0], trees[0]]) == 0
+
+    assert capsys.readouterr().out == '0 findings\n'
+
+
+def test_releases_of_no_directory_returns_2(
+    trees: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(['releases', trees[0], f'{trees[1]}/missing']) == 2
+
+    assert 'missing is not a directory' in capsys.readouterr().err

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""New fields of versioned objects, and their conversions."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Compare
+
+ADDED = ('OBJECT_FIELD_CONVERTED', 'Order', 'gift')
+
+BASE = """
+class Base:
+    VERSION = '1.0'
+    EXTRA = ('gift',)
+
+    def _remove_gift(self, primitive):
+        primitive.pop('gift', None)
+
+    def get(self):
+        return self.gift
+"""
+
+ORDER = """
+from shop import base
+
+GIFTS = ('gift',)
+
+def remove_gift(primitive):
+    del primitive['gift']
+
+class Order(base.Base):
+    {comments}
+    VERSION = '{version}'
+    fields = {{{fields}}}
+
+    {code}
+"""
+
+
+def release(
+    version: str, *names: str, code: str = '', comments: str = ''
+) -> dict[str, str]:
+    fields = ', '.join(f"'{name}': fields.StringField()" for name in names)
+    source = ORDER.format(
+        version=version,
+        fields=fields,
+        code=code.strip(),
+        comments=comments.strip(),
+    )
+    return {'base.py': BASE, 'order.py': source}
+
+
+CONVERSION = """
+    def obj_make_compatible(self, primitive, target_version):
+        super().obj_make_compatible(primitive, target_version)
+        target_version = convert_version_to_tuple(target_version)
+        {}
+"""
+
+
+@pytest.mark.parametrize(
+    'statement',
+    [
+        "if target_version < (1, 1): primitive.pop('gift', None)",
+        "if target_version < (1, 1) and 'gift' in primitive: pass",
+        'if target_version < (1, 1): self._remove_gift(primitive)',
+        'if target_version < (1, 1): remove_gift(primitive)',
+        'if target_version < (1, 1): drop(primitive, GIFTS)',
+        'if target_version < (1, 1): drop(primitive, self.EXTRA)',
+        'if target_version < (1, 1): self.gift = None',
+    ],
+)
+def test_compare_converted_field_is_no_finding(
+    compare: Compare, statement: str
+) -> None:
+    new = release('1.1', 'item', 'gift', code=CONVERSION.format(statement))
+
+    assert compare(release('1.0', 'item'), new) == set()
+
+
+@pytest.mark.parametrize(
+    'code',
+    [
+        '',
+        CONVERSION.format("primitive.pop('item')"),
+        CONVERSION.format("if target_version < (1, 0): primitive.pop('gift')"),
+        CONVERSION.format("if target_version >= (1, 1): primitive['gift']"),
+        CONVERSION.format('primitive.get(1)'),
+        "def obj_load_attr(self, name): return 'gift'",
+    ],
+)
+def test_compare_field_that_no_conversion_removes(
+    compare: Compare, code: str
+) -> None:
+    new = release('1.1', 'item', 'gift', code=code)
+
+    assert compare(release('1.0', 'item'), new) == {ADDED}
+
+
+def test_compare_new_field_without_new_version(compare: Compare) -> None:
+    assert compare(release('1.0', 'item'), release('1.0', 'item', 'gift')) == {
+        ('OBJECT_VERSION_RAISED', 'Order', 'gift')
+    }
+
+
+@pytest.mark.parametrize(
+    ('comments', 'expected'),
+    [
+        ('# Version 1.0: Initial\n    # Version 1.1: Add gift', {ADDED}),
+        ('# 1.1: Add a field,\n    #   named gift', {ADDED}),
+        ('# Version 1.1: Fix item\n    # NOTE: gift is old', set()),
+        ('# Version 1.0: Initial, with gift', set()),
+        ('', set()),
+    ],
+)
+def test_compare_new_type_whose_history_names_a_later_field(
+    compare: Compare, comments: str, expected: set[tuple[str, str, str]]
+) -> None:
+    new = release('1.1', 'gift', comments=comments)
+
+    assert compare({'base.py': BASE}, new) == {
+        item for item in expected if item[2] == 'gift'
+    }
+
+
+def test_compare_comment_below_code_is_no_history(compare: Compare) -> None:
+    new = release(
+        '1.1',
+        'gift',
+        comments='# Version 1.1: Add more',
+        code='# The gift has a ribbon',
+    )
+
+    assert compare({'base.py': BASE}, new) == set()
+
+
+@pytest.mark.parametrize(
+    ('decorator', 'expected'),
+    [
+        ('register', {ADDED}),
+        ('register_notification', set()),
+        ('register_if(False)', set()),
+        ('register_if(True)', {ADDED}),
+    ],
+)
+def test_compare_type_matters_if_a_process_receives_it(
+    compare: Compare, decorator: str, expected: set[tuple[str, str, str]]
+) -> None:
+    files = [release('1.0', 'item'), release('1.1', 'item', 'gift')]
+    for each in files:
+        each['order.py'] = each['order.py'].replace(
+            'class Order', f'@base.{decorator}\nclass Order'
+        )
+
+    assert compare(*files) == expected
+
+
+@pytest.mark.parametrize(
+    ('code', 'expected'),
+    [
+        ('', {('OBJECT_FIELD_KEPT', 'Order', 'gift')}),
+        (CONVERSION.format("primitive['gift'] = None"), set()),
+    ],
+)
+def test_compare_field_that_the_type_loses(
+    compare: Compare, code: str, expected: set[tuple[str, str, str]]
+) -> None:
+    old = release('1.0', 'item', 'gift')
+
+    assert compare(old, release('1.1', 'item', code=code)) == expected
+
+
+@pytest.mark.parametrize(
+    ('before', 'after', 'code', 'expected'),
+    [
+        ('', 'nullable=True', '', {ADDED}),
+        ('nullable=False', 'nullable=True', '', {ADDED}),
+        ('', 'nullable=False', '', set()),
+        ('nullable=True', '', '', set()),
+        (
+            '',
+            'nullable=True',
+            CONVERSION.format("primitive['gift'] = ''"),
+            set(),
+        ),
+    ],
+)
+def test_compare_field_that_may_be_null_now(
+    compare: Compare,
+    before: str,
+    after: str,
+    code: str,
+    expected: set[tuple[str, str, str]],
+) -> None:
+    old = release('1.0', 'gift')
+    new = release('1.1', 'gift', code=code)
+    for files, options in ((old, before), (new, after)):
+        files['order.py'] = files['order.py'].replace('()}', f'({options})}}')
+
+    assert compare(old, new) == expected
+
+
+ITEM = """
+class Item:
+    VERSION = '{version}'
+    fields = {{'size': fields.StringField()}}
+"""
+
+
+@pytest.mark.parametrize(
+    ('field', 'statement', 'found'),
+    [
+        ("ObjectField('Item')", 'pass', True),
+        ("ListOfObjectsField('Item')", 'pass', True),
+        ('StringField()', 'pass', False),
+        (
+            "ObjectField('Item')",
+            'super().obj_make_compatible(primitive, version)',
+            False,
+        ),
+        (
+            "ObjectField('Item')",
+            'Base.obj_make_compatible(self, primitive, version)',
+            False,
+        ),
+    ],
+)
+@pytest.mark.parametrize('version', ['1.0', '1.1'])
+def test_compare_conversion_that_forgets_nested_objects(
+    compare: Compare, field: str, statement: str, found: bool, version: str
+) -> None:
+    files = release(
+        '1.0',
+        'item',
+        code=f'def obj_make_compatible(self, primitive, version): {statement}',
+    )
+    files['order.py'] = files['order.py'].replace('StringField()', field)
+    old, new = (
+        {**files, 'item.py': ITEM.format(version=item)}
+        for item in ('1.0', version)
+    )
+
+    assert compare(old, new) == (
+        {('OBJECT_NESTED_CONVERTED', 'Order', '')}
+        if found and version == '1.1'
+        else set()
+    )
+
+
+CALLER = """
+def convert(order, version):
+    primitive = {primitive}
+    order.obj_make_compatible(primitive, version)
+    return order.obj_from_primitive({read})
+"""
+
+
+@pytest.mark.parametrize(
+    ('primitive', 'read', 'found'),
+    [
+        ('order.obj_to_primitive()', '{}', True),
+        ('build(order)', 'primitive', True),
+        ('build(order)', '{}', False),
+    ],
+)
+@pytest.mark.parametrize('statement', ["del primitive['gift']", 'pass'])
+def test_compare_conversion_of_the_whole_primitive(
+    compare: Compare, statement: str, primitive: str, read: str, found: bool
+) -> None:
+    files = release('1.1', 'gift', code=CONVERSION.format(statement))
+    files['caller.py'] = CALLER.format(primitive=primitive, read=read)
+
+    assert compare(files, files) == (
+        {('OBJECT_CONVERSION_LEVEL', 'Order', 'gift')}
+        if found and statement != 'pass'
+        else set()
+    )

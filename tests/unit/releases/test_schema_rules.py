@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JSON schemas of requests, and what they accept in two releases."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Compare
+
+ACCEPTED = 'SCHEMA_REQUEST_ACCEPTED'
+NULL = ('SCHEMA_NULL_ACCEPTED', 'orders.create', 'gift')
+SIZE = (NULL[0], NULL[1], 'size')
+
+TYPES = """
+import copy
+
+name = {'type': 'string', 'maxLength': 255}
+nullable = {'type': ['string', 'null']}
+"""
+
+SCHEMAS = """
+import copy
+from shop import types
+
+create = {{
+    'type': 'object',
+    'properties': {{
+        'order': {{
+            'type': 'object',
+            'properties': {{'name': types.name, 'size': {{'enum': [1, 2]}}}},
+            'required': ['name'],
+            'additionalProperties': {open},
+        }},
+    }},
+}}
+{change}
+"""
+
+HANDLERS = """
+from shop import schemas
+
+class Orders:
+    @validation.schema(schemas.create)
+    def create(self, req, body):
+        return body['order'].get('gift')
+"""
+
+
+def release(
+    change: str = '', additional: bool = False, handlers: str = HANDLERS
+) -> dict[str, str]:
+    source = SCHEMAS.format(change=change, open=additional)
+    return {'types.py': TYPES, 'schemas.py': source, 'orders.py': handlers}
+
+
+PROPERTIES = "create['properties']['order']['properties']"
+
+
+@pytest.mark.parametrize(
+    ('change', 'field'),
+    [
+        ("create['properties']['order']['required'] += ['size']", None),
+        ("create['properties']['order']['required'].append('size')", 'size'),
+        ("create['properties']['order'].update({'required': []})", None),
+        (f"del {PROPERTIES}['size']", 'size'),
+        (f"{PROPERTIES}.pop('size')", 'size'),
+        (f"{PROPERTIES}['size'] = {{'enum': [1]}}", 'size'),
+        (f"{PROPERTIES}['size'] = {{'enum': [1, 2, 3]}}", None),
+        (f"{PROPERTIES}['size'] = {{'enum': [1, *more()]}}", None),
+        (f"{PROPERTIES}['name'] = {{'type': 'integer'}}", 'name'),
+        (f"{PROPERTIES}['name'] = types.nullable", None),
+        (f"{PROPERTIES}['name'] = unknown()", None),
+        (f"{PROPERTIES}['name'] = {{'oneOf': [types.name]}}", None),
+        (f"{PROPERTIES}['name']['maxLength'] = 64", 'name'),
+        (f"{PROPERTIES}['name']['maxLength'] = 300", None),
+        (f"{PROPERTIES}['name']['pattern'] = '^a'", 'name'),
+        (f"{PROPERTIES}['gift'] = {{'type': 'string'}}", None),
+        ("create = copy.deepcopy(create)\ncreate['properties'] = {}", None),
+        ("later = copy.deepcopy(create)\nlater['required'] = ['x']", None),
+    ],
+)
+def test_compare_schema_that_rejects_more_is_found(
+    compare: Compare, change: str, field: str | None
+) -> None:
+    found = compare(release(), release(change))
+
+    assert found == ({(ACCEPTED, 'schemas.create', field)} if field else set())
+
+
+def test_compare_schema_that_no_longer_permits_others_is_found(
+    compare: Compare,
+) -> None:
+    found = compare(release(additional=True), release())
+
+    assert found == {(ACCEPTED, 'schemas.create', 'order')}
+
+
+@pytest.mark.parametrize('name', ['response_body_schema', 'merge', 'deepcopy'])
+def test_compare_schema_of_other_documents_is_not_compared(
+    compare: Compare, name: str
+) -> None:
+    handlers = HANDLERS.replace('validation.schema', name)
+
+    found = compare(
+        release(handlers=handlers),
+        release(f"{PROPERTIES}.pop('size')", handlers=handlers),
+    )
+
+    assert found == set()
+
+
+UNCHECKED = HANDLERS.replace('@validation.schema(schemas.create)', '')
+
+
+@pytest.mark.parametrize(
+    ('old', 'gift', 'additional', 'expected'),
+    [
+        (UNCHECKED, "{'type': 'string'}", True, {NULL}),
+        (UNCHECKED, "{'type': 'string'}", False, {NULL}),
+        (UNCHECKED, "{'enum': ['red']}", True, {NULL}),
+        (UNCHECKED, "{'enum': ['red', None]}", True, set()),
+        (UNCHECKED, "{'type': ['string', 'null']}", True, set()),
+        (UNCHECKED, 'unknown()', True, set()),
+        (UNCHECKED, "{'anyOf': []}", True, set()),
+        (HANDLERS, "{'type': 'string'}", True, set()),
+        (
+            UNCHECKED.replace('Orders', 'Old'),
+            "{'type': 'string'}",
+            True,
+            set(),
+        ),
+        (
+            HANDLERS.replace('schemas.create', 'SCHEMA'),
+            "{'type': 'string'}",
+            True,
+            set(),
+        ),
+        (UNCHECKED.replace("'gift'", "'size'"), 'unknown()', True, {SIZE}),
+        (UNCHECKED.replace("'gift'", "'name'"), 'unknown()', True, set()),
+    ],
+)
+def test_compare_first_schema_accepts_what_the_older_code_ignores(
+    compare: Compare,
+    old: str,
+    gift: str,
+    additional: bool,
+    expected: set[tuple[str, str, str]],
+) -> None:
+    change = f"{PROPERTIES}['gift'] = {gift}"
+
+    found = compare(release(handlers=old), release(change, additional))
+
+    assert found == expected
+
+
+VERSIONED = """
+from shop import schemas
+
+class Orders:
+    @validation.schema(schemas.create{version})
+    def create(self, req, body):
+        pass
+
+class Clients:
+    @validation.schema(schemas.create, '2.1')
+    def create(self, req, body):
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ('version', 'expected'),
+    [
+        ('', {NULL}),
+        (", '2.1', '2.9'", {NULL}),
+        (", '2.77'", set()),
+        (", min_version='2.77'", set()),
+    ],
+)
+def test_compare_first_schema_of_later_version_is_not_compared(
+    compare: Compare, version: str, expected: set[tuple[str, str, str]]
+) -> None:
+    handlers = VERSIONED.format(version=version)
+
+    change = f"{PROPERTIES}['gift'] = types.name"
+    found = compare(
+        release(handlers=UNCHECKED), release(change, handlers=handlers)
+    )
+
+    assert found == expected

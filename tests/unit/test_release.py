@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``tools/release`` refuses a commit that is not a release."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.fixture
+def source(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A repository with one commit and the lock of release 0.1.0."""
+    script = tmp_path / 'tools/release'
+    script.parent.mkdir()
+    script.write_text((ROOT / 'tools/release').read_text())
+    (tmp_path / 'vobjects.lock').write_text(
+        'vobjects-lock 1\nrelease 0.0.1\nrelease 0.1.0\n'
+    )
+    git(tmp_path, 'init', '--quiet')
+    git(tmp_path, 'add', '.')
+    git(tmp_path, 'commit', '--quiet', '--message=first')
+    return tmp_path
+
+
+def git(source: pathlib.Path, *arguments: str) -> None:
+    person = ('-c', 'user.name=a', '-c', 'user.email=a@example.org')
+    subprocess.run(
+        ['git', '-C', source, *person, *arguments],
+        check=True,
+    )
+
+
+def refusal(source: pathlib.Path, *arguments: str) -> str:
+    """Run the tool, which must refuse; return the reason."""
+    done = subprocess.run(
+        [sys.executable, source / 'tools/release', *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2, done.stderr
+    assert not (source / 'dist').exists()
+    return done.stderr
+
+
+def test_commit_without_a_tag_is_refused(source: pathlib.Path) -> None:
+    assert 'git tag --sign' in refusal(source)
+
+
+def test_commit_after_the_tag_is_refused(source: pathlib.Path) -> None:
+    git(source, 'tag', 'v0.1.0')
+    git(source, 'commit', '--quiet', '--allow-empty', '--message=second')
+    assert 'has no tag' in refusal(source)
+
+
+def test_changed_work_tree_is_refused(source: pathlib.Path) -> None:
+    git(source, 'tag', 'v0.1.0')
+    (source / 'new').write_text('')
+    assert 'has changes' in refusal(source)
+
+
+@pytest.mark.parametrize('version', ['0.2.0', '0.0.1', '0.2.0rc1'])
+def test_version_that_the_lock_lacks_is_refused(
+    source: pathlib.Path, version: str
+) -> None:
+    git(source, 'tag', f'v{version}')
+    assert f'vobjects lock release {version}' in refusal(source)
+    assert f'vobjects lock release {version}' in refusal(
+        source, '--rehearse', version
+    )
