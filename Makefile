@@ -39,8 +39,8 @@ up: $(VENV)/.up ## Run the service; ARGS='--help' shows its options
 # wait for processes, such as those of a cloud, run beside those that compute;
 # the suites of clients, which wait ten seconds at most, when fewest others run.
 STAGES := services+install / lint+install-newest types+docs \
-	unit,unit-newest,test-ports+test-cloud-core,test-clients-core / \
-	processes+servers
+	unit,unit-newest+test-clients-core+test-cloud-core / \
+	processes+test-ports,servers
 LONG_STAGES := services+install / unit-long unit-lowest processes-long \
 	test-clients test-cloud test-ports-long mutants
 RUN_PARTS := PYTEST='$(BIN)/pytest' $(BIN)/python tools/run-parts
@@ -53,7 +53,7 @@ quick: lint types ## Check style and types; test what changed, in 2 minutes
 
 .PHONY: test
 test: $(BIN)/python ## Run all checks of a change, quick ones first
-	@$(RUN_PARTS) $(STAGES)
+	@$(RUN_PARTS) --again 3 $(STAGES)
 
 .PHONY: test-long
 test-long: $(BIN)/python ## Run all checks that take long, for hours

@@ -38,7 +38,7 @@ SERVICE_TYPE = 'container-infrastructure-management'
 
 #: [fleet] heartbeat_interval in seconds. Processes that send no heartbeat in
 #: some of these are considered dead, although they only wait for a processor.
-HEARTBEAT = machine_speed.scale()
+HEARTBEAT = 3.0 * machine_speed.scale()
 
 #: Service declaration of the ledger.
 SERVICE = Service(

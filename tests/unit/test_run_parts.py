@@ -23,8 +23,20 @@ red)
     echo 'FAILED tests/unit/test_a.py::test_b[x y] - assert 1 == 2'
     echo '== 1 failed, 2 passed, 1 error in 0.20s (0:00:00) =='
     exit 2 ;;
+rare|never)
+    echo "$PWD/bin/pytest -q tests"
+    echo "FAILED tests/unit/test_$part.py::test_c - assert 1 == 2"
+    echo '== 1 failed, 2 passed in 0.20s (0:00:00) =='
+    exit 2 ;;
 broken) echo 'no compiler'; exit 3 ;;
 esac
+"""
+
+
+#: What a program in place of pytest does: one of the tests passes.
+PYTEST = """#!/bin/sh
+echo "ran $*"
+case $1 in *test_rare.py*) exit 0 ;; *) exit 1 ;; esac
 """
 
 
@@ -37,6 +49,10 @@ def run(tmp_path: pathlib.Path) -> object:
     make = tmp_path / 'make'
     make.write_text(MAKE)
     make.chmod(0o755)
+    (tmp_path / 'bin').mkdir()
+    program = tmp_path / 'bin/pytest'
+    program.write_text(PYTEST)
+    program.chmod(0o755)
 
     def run_parts(*stages: str) -> tuple[int, str]:
         done = subprocess.run(
@@ -84,5 +100,34 @@ def test_failure_names_the_test_its_command_and_its_log(run):
     assert '== green' not in output
 
 
-def test_without_stages_is_an_error(run):
-    assert run() == (2, '')
+def test_failed_test_that_passes_again_is_unsteady(run):
+    code, output = run('--again', '1', 'rare', '/', 'green')
+
+    assert code == 0
+    assert '== once more: tests/unit/test_rare.py::test_c\n' in output
+    assert '1 UNSTEADY\n' in output
+    assert 'UNSTEADY: tests/unit/test_rare.py::test_c failed once' in output
+    assert output.splitlines()[-1].startswith('5 passed, 1 failed')
+
+
+@pytest.mark.parametrize(
+    'arguments',
+    [
+        ('--again', '1', 'never', '/', 'green'),
+        ('--again', '1', 'rare', 'rare', '/', 'green'),
+        ('--again', '1', 'broken', '/', 'green'),
+        ('--again', '0', 'rare', '/', 'green'),
+        ('rare', '/', 'green'),
+    ],
+)
+def test_other_failures_remain(run, arguments):
+    code, output = run(*arguments)
+
+    assert code == 1
+    assert 'FAILED: ' in output
+    assert 'did not run' in output
+
+
+@pytest.mark.parametrize('arguments', [(), ('--again', '1')])
+def test_without_stages_is_an_error(run, arguments):
+    assert run(*arguments)[0] == 2
