@@ -10,7 +10,6 @@ In the order of a call::
     memory_ledger  a ledger in memory, for tests
     expiry         removes dead members from the ledger
     suspend_detector  delays that after this process was suspended
-    step_detector  delays it after the clock of the ledger was set
     ledger_clock   estimates the time on the ledger's clock
     membership     reports one process to the ledger and keeps its view fresh
     join_barrier   the membership of a server, which waits before it consumes

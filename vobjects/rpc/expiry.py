@@ -22,7 +22,6 @@ from vobjects.rpc.fleet import (
 )
 from vobjects.rpc.ledger import LedgerStore
 from vobjects.rpc.membership import Membership
-from vobjects.rpc.step_detector import StepDetector
 from vobjects.rpc.suspend_detector import SuspendDetector
 
 LOG = logging.getLogger(__name__)
@@ -62,7 +61,8 @@ class Expiry:
         self._sweep_interval = period * SWEEP_PERIODS
         self._interval = period / BEATS_PER_PERIOD
         self._clock = clock
-        self._step_detector = StepDetector()
+        #: Time of the first report of this process.
+        self._reported: float | None = None
         self._suspend_detector = SuspendDetector(
             longest_pause=period, memory=period, clock=clock
         )
@@ -88,10 +88,8 @@ class Expiry:
 
         :param report: the result of the last heartbeat of this process
         """
-        if report.now is not None:
-            end = self._clock()
-            start = end - self._membership.age
-            self._step_detector.note(report.now, start, end)
+        if self._reported is None:
+            self._reported = self._clock()
         elapsed = report.since_sweep
         # Negative: the ledger's clock was set back.
         if elapsed is None or not 0 <= elapsed < self._sweep_interval:
@@ -100,8 +98,8 @@ class Expiry:
     def sweep(self) -> list[Member]:
         """Remove the dead members once.
 
-        A process that has just started, or has just seen the ledger's clock
-        step forward, leaves this to others.
+        A process that has just started leaves this to others: while it was
+        away, something may have kept all members from reporting.
 
         :returns: the members that this call removed
         :raises vobjects.exceptions.Unreachable: the ledger does not respond
@@ -112,14 +110,13 @@ class Expiry:
         allowed = self._dead_after + self._suspend_detector.allowed_silence(
             self._membership.age
         )
-        steady = self._step_detector.steady_seconds(self._clock())
-        if not is_due or steady < self._dead_after:
+        if (
+            not is_due
+            or self._reported is None
+            or self._clock() - self._reported < self._dead_after
+        ):
             return []
-        dead = self._ledger.expire(
-            allowed,
-            self._sweep_interval,
-            lambda now: self._step_detector.has_jumped(now, self._clock()),
-        )
+        dead = self._ledger.expire(allowed, self._sweep_interval)
         for member in dead:
             LOG.warning('%s died: no heartbeat', member.label)
         if dead:

@@ -92,23 +92,17 @@ class LedgerStore(Ledger, Protocol):
         should do for all.
         """
 
-    def expire(
-        self,
-        older_than: float,
-        interval: float = 0.0,
-        has_jumped: Callable[[float], bool] = lambda now: False,
-    ) -> list[Member]:
+    def expire(self, older_than: float, interval: float = 0.0) -> list[Member]:
         """Remove the members that have not reported for too long.
 
-        The generation increases as if they had left. A heartbeat in the
-        future, from before the ledger's clock was set back, is set to the
-        present time.
+        The generation increases as if they had left. If ages are measured by
+        a clock that may be set, the store removes no member that only seems
+        silent because of that, and not forever keeps those whose heartbeat is
+        in the future.
 
         :param older_than: seconds, by the ledger's clock
         :param interval: do nothing if another call did it less than this
             number of seconds ago
-        :param has_jumped: called with the time on the ledger's clock;
-            returns whether it has just been set forward. If so, do nothing
         :returns: the members that this call removed. Of several concurrent
             calls, only one removes a member
         """

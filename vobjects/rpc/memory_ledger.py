@@ -29,10 +29,16 @@ class MemoryLedger:
     """A :class:`vobjects.rpc.ledger.LedgerStore` in memory.
 
     :param clock: returns seconds since 1970
+    :param monotonic: returns monotonic seconds, which measure ages
     """
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._clock = clock
+        self._monotonic = monotonic
         self._lock = threading.Lock()
         self._generation = 0
         self._members: dict[str, Member] = {}
@@ -48,7 +54,7 @@ class MemoryLedger:
         with self._lock:
             previous = self._members.get(member.id)
             self._members[member.id] = member
-            now = self._heartbeats[member.id] = self._clock()
+            now = self._heartbeats[member.id] = self._monotonic()
             has_changed = False
             if previous is None or _key(previous) != _key(member):
                 has_changed = self._note_changes(
@@ -61,7 +67,7 @@ class MemoryLedger:
             )
             return Report(
                 None if is_known else self._view,
-                now,
+                self._clock(),
                 has_changed,
                 None if self._swept is None else now - self._swept,
             )
@@ -112,24 +118,13 @@ class MemoryLedger:
         with self._lock:
             return self._remove([member_id])
 
-    def expire(
-        self,
-        older_than: float,
-        interval: float = 0.0,
-        has_jumped: Callable[[float], bool] = lambda now: False,
-    ) -> list[Member]:
+    def expire(self, older_than: float, interval: float = 0.0) -> list[Member]:
         """Remove the members that have not reported for too long."""
         with self._lock:
-            now = self._clock()
-            if self._swept is not None and 0 <= now - self._swept < interval:
+            now = self._monotonic()
+            if self._swept is not None and now - self._swept < interval:
                 return []
             self._swept = now
-            if has_jumped(now):
-                return []
-            self._heartbeats = {
-                id_: min(heartbeat, now)
-                for id_, heartbeat in self._heartbeats.items()
-            }
             dead = [m for m in self._aged_members() if m.age > older_than]
             self._remove([member.id for member in dead])
             return dead
@@ -188,11 +183,9 @@ class MemoryLedger:
         )
 
     def _aged_members(self) -> tuple[Member, ...]:
-        now = self._clock()
+        now = self._monotonic()
         return tuple(
-            dataclasses.replace(
-                member, age=max(0.0, now - self._heartbeats[id_])
-            )
+            dataclasses.replace(member, age=now - self._heartbeats[id_])
             for id_, member in self._members.items()
         )
 

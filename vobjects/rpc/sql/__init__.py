@@ -20,6 +20,7 @@ A service with a schema of its own adds the tables to its metadata
     state         those about the state of the ledger
     manifests     reads the manifests of members
     silent        finds the members that no longer report
+    step_detector  notes steps of the database's clock
     rows          converts the rows of members
     tables        the definitions of the two tables
     migrations    steps that change the tables, for alembic

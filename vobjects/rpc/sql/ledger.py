@@ -13,6 +13,7 @@ from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import Member, Report, Unaware, View
 from vobjects.rpc.sql.state import Transaction
 from vobjects.rpc.sql.statements import LedgerStatements
+from vobjects.rpc.sql.step_detector import StepDetector
 from vobjects.rpc.sql.tables import LedgerTables
 from vobjects.rpc.sql.transactions import EngineTransactions, Transactions
 
@@ -29,6 +30,7 @@ class SqlLedger:
     :param database: an SQLAlchemy engine, or the service's own transactions
     :param statements: statements about the service's tables; default: tables
         with the default names
+    :param steps: detects that the database's clock was set
     :param admit: called in the transaction that records a new or changed
         member, after the write. It raises to reject the member, for example
         if a newer release has contracted the schema
@@ -39,6 +41,7 @@ class SqlLedger:
         database: sqlalchemy.Engine | Transactions,
         statements: LedgerStatements | None = None,
         *,
+        steps: StepDetector | None = None,
         admit: Callable[[Transaction], None] = lambda transaction: None,
     ) -> None:
         self._transactions: Transactions = (
@@ -47,6 +50,7 @@ class SqlLedger:
             else database
         )
         self._statements = statements or LedgerStatements(LedgerTables())
+        self._steps = StepDetector() if steps is None else steps
         self._admit = admit
 
     def report(self, member: Member, known: View | None = None) -> Report:
@@ -55,20 +59,30 @@ class SqlLedger:
         :raises vobjects.exceptions.NoLivePeer: the database does not answer
         """
 
+        token: str | None = None
+
         def work(transaction: Transaction) -> Report:
+            nonlocal token
             has_changed = self._statements.record(transaction, member)
             if has_changed is not None:
                 # Checked only now, because the write waited for a contraction
                 # in progress.
                 self._admit(transaction)
-            return self._statements.report(
-                transaction, known, has_changed=bool(has_changed)
+            report = self._statements.report(
+                transaction, known, self._steps, has_changed=bool(has_changed)
             )
+            token = self._steps.untold()
+            if token is not None:
+                self._statements.note_step(transaction, token)
+            return report
 
         try:
-            return self._transactions.write(work, urgent=True)
+            report = self._transactions.write(work, urgent=True)
         except exceptions.Unreachable as error:
             raise exceptions.NoLivePeer(str(error)) from error
+        if token is not None:
+            self._steps.told(token)
+        return report
 
     def get(self) -> View:
         """Return the view with exact counts."""
@@ -105,20 +119,14 @@ class SqlLedger:
             lambda t: self._statements.remove(t, [member_id])
         )
 
-    def expire(
-        self,
-        older_than: float,
-        interval: float = 0.0,
-        has_jumped: Callable[[float], bool] = lambda now: False,
-    ) -> list[Member]:
+    def expire(self, older_than: float, interval: float = 0.0) -> list[Member]:
         """Remove the members that have not reported for too long.
 
         :param older_than: seconds
         :param interval: do nothing if another call did it less than this
             number of seconds ago
-        :param has_jumped: called with the database's time; returns whether
-            its clock has just been set forward. If so, do nothing
-        :returns: the members that this call removed
+        :returns: the members that this call removed; none if the database's
+            clock was set within the time of ``older_than``
         """
 
         def claim(transaction: Transaction) -> bool:
@@ -128,7 +136,7 @@ class SqlLedger:
             return []
         silent = self._read(
             lambda t: self._statements.silent(
-                t, older_than, interval, has_jumped
+                t, older_than, interval, self._steps
             )
         )
         if not silent:

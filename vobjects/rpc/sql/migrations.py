@@ -36,8 +36,8 @@ from vobjects.rpc.sql.tables import (
 #: Number of the newest expanding step.
 NEWEST = 2
 
-#: Step after the first -> the column that it adds.
-_ADDED_COLUMNS = {2: f'{STATE}.hold_origin'}
+#: Step after the first -> columns that it adds.
+_ADDED_COLUMNS = {2: {f'{STATE}.hold_origin', f'{STATE}.clock_token'}}
 
 
 def expand(
@@ -62,6 +62,7 @@ def expand(
         _create(operations, members, state, extra)
     elif step == 2:
         operations.add_column(state, sa.Column('hold_origin', Json))
+        operations.add_column(state, sa.Column('clock_token', sa.String(32)))
     else:
         raise ValueError(f'there is no step {step}; the newest is {NEWEST}')
 
@@ -129,7 +130,11 @@ def create_tables(engine: sa.Engine) -> None:
     else:
         metadata.create_all(engine)
     missing = _missing(engine, metadata)
-    steps = [step for step, each in _ADDED_COLUMNS.items() if each in missing]
+    steps = [
+        step
+        for step, columns in _ADDED_COLUMNS.items()
+        if columns.issubset(missing)
+    ]
     for step in steps:
         # Another process may add it at the same time.
         with (

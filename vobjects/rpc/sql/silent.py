@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
 
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import Member
-from vobjects.rpc.sql.columns import utcnow
 from vobjects.rpc.sql.manifests import ManifestReader
 from vobjects.rpc.sql.rows import member_columns, to_member
 from vobjects.rpc.sql.state import Transaction
@@ -42,9 +40,9 @@ def find_silent(
     transaction: Transaction,
     table: sa.Table,
     manifests: ManifestReader,
+    now: datetime.datetime,
     older_than: float,
     ahead: float,
-    has_jumped: Callable[[float], bool],
 ) -> list[SilentMember]:
     """Return the members that have not reported for too long.
 
@@ -53,15 +51,10 @@ def find_silent(
 
     :param table: the table of members
     :param manifests: reads their manifests
+    :param now: the database's time
     :param older_than: seconds
     :param ahead: seconds by which such a heartbeat is in the future
-    :param has_jumped: called with the database's time; returns whether
-        its clock has just been set forward, so that ages are unknown
     """
-    now = transaction.scalar(sa.select(utcnow()))
-    assert now is not None
-    if has_jumped(now.timestamp()):
-        return []
     members = table.c
     stored = sa.type_coerce(members.heartbeat, sa.types.NullType())
     rows = transaction.execute(

@@ -66,6 +66,7 @@ class StateStatements:
             columns.generation,
             columns.generation_token,
             columns.swept_at,
+            columns.clock_token,
             utcnow().label('now'),
         ).where(columns.id == STATE_ID)
         self._select = sa.select(
@@ -86,8 +87,9 @@ class StateStatements:
     def pulse(self, transaction: Transaction) -> Any:
         """Return the part of the row that each heartbeat reads.
 
-        :returns: a row with ``generation``, ``generation_token``, ``swept_at``
-            and ``now``; None: no member has ever reported
+        :returns: a row with ``generation``, ``generation_token``,
+            ``swept_at``, ``clock_token`` and ``now``; None: no member has ever
+            reported
         """
         return transaction.execute(self._select_pulse).first()
 
@@ -145,6 +147,13 @@ class StateStatements:
         transaction.execute(
             self._update.values(held_manifest=None, hold_origin=None)
         )
+
+    def note_step(self, transaction: Transaction, token: str) -> None:
+        """Tell other processes that the database's clock was set.
+
+        :param token: a random text
+        """
+        transaction.execute(self._update.values(clock_token=token))
 
     def claim_sweep(self, transaction: Transaction, interval: float) -> bool:
         """Return whether the caller shall look for dead members.

@@ -11,7 +11,7 @@ least all changes up to it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import sqlalchemy as sa
@@ -40,6 +40,7 @@ from vobjects.rpc.sql.state import (
     held_manifest,
     hold_origin,
 )
+from vobjects.rpc.sql.step_detector import StepDetector
 from vobjects.rpc.sql.tables import LedgerTables
 
 #: A topic, the digest of a manifest, and a state.
@@ -87,15 +88,17 @@ class LedgerStatements:
         self,
         transaction: Transaction,
         known: View | None,
+        steps: StepDetector,
         *,
         has_changed: bool,
     ) -> Report:
         """Return the response to a heartbeat that :meth:`record` recorded.
 
         :param known: the view that the member has
+        :param steps: notes the time of the database
         :param has_changed: whether the heartbeat increased the generation
         """
-        pulse = self._state.pulse(transaction)
+        pulse = self._pulse(transaction, steps)
         assert pulse is not None  # written with the first member
         revision = pulse.generation, pulse.generation_token or ''
         is_known = known is not None and known.revision == revision
@@ -180,17 +183,32 @@ class LedgerStatements:
         transaction: Transaction,
         older_than: float,
         ahead: float,
-        has_jumped: Callable[[float], bool],
+        steps: StepDetector,
     ) -> list[SilentMember]:
-        """Return the members to expire; see ``silent.find_silent``."""
-        return find_silent(
+        """Return the members to expire; see ``silent.find_silent``.
+
+        :param steps: notes the time of the database. If its clock was set
+            within the time of ``older_than``, ages are unknown, and the result
+            is empty
+        """
+        pulse = self._pulse(transaction, steps)
+        if pulse is None:
+            return []
+        found = find_silent(
             transaction,
             self._members,
             self._manifests,
+            pulse.now,
             older_than,
             ahead,
-            has_jumped,
         )
+        # A step is noted with the heartbeats that it affects: read this later.
+        self._pulse(transaction, steps)
+        return found if steps.is_steady(older_than) else []
+
+    def note_step(self, transaction: Transaction, token: str) -> None:
+        """Tell other processes that the database's clock was set."""
+        self._state.note_step(transaction, token)
 
     def remove_silent(
         self, transaction: Transaction, silent: Iterable[SilentMember]
@@ -370,6 +388,13 @@ class LedgerStatements:
     def lock(self, transaction: Transaction) -> None:
         """Delay joins, leaves and changes until the transaction ends."""
         self._state.lock(transaction)
+
+    def _pulse(self, transaction: Transaction, steps: StepDetector) -> Any:
+        start = steps.clock()
+        pulse = self._state.pulse(transaction)
+        if pulse is not None:
+            steps.note(pulse, start)
+        return pulse
 
     def _note_changes(
         self,

@@ -86,5 +86,7 @@ class LedgerTables:
             # The beginning of the hold. Releases without this column leave it
             # unchanged when they begin or end a hold.
             sa.Column('hold_origin', Json),
+            # Random, new after each known step of the database's clock.
+            sa.Column('clock_token', sa.String(32)),
             **TABLE_OPTIONS,
         )

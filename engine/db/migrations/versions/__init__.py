@@ -8,5 +8,5 @@ e001 are older than the first release, and are rejected.
 ::
 
     e002_first_tables     create all tables of the first release
-    e003_hold_origin      record the origin of a hold
+    e003_holds_and_clock  record the origin of a hold, and steps of the clock
 """

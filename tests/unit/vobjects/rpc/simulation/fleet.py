@@ -45,6 +45,7 @@ from vobjects.rpc.membership import Membership
 from vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects.rpc.sql import SqlLedger
 from vobjects.rpc.sql.statements import LedgerStatements
+from vobjects.rpc.sql.step_detector import StepDetector
 from vobjects.rpc.sql.tables import LedgerTables
 
 TOPIC = 'workers'
@@ -228,6 +229,19 @@ class SqlAccess(LedgerAccess):
         return result
 
 
+class ObservedStatements(LedgerStatements):
+    """Statements that tell the invariants of each heartbeat."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        super().__init__(fleet.database.tables)
+        self._fleet = fleet
+
+    def record(self, transaction: Any, member: Member) -> bool | None:
+        """Record a heartbeat."""
+        self._fleet.invariants.note_report(member.id)
+        return super().record(transaction, member)
+
+
 class Server:
     """A server process."""
 
@@ -237,7 +251,7 @@ class Server:
         self.release = release
         self.digest = RELEASES[release].digest
         self.process = Process(fleet.kernel, name, fleet.clock_rate())
-        self.access, ledger = fleet.open_ledger(name)
+        self.access, ledger = fleet.open_ledger(self.process)
         manifest = RELEASES[release]
         self.membership = ServerMembership(
             fleet.member(name, TOPIC, manifest),
@@ -561,7 +575,9 @@ class Fleet:
         self.drift = random.choice([0.0, DRIFT])
         #: Rate of the ledger's clock, and the sum of its steps in seconds.
         self._rate, self._steps = self.clock_rate(), 0.0
-        self.memory = MemoryLedger(self._ledger_time)
+        self.memory = MemoryLedger(
+            self._ledger_time, lambda: kernel.now * self._rate
+        )
         self._is_sql = database is not None
         if database is not None:
             self.database = database
@@ -673,13 +689,14 @@ class Fleet:
 
     # The ledger
 
-    def open_ledger(self, name: str) -> tuple[LedgerAccess, Any]:
-        """Return a connection to the ledger, and the ledger."""
+    def open_ledger(self, process: Process) -> tuple[LedgerAccess, Any]:
+        """Return a process's connection to the ledger, and the ledger."""
         if self._is_sql:
-            access = SqlAccess(self, name)
-            statements = LedgerStatements(self.database.tables)
-            return access, SqlLedger(access, statements)
-        memory = MemoryAccess(self, name)
+            access = SqlAccess(self, process.name)
+            steps = StepDetector(process.clock)
+            statements = ObservedStatements(self)
+            return access, SqlLedger(access, statements, steps=steps)
+        memory = MemoryAccess(self, process.name)
         return memory, memory
 
     def _ledger_time(self) -> float:
@@ -753,10 +770,17 @@ class Fleet:
         self.ledger_down_until = self.kernel.now + seconds
 
     def _step_clock(self) -> None:
-        """Set the clock of the ledger."""
-        seconds = self.kernel.random.choice([-86400, -60, -5, -1, 1, 5, 60])
-        self.kernel.log(f'the clock of the ledger steps by {seconds} s')
-        self._steps += seconds
+        """Set the clock of the ledger, and perhaps set it back soon."""
+        random = self.kernel.random
+
+        def step(seconds: float) -> None:
+            self.kernel.log(f'the clock of the ledger steps by {seconds} s')
+            self._steps += seconds
+
+        seconds = random.choice([-86400, -60, -5, -1, 1, 5, 60])
+        step(seconds)
+        if random.random() < 0.5:
+            self.kernel.after(random.uniform(0.1, 0.6), lambda: step(-seconds))
 
     def _cut_off_server(self) -> None:
         picked = self._pick(self.servers)
@@ -803,7 +827,7 @@ class Fleet:
         self.kernel.after(lag, replace)
 
     def _operate(self, name: str, *args: str) -> None:
-        _, ledger = self.open_ledger('operator')
+        _, ledger = self.open_ledger(self._operator)
 
         def work() -> None:
             self.kernel.log(f'operator: {name}')

@@ -56,7 +56,7 @@ class Invariants:
         self._exempt: dict[str, float] = {}
         self._held: tuple[int | None, float] = None, 0.0
         self._failover = float('-inf')
-        #: Id of a process -> time of its last report, for a ledger in memory.
+        #: Id of a process -> time of its last report.
         self._reported: dict[str, float] = {}
         #: Lowest version that a listed server supports, or that is held.
         self._lowest = 99
@@ -140,6 +140,7 @@ class Invariants:
     def note_failover(self) -> None:
         """Note that the ledger has lost its last commits."""
         self._failover = self._kernel.now
+        self._reported.clear()
         self._listed.clear()
         self._held = None, self._kernel.now
 

@@ -19,6 +19,7 @@ from vobjects.rpc import (
     serializer,
 )
 from vobjects.rpc.sql.statements import LedgerStatements
+from vobjects.rpc.sql.step_detector import StepDetector
 
 
 class Mutant(NamedTuple):
@@ -68,10 +69,10 @@ MUTANTS = {
         _Server, 'join', 'self._lowers_cap(view)', 'False', 0
     ),
     'barrier ends early': Mutant(
-        _Server, '_wait_at_barrier', 'LONGEST_LEASE_PERIODS', '0.5', 15
+        _Server, '_wait_at_barrier', 'LONGEST_LEASE_PERIODS', '0.5', 49
     ),
     'endless barrier': Mutant(
-        _Server, '_wait_at_barrier', '- start >= lease', '< 0', 15
+        _Server, '_wait_at_barrier', '- start >= lease', '< 0', 37
     ),
     'barrier trusts joining servers': Mutant(
         _Server, '_lowers_cap', "if group.state == 'up'", 'if True', 0
@@ -88,7 +89,10 @@ MUTANTS = {
         expiry.Expiry, 'sweep', 'self._dead_after', '0.7', 1
     ),
     'steps of the clock ignored': Mutant(
-        expiry.Expiry, 'sweep', 'steady < self._dead_after', 'False', 0
+        StepDetector, 'is_steady', 'return', 'return True or', 6, in_sql=True
+    ),
+    'steps of the clock not told': Mutant(
+        StepDetector, 'untold', 'return', 'return None and', 267, in_sql=True
     ),
     'repeated call has a new id': Mutant(
         client.Client,
@@ -102,11 +106,11 @@ MUTANTS = {
         'report',
         'known.revision == revision',
         'known.generation == pulse.generation',
-        46,
+        52,
         in_sql=True,
     ),
     'capable servers not addressed': Mutant(
-        client.Client, '_write', 'server=limit.digest', 'server=None', 9
+        client.Client, '_write', 'server=limit.digest', 'server=None', 0
     ),
     'joining servers addressed': Mutant(
         fleet.View, 'capable', "group.state == 'up'", 'True', 33

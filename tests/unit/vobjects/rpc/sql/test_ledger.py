@@ -123,7 +123,7 @@ def sql_store(engine: sqlalchemy.Engine) -> Store:
 def memory_store() -> Store:
     """A ledger in memory; its clock runs ahead for one report."""
     now = 1e9  # far from 0, as in a process
-    ledger = MemoryLedger(lambda: now)
+    ledger = MemoryLedger(monotonic=lambda: now)
 
     def silence(member_id: str, seconds: float) -> None:
         nonlocal now
@@ -567,7 +567,10 @@ def test_expire_in_memory_keeps_a_member_at_the_limit() -> None:
     assert store.ledger.expire(SILENCE) == []
 
 
-def test_age_after_the_clock_was_set_back_is_zero(store: Store) -> None:
+def test_age_after_the_clock_was_set_back_is_zero(
+    engine: sqlalchemy.Engine,
+) -> None:
+    store = sql_store(engine)
     store.ledger.report(MEMBER)
     store.silence(MEMBER.id, -SILENCE)
     (member,) = store.ledger.members(1)
@@ -575,8 +578,9 @@ def test_age_after_the_clock_was_set_back_is_zero(store: Store) -> None:
 
 
 def test_expire_sets_a_heartbeat_in_the_future_to_the_present(
-    store: Store,
+    engine: sqlalchemy.Engine,
 ) -> None:
+    store = sql_store(engine)
     day = datetime.timedelta(days=1).total_seconds()
     store.ledger.report(MEMBER)
     store.silence(MEMBER.id, -day)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Record the origin of a hold."""
+"""Record the origin of a hold, and steps of the database's clock."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column."""
+    """Add the columns."""
     ledger_migrations.expand(op, 2, members='services', state='ledger_state')
