@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
 import pytest
+import yaml
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -131,3 +133,13 @@ def test_other_failures_remain(run, arguments):
 @pytest.mark.parametrize('arguments', [(), ('--again', '1')])
 def test_without_stages_is_an_error(run, arguments):
     assert run(*arguments)[0] == 2
+
+
+def test_nightly_workflow_runs_each_long_part():
+    makefile = (ROOT / 'Makefile').read_text().replace('\\\n', '')
+    stages = re.search(r'^LONG_STAGES := .* / (.*)$', makefile, re.MULTILINE)
+    workflow = yaml.safe_load(
+        (ROOT / '.github/workflows/nightly.yaml').read_text()
+    )
+    parts = workflow['jobs']['long']['strategy']['matrix']['part']
+    assert parts == stages[1].split()
