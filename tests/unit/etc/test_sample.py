@@ -96,6 +96,21 @@ def test_sample_has_the_required_options(fresh: pathlib.Path) -> None:
         assert [line for line in REQUIRED if line not in text] == []
 
 
+def test_check_knows_all_options_of_a_sample(
+    fresh: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    lines = []
+    for line in fresh.read_text().splitlines():
+        name, equals, _ = line.removeprefix('#').partition(' = ')
+        if line.startswith('[') or (equals and name.isidentifier()):
+            lines.append(line.removeprefix('#'))
+    assert len(lines) > 300
+    file = tmp_path / 'all.conf'
+    file.write_text('\n'.join(lines))
+    findings = [finding.text for finding in config_check.check([str(file)])]
+    assert [text for text in findings if 'unknown' in text] == []
+
+
 def test_sample_has_the_namespaces_of_the_processes() -> None:
     lines = (ETC / 'config-generator.conf').read_text().splitlines()
     listed = {

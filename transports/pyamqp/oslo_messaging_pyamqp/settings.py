@@ -136,8 +136,9 @@ class Settings:
             tls=_tls_arguments(options) if options.ssl else None,
             # Not only with ssl_ca_file: the authorities of the system sign
             # certificates of anybody's hosts.
-            verify_hostname=options.get(
-                'ssl_enforce_hostname_verification', True
+            # oslo.messaging 17.0 lacks the option.
+            verify_hostname=getattr(
+                options, 'ssl_enforce_hostname_verification', True
             ),
             prefetch=options.rabbit_qos_prefetch_count,
             missing_queue_timeout=options.kombu_missing_consumer_retry_timeout,

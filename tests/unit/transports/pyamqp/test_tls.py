@@ -15,6 +15,7 @@ from typing import Any
 import oslo_messaging
 import pytest
 from oslo_config import cfg
+from oslo_messaging import opts
 
 from oslo_messaging_pyamqp import broker_connection, settings
 from tests.certificates import CertificateAuthority
@@ -22,6 +23,11 @@ from tests.certificates import CertificateAuthority
 ADDRESS = '127.0.0.1'
 #: What a client of AMQP 0-9-1 sends first.
 HEADER = b'AMQP\x00\x00\x09\x01'
+
+ENFORCED = 'ssl_enforce_hostname_verification'
+OFFERED = {
+    option.name for _, options in opts.list_opts() for option in options
+}
 
 
 @contextlib.contextmanager
@@ -93,12 +99,14 @@ def test_certificate_must_be_trusted_and_name_the_host(
     enforced: bool,
     is_accepted: bool,
 ) -> None:
+    if not enforced and ENFORCED not in OFFERED:
+        pytest.skip(f'this release of oslo.messaging has no {ENFORCED}')
     trusted = CertificateAuthority(tmp_path)
     signers = {
         'ca': trusted,
         'other': CertificateAuthority(tmp_path, 'other'),
     }
-    options: dict[str, Any] = {'ssl_enforce_hostname_verification': enforced}
+    options: dict[str, Any] = {ENFORCED: enforced}
     if authorities == 'file':
         options['ssl_ca_file'] = trusted.file
     else:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import pathlib
@@ -89,10 +90,19 @@ def test_files_of_prometheus_client_are_reserved(
     monkeypatch.setenv('PROMETHEUS_MULTIPROC_DIR', str(tmp_path))
     shared_values.install()
     # prometheus_client looks the class up when it opens a file.
-    value = values.MultiProcessValue()(
-        'counter', 'name', 'name_total', (), (), 'help'
-    )
-    value.inc(2)
+    reserved = values.MmapedDict
+    with contextlib.ExitStack() as opened:
+        monkeypatch.setattr(
+            values,
+            'MmapedDict',
+            lambda path: opened.enter_context(
+                contextlib.closing(reserved(path))
+            ),
+        )
+        value = values.MultiProcessValue()(
+            'counter', 'name', 'name_total', (), (), 'help'
+        )
+        value.inc(2)
     (file,) = tmp_path.iterdir()
     status = file.stat()
     assert status.st_blocks * 512 >= status.st_size == 1 << 16

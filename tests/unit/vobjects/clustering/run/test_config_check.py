@@ -122,17 +122,6 @@ def test_check_when_all_is_known_finds_nothing(written, text):
     assert texts(written(text)) == []
 
 
-def test_check_knows_all_options_of_the_sample(written):
-    lines = []
-    for line in (ETC / 'vobjects.conf.sample').read_text().splitlines():
-        name, equals, _ = line.removeprefix('#').partition(' = ')
-        if line.startswith('[') or (equals and name.isidentifier()):
-            lines.append(line.removeprefix('#'))
-    assert len(lines) > 300
-    messages = texts(written('\n'.join(lines)))
-    assert [text for text in messages if 'unknown' in text] == []
-
-
 def test_check_finds_nothing_in_the_example():
     assert texts(str(ETC / 'vobjects.conf.example')) == []
 
