@@ -164,11 +164,15 @@ def test_suspended_process_tolerates_silence_of_others() -> None:
 def test_sweep_just_after_that_of_another_process_does_nothing() -> None:
     sweeper = Sweeper()
     other = Sweeper(sweeper)
-    sweeper.clock.now += (DEAD_AFTER_PERIODS - 0.1) * PERIOD
-    other.membership.refresh()
-    assert sweeper.sweep_after(0) == []
     sweeper.clock.now += 0.2 * PERIOD
-    assert other.expiry.sweep() == []
+    sweeper.ledger.report(QUIET)
+    assert sweeper.sweep_after(0.7 * PERIOD) == []
+    sweeper.clock.now += 0.7 * PERIOD
+    sweeper.membership.refresh()
+    assert other.sweep_after(0) == []
+    sweeper.clock.now += 0.2 * PERIOD
+    assert sweeper.expiry.sweep() == []
+    assert sweeper.sweep_after(0.1 * PERIOD) == [QUIET.id]
 
 
 def test_thread_sweeps_after_a_due_report_until_it_is_stopped() -> None:

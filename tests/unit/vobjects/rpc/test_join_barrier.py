@@ -262,8 +262,10 @@ def test_join_when_removed_before_its_last_report_waits_again() -> None:
                 membership.refresh()
 
     barrier.ledger.before_report = remove_once
-    old.join(wait)
+    starts: list[None] = []
+    old.join(wait, consume=lambda: starts.append(None))
     assert waits > 0
+    assert len(starts) == 1
     assert old.member.state == 'up'
     view = sender.view
     assert view is not None

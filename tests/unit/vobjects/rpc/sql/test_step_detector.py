@@ -13,7 +13,7 @@ import sqlalchemy
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import DEAD_AFTER_PERIODS, Member
-from vobjects.rpc.sql import SqlLedger, create_tables
+from vobjects.rpc.sql import LedgerTables, SqlLedger, create_tables
 from vobjects.rpc.sql.step_detector import StepDetector
 from vobjects.rpc.sql.transactions import EngineTransactions
 
@@ -182,3 +182,44 @@ def test_step_is_told_again_if_the_commit_fails(world: World) -> None:
     world.now += 0.3 * PERIOD
     assert sweep(sweeper) == []
     assert len(sweeper.members(9)) == 2
+
+
+def token(world: World) -> str | None:
+    with world.engine.connect() as connection:
+        found: str | None = connection.scalar(
+            sqlalchemy.select(LedgerTables().state.c.clock_token)
+        )
+    return found
+
+
+def test_step_is_told_once(world: World) -> None:
+    ledger = world.process()
+    ledger.report(MEMBER)
+    assert token(world) is None
+    world.steps = 60.0
+    ledger.report(MEMBER)
+    told = token(world)
+    assert told
+    for _ in range(3):
+        world.now += 4.0
+        ledger.report(MEMBER)
+    assert token(world) == told
+
+
+@pytest.mark.parametrize('is_new', [False, True])
+def test_time_without_sweeps_begins_with_the_step(
+    world: World, is_new: bool
+) -> None:
+    ledger = world.process()
+    ledger.report(MEMBER)
+    world.steps = 60.0
+    ledger.report(QUIET)
+    if is_new:
+        ledger = world.process()
+    for _ in range(3):
+        world.now += 4.0
+        ledger.report(MEMBER)
+        assert sweep(ledger) == []
+    world.now += 3.1
+    ledger.report(MEMBER)
+    assert sweep(ledger) == [QUIET.id]
