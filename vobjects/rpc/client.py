@@ -333,8 +333,9 @@ class Client:
         """
         limit, rpc = view.cap(self.topic), self._rpc
         if needs:
-            limit = routing.choose(view, self.topic, needs)
-            rpc = rpc.prepare(server=limit.digest)
+            chosen = routing.choose(view, self.topic, needs)
+            rpc = rpc.prepare(server=chosen.digest)
+            limit = view.limited(chosen)
         manifest = _common_versions(
             self._local, limit, versions or self._local
         )

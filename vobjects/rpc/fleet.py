@@ -265,10 +265,14 @@ class View:
         cap = self._caps.get(topic)
         if cap is None:
             known = [group.manifest for group in self.servers(topic)]
-            if known:
-                known += [m for m in (self.held, self.pinned) if m]
-            cap = self._caps[topic] = minimum(known)
+            cap = minimum(known)
+            cap = self._caps[topic] = self.limited(cap) if known else cap
         return cap
+
+    def limited(self, manifest: Manifest) -> Manifest:
+        """Return the versions of a manifest that a hold and a pin allow."""
+        limits = [limit for limit in (self.held, self.pinned) if limit]
+        return minimum([manifest, *limits]) if limits else manifest
 
     def capable(
         self, topic: str, needs: Mapping[str, str]

@@ -342,6 +342,25 @@ def test_hold_keeps_calls_from_capable_servers(mixed: Fleet) -> None:
     assert mixed.view().maximum(TOPIC, V12).version == V11
 
 
+def test_hold_limits_the_versions_that_capable_servers_receive(
+    mixed: Fleet,
+) -> None:
+    mixed.held = Manifest({**NEW, 'PlainRequest': '1.0'})
+
+    def call(**values: Any) -> bytes:
+        """Return the response, whose type only the new server supports."""
+        return mixed.client.call_for_text(
+            {},
+            PlainRequest(**values),
+            at_microversion(V12),
+            shown=Manifest({'Crate': '1.1'}),
+        ).body
+
+    assert call() == b'{"server":"new","weight":7}'
+    with pytest.raises(exceptions.LossyDowngrade):
+        call(fragile=True)
+
+
 def maximum(servers: Fleet) -> Version:
     """Return the highest microversion if PlainRequest has no new version."""
     servers.members = [

@@ -84,7 +84,9 @@ MUTANTS = {
         "self.servers(topic) if group.state == 'up']",
         0,
     ),
-    'hold ignored': Mutant(fleet.View, 'cap', 'self.held, ', 'None, ', 189),
+    'hold ignored': Mutant(
+        fleet.View, 'limited', 'self.held, ', 'None, ', 189
+    ),
     'dead after one period': Mutant(
         expiry.Expiry, 'sweep', 'self._dead_after', '0.7', 1
     ),
@@ -110,7 +112,7 @@ MUTANTS = {
         in_sql=True,
     ),
     'capable servers not addressed': Mutant(
-        client.Client, '_write', 'server=limit.digest', 'server=None', 0
+        client.Client, '_write', 'server=chosen.digest', 'server=None', 0
     ),
     'joining servers addressed': Mutant(
         fleet.View, 'capable', "group.state == 'up'", 'True', 33
