@@ -120,9 +120,6 @@ MUTANTS = {
     'no barrier before a server stops': Mutant(
         _Server, 'withdraw', 'and is_last', 'and False', 233
     ),
-    'hold ignored for capable servers': Mutant(
-        fleet.View, 'capable', '(self.held, self.pinned)', '()', 15
-    ),
     'server reads newer versions': Mutant(
         serializer, 'check_supported', '> newest', '> Version(9, 9)', 54
     ),
