@@ -106,7 +106,9 @@ def test_certificate_must_be_trusted_and_name_the_host(
         'ca': trusted,
         'other': CertificateAuthority(tmp_path, 'other'),
     }
-    options: dict[str, Any] = {ENFORCED: enforced}
+    options: dict[str, Any] = {}
+    if ENFORCED in OFFERED:
+        options[ENFORCED] = enforced
     if authorities == 'file':
         options['ssl_ca_file'] = trusted.file
     else:
