@@ -130,6 +130,7 @@ unit: $(VENV)/.test ## Run unit tests on SQLite and in memory
 .PHONY: unit-long
 unit-long: $(VENV)/.test ## Run unit tests that take long, with more examples
 	VOBJECTS_HISTORIES=20000 VOBJECTS_SIMULATION_SCHEDULES=100000 \
+		VOBJECTS_SIMULATION_REQUESTS=100000 \
 		$(PYTEST_UNIT) -m 'long or not ($(NEED_SERVERS))' \
 		--hypothesis-profile long tests/unit $(ARGS)
 

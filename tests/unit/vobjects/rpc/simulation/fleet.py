@@ -367,7 +367,7 @@ class Server:
     def work(self, context: Any, request: Any) -> Any:
         """Change something, and record the response, in one transaction."""
         fleet = self.fleet
-        fleet.kernel.sleep(fleet.delay(0.02))
+        fleet.kernel.sleep(fleet.delay(fleet.slow_work))
         values = {
             name: getattr(request, name) if name in request else default
             for name, default in DEFAULTS.items()
@@ -382,7 +382,7 @@ class Server:
         fleet.responses[call] = fleet_types.RecordedResponse(
             content=result.obj_to_primitive()
         )
-        fleet.kernel.sleep(fleet.delay(0.02))
+        fleet.kernel.sleep(fleet.delay(fleet.slow_work))
         return result
 
     def _note_view(self, view: View) -> None:
@@ -587,6 +587,7 @@ class Fleet:
         self.loss = random.choice([0.0, 0.0, 0.02, 0.2])
         self.slow_network = random.choice([0.0, 0.02, 0.1])
         self.slow_ledger = random.choice([0.0, 0.0, 0.03])
+        self.slow_work = 0.02
         self.duplication = random.choice([0.0, 0.1])
         self.slots = random.choice([1, 2, 8])
         self.load = random.choice([0.5, 2.0, 5.0])
