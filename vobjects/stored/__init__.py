@@ -22,19 +22,23 @@ The extra ``vobjects[ledger]`` installs what this package imports.
 ::
 
     text        the stored text, and the versions in it
-    column      StoredObject, CurrentCap
+    value       StoredText: an object that is read on request
+    column      StoredObject, LazyStoredObject, CurrentCap
     scan        count rows by version
     verdict     which rows an older release cannot read
 """
 
-from vobjects.stored.column import CurrentCap, StoredObject, StoredTooNew
+from vobjects.stored.column import CurrentCap, LazyStoredObject, StoredObject
 from vobjects.stored.scan import StoredColumn
 from vobjects.stored.text import versions_column
+from vobjects.stored.value import StoredText, StoredTooNew
 
 __all__ = [
     'CurrentCap',
+    'LazyStoredObject',
     'StoredColumn',
     'StoredObject',
+    'StoredText',
     'StoredTooNew',
     'versions_column',
 ]

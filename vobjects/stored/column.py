@@ -1,47 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A column type whose values are versioned objects."""
+"""Column types whose values are versioned objects."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import sqlalchemy
-from oslo_versionedobjects import exception as ovo_exception
 from sqlalchemy import exc, types
 from sqlalchemy.dialects import mysql
 
 from vobjects import exceptions, objects
 from vobjects.objects.manifest import Manifest, local
-from vobjects.rpc import serializer
 from vobjects.rpc.fleet import View
-from vobjects.stored import text
+from vobjects.stored.value import StoredText
 
 T = TypeVar('T', bound=objects.Object)
 
 #: Returns the versions in which to store; None: the newest versions.
 Cap = Callable[[], Mapping[str, str] | None]
-
-
-class StoredTooNew(exceptions.VobjectsError):
-    """A stored object is newer than this process.
-
-    :ivar versions: the versions in the row, such as ``Backup 1.2,Disk 1.0``
-    """
-
-    def __init__(self, versions: str, release: str) -> None:
-        self.versions = versions
-        pairs = text.parse_versions(versions)
-        newer = [
-            f'{name} {version} (this release: {newest or "none"})'
-            for name, version, newest in text.newer(pairs, local())
-        ]
-        super().__init__(
-            f'A row contains {", ".join(newer) or versions}, which a newer'
-            f' release than {release} has stored. Start a release that has'
-            ' this version; before you roll back an upgrade, run "vobjects'
-            ' fleet can-roll-back".'
-        )
 
 
 class CurrentCap:
@@ -114,10 +91,9 @@ class StoredObject(types.TypeDecorator[T]):
                 f'{exceptions.cut(value)} is no {self.cls.obj_name()}'
             )
         try:
-            written = serializer.to_bytes(value, self.cap())
+            return str(StoredText.of(value, self.cap()))
         except exceptions.VobjectsError as error:
             raise _not_wrapped(error) from None
-        return text.with_versions(written.decode())
 
     def process_result_value(
         self, value: str | None, dialect: Any
@@ -125,15 +101,45 @@ class StoredObject(types.TypeDecorator[T]):
         """Read an object of any version up to this build's; None for NULL."""
         if value is None:
             return None
-        try:
-            return cast(T, serializer.from_bytes(value))
-        except (
-            ovo_exception.IncompatibleObjectVersion,
-            ovo_exception.UnsupportedObjectError,
-        ):
-            raise StoredTooNew(
-                text.versions_in_text(value), self.release
-            ) from None
+        stored: StoredText[T] = StoredText(value, self.release)
+        return stored.read()
+
+
+class LazyStoredObject(types.TypeDecorator[StoredText[T]]):
+    """The column of a :class:`StoredObject`, read as :class:`StoredText`.
+
+    A query of rows succeeds, whatever release has stored them. Assign
+    :meth:`StoredText.of`. Both types store the same text, so a column may
+    change from one to the other.
+
+    :param release: the release of this process, for error messages
+    """
+
+    impl = StoredObject.impl
+    cache_ok = True
+
+    def __init__(self, release: str = 'this one') -> None:
+        super().__init__()
+        self.release = release
+
+    def process_bind_param(
+        self, value: StoredText[T] | None, dialect: Any
+    ) -> str | None:
+        """Return the text; None becomes NULL."""
+        if value is None:
+            return None
+        if not isinstance(value, StoredText):
+            raise TypeError(
+                f'{exceptions.cut(value)} is no StoredText; use StoredText.of'
+            )
+        return str(value)
+
+    def process_result_value(
+        self, value: Any, dialect: Any
+    ) -> StoredText[T] | None:
+        """Return the text, unread; None for NULL."""
+        # SQLite stores numbers and bytes in a column of text, too.
+        return None if value is None else StoredText(str(value), self.release)
 
 
 def _not_wrapped(error: exceptions.VobjectsError) -> Exception:

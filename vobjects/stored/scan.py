@@ -4,7 +4,8 @@
 With a column of :func:`vobjects.stored.text.versions_column`, the distinct
 versions are found by one look into its index for each of them, whatever the
 number of rows. Otherwise, rows are read in batches, by primary key, up to a
-limit. No object is created.
+limit. The greatest keys come first: if they increase, the newest rows, which
+have the newest versions. No object is created.
 """
 
 from __future__ import annotations
@@ -172,7 +173,7 @@ def _read(
             *keys, listed, sqlalchemy.case((listed == '', plain), else_=None)
         )
         .where(stored.is_not(None))
-        .order_by(*keys)
+        .order_by(*(key.desc() for key in keys))
     )
     if more is not None:
         query = query.where(more)
@@ -182,7 +183,7 @@ def _read(
     while True:
         batch = query.limit(min(BATCH, limit - seen + 1))
         if last is not None:
-            batch = batch.where(sqlalchemy.tuple_(*keys) > last)
+            batch = batch.where(sqlalchemy.tuple_(*keys) < last)
         rows = connection.execute(batch).all()
         for *key, versions, value in rows[: limit - seen]:
             last = tuple(key)
@@ -195,7 +196,7 @@ def _read(
         progress(len(rows))
         if seen > limit and last is not None:
             names = ', '.join(key.name for key in keys)
-            rest = f'rows of {column.label} after {names} {_name(last)}'
+            rest = f'rows of {column.label} before {names} {_name(last)}'
             return Census(column, _sorted(counts), rest)
         if len(rows) < BATCH:
             return Census(column, _sorted(counts))
