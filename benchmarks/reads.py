@@ -48,9 +48,13 @@ from vobjects.clustering.requests import (
 from vobjects.microversions.version_policy import Version
 from vobjects.objects import manifest
 from vobjects.rpc import response_text, serializer, server
+from vobjects.stored import StoredText
 
 #: Requests in one round.
 NUMBER = 5
+
+#: The inputs of an action.
+INPUTS = '{"versioned_object.data": {"name": "c", "config": {}}}'
 
 
 def main() -> int:
@@ -130,7 +134,7 @@ def _belonging(
             status='SUCCEEDED',
             start_time=time.time(),
             end_time=time.time(),
-            inputs={'versioned_object.data': {'name': 'c', 'config': {}}},
+            inputs=StoredText(INPUTS),
             created_at=now,
             **common,
         ),

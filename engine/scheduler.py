@@ -21,7 +21,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from oslo_versionedobjects import exception as ovo_exception
 from sqlalchemy import orm
 
 from engine.actions import (
@@ -32,7 +31,7 @@ from engine.actions import (
 )
 from engine.actions.runtime import Runtime
 from engine.db import actions, database, locks, statements, work_queue
-from vobjects import exceptions
+from vobjects import exceptions, stored
 
 LOG = logging.getLogger(__name__)
 
@@ -50,11 +49,7 @@ _QUERY_INTERVAL = 9
 MAX_TURNS = 1024
 
 #: Errors from inputs that an engine of another release may have stored.
-UNREADABLE_ERRORS = (
-    ovo_exception.IncompatibleObjectVersion,
-    ovo_exception.UnsupportedObjectError,
-    exceptions.ConversionError,
-)
+UNREADABLE_ERRORS = (stored.StoredTooNew, exceptions.ConversionError)
 
 
 class _UnreadableError(Exception):

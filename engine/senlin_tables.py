@@ -7,6 +7,7 @@ Only :mod:`engine.senlin_import` uses them.
 from __future__ import annotations
 
 import dataclasses
+import json
 import pathlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -15,7 +16,7 @@ import sqlalchemy
 
 from engine import senlin_values
 from engine.db import database, models, types
-from vobjects import exceptions, objects, sensitive
+from vobjects import exceptions, objects, sensitive, stored
 
 #: Number of rows that are read together.
 BATCH = 1000
@@ -52,9 +53,10 @@ def _node(values: Values, row: Row) -> None:
 
 def _action(values: Values, row: Row) -> None:
     _empty_is_none(values, 'cluster_id')
-    values['inputs'] = {
+    fields = {
         f'{objects.Object.OBJ_SERIAL_NAMESPACE}.data': row['inputs'] or {}
     }
+    values['inputs'] = stored.StoredText(json.dumps(fields))
     for name in ('start_time', 'end_time'):
         if row[name] is not None:
             values[name] = float(row[name])
@@ -172,7 +174,8 @@ ACTIONS = Source(
     'action',
     models.Action,
     'id name action target cluster_id cause interval timeout status'
-    ' status_reason start_time end_time inputs outputs data' + _OWNED,
+    ' status_reason start_time end_time outputs data' + _OWNED,
+    more={'inputs': _JSON},
     change=_action,
 )
 EVENTS = Source(

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.actions.runtime import Runtime
-from engine.db import models
-from vobjects import exceptions, objects
+from engine.db import models, types
+from vobjects import exceptions, objects, stored
 from vobjects.clustering import consts
-from vobjects.rpc import serializer
 
 
 def from_request(
@@ -79,14 +78,11 @@ def child(
 def read(runtime: Runtime, action: models.Action) -> objects.Request:
     """Return the request stored in an action's inputs.
 
-    :raises oslo_versionedobjects.exception.IncompatibleObjectVersion: its
-        version is newer than this engine supports
-    :raises oslo_versionedobjects.exception.UnsupportedObjectError: this engine
-        does not know its type
+    :raises vobjects.stored.StoredTooNew: a newer engine has stored it
     :raises vobjects.exceptions.ConversionError: the inputs are no request
     """
     try:
-        request = serializer.from_wire(action.inputs, supported=runtime.speaks)
+        request = action.inputs.read(runtime.speaks)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise exceptions.ConversionError(
             f'the stored inputs are no request: {error!r}'
@@ -96,12 +92,20 @@ def read(runtime: Runtime, action: models.Action) -> objects.Request:
     return request
 
 
-def request_fields(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
+def request_fields(
+    inputs: stored.StoredText[objects.Request],
+) -> Mapping[str, Any]:
     """Return the fields of the request in an action's inputs.
 
     They are not decoded, since their version may be newer than this engine.
     """
-    fields = inputs.get(f'{objects.Object.OBJ_SERIAL_NAMESPACE}.data')
+    try:
+        primitive = inputs.primitive()
+    except ValueError:
+        primitive = None
+    if not isinstance(primitive, dict):
+        return types.UNREADABLE
+    fields = primitive.get(f'{objects.Object.OBJ_SERIAL_NAMESPACE}.data')
     return fields if isinstance(fields, dict) else {}
 
 
@@ -119,6 +123,6 @@ def _new(
         target=target_id,
         status='READY',
         data={},
-        inputs=serializer.to_wire(request, runtime.cap() or runtime.speaks),
+        inputs=stored.StoredText.of(request, runtime.cap() or runtime.speaks),
         **values,
     )

@@ -9,9 +9,9 @@ from oslo_utils import strutils
 from sqlalchemy import orm
 
 from engine.actions import action_factory, cancellation, policy_checks
-from engine.db import actions, find, models, related, types
+from engine.db import actions, find, models, related
 from engine.handlers import common, views
-from vobjects import exceptions
+from vobjects import exceptions, objects, stored
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import actions as requests
 from vobjects.rpc.server import handles
@@ -83,10 +83,10 @@ class ActionHandlers(common.Handlers):
         return accepted
 
 
-def _request_fields(inputs: dict[str, Any]) -> dict[str, Any]:
+def _request_fields(
+    inputs: stored.StoredText[objects.Request],
+) -> dict[str, Any]:
     """Return the fields of an action's request to show."""
-    if inputs == types.UNREADABLE:
-        return inputs
     values = {
         name: value
         for name, value in action_factory.request_fields(inputs).items()

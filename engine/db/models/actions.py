@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ForeignKey, Index, String, orm
 
+import vobjects
 from engine.db import clock, types
 from engine.db.models.base import (
     TABLE_OPTIONS,
@@ -17,6 +18,7 @@ from engine.db.models.base import (
     json_column,
     reason_column,
 )
+from vobjects import objects, stored
 
 
 class Action(Owned, Base):
@@ -65,8 +67,11 @@ class Action(Owned, Base):
     start_time: orm.Mapped[float | None] = orm.mapped_column(types.Seconds)
     end_time: orm.Mapped[float | None] = orm.mapped_column(types.Seconds)
 
-    #: The primitive of the request that created the action, with its version.
-    inputs: orm.Mapped[dict[str, Any]] = json_column()
+    #: The request that created the action, at the cap. An engine that is older
+    #: than the request leaves the action to newer ones.
+    inputs: orm.Mapped[stored.StoredText[objects.Request]] = orm.mapped_column(
+        stored.LazyStoredObject(vobjects.__version__)
+    )
     outputs: orm.Mapped[dict[str, Any]] = json_column()
     data: orm.Mapped[dict[str, Any]] = json_column()
     request_id: orm.Mapped[str | None] = orm.mapped_column(String(64))

@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import json
 import threading
 from typing import Any
 
 import pytest
 
+import vobjects
 from engine import scheduler
 from engine.actions import runtime
 from engine.db import models
 from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
-from vobjects import exceptions
-from vobjects.clustering.requests import clusters, nodes
+from vobjects import exceptions, stored
+from vobjects.clustering.requests import actions, clusters, nodes
 from vobjects.objects.manifest import Manifest, local
+from vobjects.rpc import serializer
 
 
 def at_rest(harness: engine_harness.Harness) -> bool:
@@ -172,17 +175,44 @@ def test_inputs_are_stored_at_the_cap(harness: engine_harness.Harness) -> None:
     engine = harness.engine(cap=lambda: cap)
     cluster = request_helpers.create_cluster(engine, 1)
     engine.call(clusters.ClusterDeleteRequest(identity=cluster, force=False))
-    stored = {
-        row.action: row.inputs['versioned_object.version']
-        for row in harness.rows(models.Action)
+    versions = {
+        row.action: row.inputs.versions for row in harness.rows(models.Action)
     }
-    assert stored['CLUSTER_CREATE'] == '1.0'
-    assert stored['CLUSTER_DELETE'] == '1.0'
+    assert versions['CLUSTER_CREATE'] == 'ClusterCreateRequest 1.0'
+    assert versions['CLUSTER_DELETE'] == 'ClusterDeleteRequest 1.0'
+
+
+def test_inputs_are_those_of_engines_that_store_plain_primitives(
+    harness: engine_harness.Harness,
+) -> None:
+    """As engines before StoredText read and write them."""
+    engine = harness.engine()
+    cluster = request_helpers.create_cluster(engine, 0)
+    engine.call(clusters.ClusterScaleOutRequest(identity=cluster, count=2))
+    (text,) = (
+        str(row.inputs)
+        for row in harness.rows(models.Action)
+        if row.status == 'READY'
+    )
+    primitive = json.loads(text)
+    assert serializer.from_wire(primitive).count == 2
+    del primitive['stored']
+
+    def rewrite(session: Any) -> None:
+        session.query(models.Action).filter_by(status='READY').update(
+            {'inputs': stored.StoredText(json.dumps(primitive))}
+        )
+
+    harness.database.write(rewrite)
+    engine.run_actions()
+    assert harness.statuses('CLUSTER_SCALE_OUT') == ['SUCCEEDED']
+    assert harness.count(models.Node) == 2
 
 
 def test_older_engine_leaves_newer_inputs_to_newer_engines(
-    any_harness: engine_harness.Harness,
+    any_harness: engine_harness.Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level('INFO')
     newer = any_harness.engine(name='newer')
     old = any_harness.engine(name='old', speaks=older(NodeUpdateRequest='1.0'))
     node = request_helpers.create_node(newer)
@@ -192,6 +222,10 @@ def test_older_engine_leaves_newer_inputs_to_newer_engines(
     )
     assert old.run_actions() == 1
     assert any_harness.statuses('NODE_UPDATE') == ['READY']
+    assert 'NodeUpdateRequest 1.1 (this release: 1.0)' in caplog.text
+    assert f'a newer release than {vobjects.__version__}' in caplog.text
+    listed = old.call(actions.ActionListRequest(action=['NODE_UPDATE']))
+    assert [shown.inputs['tainted'] for shown in listed] == [True]
     assert any_harness.statuses('NODE_CREATE') == ['SUCCEEDED'] * 2
     assert newer.run_actions() == 1
     assert request_helpers.get_node(newer, node).tainted is True

@@ -17,6 +17,7 @@ from engine.db import (
     work_queue,
 )
 from tests.unit.engine import engine_harness
+from vobjects.stored import StoredText
 
 
 def new(**values: object) -> models.Action:
@@ -30,6 +31,7 @@ def new(**values: object) -> models.Action:
             'timeout': 10,
             'status': 'READY',
             'stage': 'start',
+            'inputs': StoredText('{}'),
             **values,
         }
     )

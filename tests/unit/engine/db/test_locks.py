@@ -9,6 +9,7 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine.db import database, locks, models
+from vobjects.stored import StoredText
 
 LATER = datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC)
 
@@ -129,6 +130,7 @@ def add_action(
                 cause='test',
                 timeout=1,
                 status='READY',
+                inputs=StoredText('{}'),
                 blocked_on=blocked_on,
                 not_before=LATER if blocked_on else None,
             )

@@ -14,7 +14,7 @@ from engine.db import database, migrations, models
 from tests.unit.engine.conftest import configuration
 from vobjects.cli import main
 from vobjects.clustering.requests import clusters
-from vobjects.rpc import serializer
+from vobjects.stored import StoredText
 
 
 @pytest.fixture
@@ -38,8 +38,7 @@ def config() -> Iterator[str]:
 def store(target: database.Database, status: str, version: str) -> None:
     """Store an action whose inputs have a version."""
     request = clusters.ClusterDeleteRequest(identity='c')
-    inputs = serializer.to_wire(request, {'ClusterDeleteRequest': '1.0'})
-    inputs['versioned_object.version'] = version
+    inputs = str(StoredText.of(request, {'ClusterDeleteRequest': '1.0'}))
     with target.writer() as session:
         session.add(
             models.Action(
@@ -50,7 +49,7 @@ def store(target: database.Database, status: str, version: str) -> None:
                 cause='RPC Request',
                 timeout=60,
                 status=status,
-                inputs=inputs,
+                inputs=StoredText(inputs.replace('1.0', version)),
                 outputs={},
                 data={},
                 user='u',
@@ -106,7 +105,7 @@ def test_can_roll_back_names_the_rows_in_the_way(
     code, out = run(*arguments, '--limit=1', '-o', 'json', capsys=capsys)
     answer = json.loads(out)
     assert code == 1
-    assert answer['not_read'][0].startswith('rows of actions.inputs after id')
+    assert answer['not_read'][0].startswith('rows of actions.inputs before id')
 
 
 @pytest.mark.parametrize(

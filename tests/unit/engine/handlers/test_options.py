@@ -483,7 +483,7 @@ def test_options_are_the_same_at_each_entry_point(
     call(Cloud(harness, resources), action, filled(options.sent))
     name = f'CLUSTER_{action}'
     queued = [row for row in harness.rows(models.Action) if row.action == name]
-    data = queued[-1].inputs['versioned_object.data']
+    data = queued[-1].inputs.primitive()['versioned_object.data']
     stored = filled(options.stored or options.sent)
     assert {key: data[key] for key in stored} == stored
     rest = options.request.fields.keys() - stored.keys()

@@ -16,6 +16,7 @@ from tests.unit.engine import (
     request_helpers,
 )
 from tests.unit.engine.conftest import Prepare
+from vobjects import stored
 from vobjects.clustering.requests import clusters, nodes
 
 #: Texts that are no JSON object.
@@ -43,7 +44,8 @@ COLUMNS = [
     (table.name, column.name)
     for table in models.Base.metadata.sorted_tables
     for column in table.columns
-    if table.name in LISTS and isinstance(column.type, types.JsonObject)
+    if table.name in LISTS
+    and isinstance(column.type, types.JsonObject | stored.LazyStoredObject)
 ]
 
 

@@ -146,10 +146,10 @@ def test_node_with_missing_server_is_recreated(
     make_all_due(harness)
     run_due_checks(engine)
     (action,) = recoveries(harness)
-    inputs = action.inputs['versioned_object.data']
-    assert inputs['operation'] == 'RECREATE'
-    assert inputs['operation_params'] == {'fence_compute': True}
-    assert (inputs['delete_timeout'], inputs['force_recreate']) == (7, True)
+    request = action.inputs.read()
+    assert request.operation == 'RECREATE'
+    assert request.operation_params == {'fence_compute': True}
+    assert (request.delete_timeout, request.force_recreate) == (7, True)
     engine.run_actions()
     assert harness.row(models.SimulatedServer, server) is None
     assert harness.count(models.SimulatedServer) == 2
