@@ -4,11 +4,17 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import pathlib
 import re
+import shutil
 from collections.abc import Sequence
 
 PAGE = pathlib.Path(__file__).parents[1] / 'doc/source/adding.rst'
+
+#: What the commands of the guide read.
+_DIRECTORIES = ('api', 'doc', 'engine', 'releasenotes', 'tests', 'vobjects')
+_FILES = ('pyproject.toml', 'vobjects.lock')
 
 _BLOCK = re.compile(
     r'^\.\. code-block:: \w+\n    :caption: (.+)\n\n((?:    .*\n|\n)+)', re.M
@@ -95,6 +101,28 @@ class Check:
     step: str
     command: str
     message: str
+
+
+def _link(source: str, target: str) -> None:
+    """Create a hard link, or a copy on another file system."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def copy(source: pathlib.Path, tree: pathlib.Path) -> None:
+    """Copy the files that the commands read."""
+    for name in _DIRECTORIES:
+        shutil.copytree(
+            source / name,
+            tree / name,
+            symlinks=True,
+            ignore=shutil.ignore_patterns('build'),
+            copy_function=_link,
+        )
+    for name in _FILES:
+        shutil.copy2(source / name, tree / name)
 
 
 def steps() -> list[Step]:

@@ -21,36 +21,12 @@ import pytest
 from tests import adding_guide, machine_speed
 
 ROOT = pathlib.Path(__file__).parents[2]
-COPIED = ('api', 'doc', 'engine', 'releasenotes', 'tests', 'vobjects')
 LOCK = 'vobjects.lock'
-FILES = ('pyproject.toml', LOCK)
 
 #: Checks of the results, and their path in the copy, where they can use the
 #: fixtures of the engine.
 RESULTS = ROOT / 'tests/functional/new_microversion_checks.py'
 RESULTS_COPY = 'tests/unit/engine/handlers/test_adding.py'
-
-
-def link(source: str, target: str) -> None:
-    """Create a hard link, or a copy on another file system."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)
-
-
-def copy(source: pathlib.Path, tree: pathlib.Path) -> None:
-    """Copy the files that the commands read."""
-    for name in COPIED:
-        shutil.copytree(
-            source / name,
-            tree / name,
-            symlinks=True,
-            ignore=shutil.ignore_patterns('build'),
-            copy_function=link,
-        )
-    for name in FILES:
-        shutil.copy2(source / name, tree / name)
 
 
 def run(tree: pathlib.Path, command: str) -> tuple[int, str]:
@@ -80,7 +56,7 @@ def run(tree: pathlib.Path, command: str) -> tuple[int, str]:
 def complete(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """A copy of the source with all steps of the guide."""
     tree = tmp_path_factory.mktemp('complete')
-    copy(ROOT, tree)
+    adding_guide.copy(ROOT, tree)
     for step in adding_guide.steps():
         if step.command is None:
             step.apply(tree)
@@ -120,7 +96,7 @@ def test_forgotten_step_is_reported_with_its_fix(
     check: adding_guide.Check,
 ) -> None:
     step = next(s for s in adding_guide.steps() if s.name == check.step)
-    copy(complete, tmp_path)
+    adding_guide.copy(complete, tmp_path)
     if step.command is None:
         step.revert(tmp_path)
     else:
