@@ -128,7 +128,7 @@ def _source_findings(
                     tag,
                     str(tree.tree.root),
                     item.rule.id,
-                    'error',
+                    item.severity,
                     item.subject,
                     item.field,
                     f'{item.description} ({item.location})',

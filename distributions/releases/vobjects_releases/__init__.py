@@ -10,6 +10,7 @@
     rpc_paths      the paths through a function that sends calls
     rpc_rules      rules for calls between two releases
     objects        types of oslo.versionedobjects, and their conversions
+    carried        types of objects that calls of a release carry
     object_rules   rules for new fields of these types
     models         pydantic models of requests and responses
     model_rules    rules for documents between two releases

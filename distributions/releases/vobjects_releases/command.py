@@ -20,6 +20,7 @@ def _run(options: argparse.Namespace) -> int:
     data = [
         {
             'rule': item.rule.id,
+            'severity': item.severity,
             'subject': item.subject,
             'field': item.field or None,
             'what': item.description,
@@ -29,17 +30,25 @@ def _run(options: argparse.Namespace) -> int:
         for item in found
     ]
     output.show(options, data, _lines(found))
-    return 1 if found else 0
+    return 1 if any(item.severity == 'error' for item in found) else 0
 
 
 def _lines(found: Sequence[Finding]) -> Iterator[str]:
     for item in found:
         subject = '.'.join(filter(None, (item.subject, item.field)))
-        yield f'{item.location}: {item.rule.id}'
+        mark = '' if item.severity == 'error' else f' ({item.severity})'
+        yield f'{item.location}: {item.rule.id}{mark}'
         yield f'    {subject} {item.description}'
         yield f'    {item.rule.purpose}'
-    count = len(found)
-    yield f'{count} finding{"" if count == 1 else "s"}'
+    errors = sum(item.severity == 'error' for item in found)
+    counts = [_counted(errors, 'finding')]
+    if len(found) > errors:
+        counts.append(_counted(len(found) - errors, 'note'))
+    yield ', '.join(counts)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f'{count} {noun}{"" if count == 1 else "s"}'
 
 
 def _parser() -> Parser:
@@ -54,7 +63,10 @@ oslo.versionedobjects, pydantic models, JSON schemas of requests, and pickles
 in databases. It leaves out folders with tests and documentation. "git worktree
 add ../shop-2.0 2.0" makes a directory with the code of the tag 2.0.
 
-Exit codes: 0 no findings; 1 findings; 2 invalid arguments.
+A note is a difference in a type that no call seems to carry: no argument has
+its name, no server returns it, and no code for RPC or carried type names it.
+
+Exit codes: 0 no findings, or only notes; 1 findings; 2 invalid arguments.
 """,
         examples=['vobjects releases ../shop-2.0 .'],
     )

@@ -67,7 +67,7 @@ def compare(old: Release, new: Release) -> tuple[Finding, ...]:
 
 def _all(old: Release, new: Release) -> Iterator[Finding]:
     yield from rpc_rules.compare(old.rpc, new.rpc)
-    yield from object_rules.compare(old.tree, new.tree)
+    yield from object_rules.compare(old.rpc, new.rpc)
     yield from model_rules.compare(old.models, new.models)
     yield from schema_rules.compare(old.schemas, new.schemas)
     yield from stored.compare(old.tree, new.tree)

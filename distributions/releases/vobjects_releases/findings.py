@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Literal
+
+#: A note does not make the comparison fail.
+Severity = Literal['error', 'note']
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -25,6 +29,7 @@ class Finding:
     :ivar field: field or argument; empty: all
     :ivar description: what happens, as a sentence
     :ivar location: file and line in the newer release
+    :ivar severity: a note is a difference that no process may read
     """
 
     rule: Rule
@@ -32,3 +37,4 @@ class Finding:
     field: str
     description: str
     location: str
+    severity: Severity = 'error'

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Iterator, Mapping
 
 from vobjects_releases import objects
+from vobjects_releases.carried import carried_types
 from vobjects_releases.findings import Finding, Rule
 from vobjects_releases.objects import ObjectType
+from vobjects_releases.rpc import Rpc
 from vobjects_releases.tree import Function, Tree, last_name
 
 ADDED_CONVERTED = Rule(
@@ -45,20 +48,47 @@ RULES = (
 )
 
 
-def compare(old: Tree, new: Tree) -> Iterator[Finding]:
-    """Yield the new fields without a conversion."""
-    types = objects.object_types(new)
-    yield from _levels(new, types)
-    known = objects.object_types(old)
-    yield from _nested(new, known, types)
+def compare(old: Rpc, new: Rpc) -> Iterator[Finding]:
+    """Yield the new fields without a conversion.
+
+    A type that no call or row of the older release carries gets notes.
+    """
+    types = objects.object_types(new.tree)
+    yield from _levels(new.tree, types)
+    known = objects.object_types(old.tree)
+    names = {item.cls.name for item in known.values()}
+    carried = carried_types(old, known) | (carried_types(new, types) - names)
+    carried |= {
+        item.cls.name
+        for item in types.values()
+        if objects.is_stored(new.tree, item.cls)
+    }
+    for finding in _types(new.tree, known, types):
+        if finding.subject in carried:
+            yield finding
+        else:
+            yield dataclasses.replace(
+                finding,
+                severity='note',
+                description=f'{finding.description}; no call seems to carry'
+                ' the type',
+            )
+
+
+def _types(
+    tree: Tree,
+    known: Mapping[str, ObjectType],
+    types: Mapping[str, ObjectType],
+) -> Iterator[Finding]:
+    yield from _nested(tree, known, types)
     names = {item.cls.name for item in known.values()}
     for name, after in types.items():
         if name in known:
-            yield from _added(new, known[name], after)
-            yield from _removed(new, known[name], after)
-            yield from _nullable(new, known[name], after)
+            yield from _added(tree, known[name], after)
+            yield from _removed(tree, known[name], after)
+            yield from _nullable(tree, known[name], after)
         elif after.cls.name not in names:
-            yield from _added_within(new, after)
+            yield from _added_within(tree, after)
 
 
 def _added(

@@ -27,6 +27,9 @@ CONVERSIONS = frozenset(
     )
 )
 
+#: Those that are no methods of oslo.versionedobjects.
+_STORED = frozenset(('_convert_to_version', 'convert_to_version'))
+
 _COMPARISONS: Mapping[type[ast.cmpop], Callable[[Version, Version], bool]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -148,6 +151,14 @@ def conversions(tree: Tree, cls: Class) -> Iterator[tuple[Class, Function]]:
                 found = tree.functions.get(owner.module.dotted(node.func))
                 if found is not None:
                     pending.append((Class(found[0], owner.node), found[1]))
+
+
+def is_stored(tree: Tree, cls: Class) -> bool:
+    """Return whether rows of a database hold versions of a class.
+
+    Another method than that of oslo.versionedobjects then converts them.
+    """
+    return not tree.methods(cls).keys().isdisjoint(_STORED)
 
 
 def converts(tree: Tree, cls: Class, field: str, peer: Version) -> bool:

@@ -90,6 +90,11 @@ class Send:
         return not (self.below and is_compatible(peer, self.below))
 
 
+def is_rpc(module: str) -> bool:
+    """Return whether a module has code for RPC, by its name."""
+    return bool(_MESSAGES.search(module))
+
+
 def is_compatible(supported: Version, requested: Version) -> bool:
     """Return whether a server dispatches a call with a version."""
     return supported[0] == requested[0] and supported[1] >= requested[1]
@@ -161,6 +166,27 @@ class Rpc:
             if isinstance(node.func, ast.Attribute)
             and _CLIENT.search(_receiver_name(node.func.value).lower())
         )
+
+    @functools.cached_property
+    def servers(self) -> frozenset[Class]:
+        """The classes with a target."""
+        return frozenset(
+            endpoint.cls
+            for endpoints in self._targets.values()
+            for endpoint in endpoints
+        )
+
+    @functools.cached_property
+    def arguments(self) -> frozenset[str]:
+        """Names of the arguments of all calls and of servers' methods."""
+        sent = (send.arguments.names for send in self.sends)
+        accepted = (
+            _signature(function).names
+            for cls in self.servers
+            for name, (_, function) in self.tree.methods(cls).items()
+            if not name.startswith('_')
+        )
+        return frozenset().union(*sent, *accepted)
 
     @functools.cached_property
     def client_versions(self) -> dict[str, Version]:
@@ -273,7 +299,7 @@ def _uses_messages(tree: Tree, cls: Class) -> bool:
     Clients of HTTP APIs may have a method ``call``, too.
     """
     return any(
-        _MESSAGES.search(name)
+        is_rpc(name)
         for each in tree.bases(cls)
         for name in (each.module.name, *each.module.imports.values())
     )

@@ -35,14 +35,41 @@ def test_releases_with_finding_prints_it_and_returns_1(
     ]
 
 
+def test_releases_with_note_only_prints_it_and_returns_0(
+    trees: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    client = (
+        'import oslo_messaging\nclass API:\n    def ship(self):'
+        " self.client.call(1, 'ship', name=1)"
+    )
+    for tree in trees:
+        pathlib.Path(tree, 'client.py').write_text(client)
+
+    assert main.main(['releases', *trees]) == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        'order.py:1: OBJECT_VERSION_RAISED (note)',
+        '    Order.b is new, but the version of the type is still 1.0; no call'
+        ' seems to carry the type',
+        '    A type with a new field has a new version.',
+        '0 findings, 1 note',
+    ]
+
+
 def test_releases_as_json_has_each_part(
     trees: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main.main(['releases', *trees, '-o', 'json']) == 1
 
     (item,) = json.loads(capsys.readouterr().out)
-    assert (item['rule'], item['subject'], item['field']) == (
+    assert (
+        item['rule'],
+        item['severity'],
+        item['subject'],
+        item['field'],
+    ) == (
         'OBJECT_VERSION_RAISED',
+        'error',
         'Order',
         'b',
     )
