@@ -44,6 +44,9 @@ _COMPARISONS: Mapping[type[ast.cmpop], Callable[[Version, Version], bool]] = {
 _ENTRY = re.compile(r'(?:version\s+)?(\d{1,4}\.\d{1,4})\b', re.IGNORECASE)
 
 
+#: In an entry; others change what an older version has, too.
+_ADDITION = re.compile(r'\b(add(s|ed)?|new)\b', re.IGNORECASE)
+
 _NOTE = re.compile(r'(TODO|NOTE|FIXME|XXX)\b')
 
 
@@ -105,19 +108,22 @@ def _fields(cls: Class) -> Mapping[str, ast.expr]:
 
 
 def history(tree: Tree, item: ObjectType) -> dict[str, Version]:
-    """Return the fields that the comments of a type name, by version.
+    """Return the fields that the comments of a type add, by version.
 
     The convention is a list such as ``# Version 1.1: Add size``.
     """
     found: dict[str, Version] = {}
     version = None
+    adds = False
     for line in tree.comments(item.cls):
         entry = _ENTRY.match(line)
         if entry is not None:
             version = parse_version(entry[1])
+            adds = False
         elif not line or _NOTE.match(line):
             version = None
-        if version is not None and version <= item.version:
+        adds = adds or bool(_ADDITION.search(line))
+        if adds and version is not None and version <= item.version:
             for word in re.findall(r'\w+', line):
                 if word in item.fields:
                     found.setdefault(word, version)

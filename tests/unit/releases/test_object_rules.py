@@ -111,6 +111,8 @@ def test_compare_new_field_without_new_version(compare: Compare) -> None:
         ('# 1.1: Add a field,\n    #   named gift', {ADDED}),
         ('# Version 1.1: Fix item\n    # NOTE: gift is old', set()),
         ('# Version 1.0: Initial, with gift', set()),
+        ('# Version 1.1: Change item to a gift', set()),
+        ('# Version 1.1: Fix item\n    # 1.2: Add gift', set()),
         ('', set()),
     ],
 )
