@@ -31,17 +31,23 @@ def compare(old: Tree, new: Tree) -> Iterator[Finding]:
     if not reader:
         return
     aliases = _aliases(new)
+    removed: dict[tuple[str, str], list[str]] = {}
     for name, classes in sorted(_data_modules(old).items()):
         package, _, last = name.rpartition('.')
         if package and name not in new.modules and name not in aliases:
-            yield Finding(
-                STORED_CLASS_KEPT,
-                package,
-                last,
-                f'the module was removed with {", ".join(classes)}, but'
-                f' {reader} reads pickles from a database',
-                reader,
-            )
+            # A package that is gone is one finding, however large it was.
+            key = (package, last if package in new.modules else '')
+            removed.setdefault(key, []).extend(classes)
+    for (package, last), classes in removed.items():
+        yield Finding(
+            STORED_CLASS_KEPT,
+            package,
+            last,
+            f'the {"module" if last else "package"} was removed with'
+            f' {", ".join(classes)}, but {reader} reads pickles from a'
+            ' database',
+            reader,
+        )
 
 
 def _data_modules(tree: Tree) -> dict[str, list[str]]:
@@ -49,11 +55,20 @@ def _data_modules(tree: Tree) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     others = set()
     for cls in tree.classes.values():
-        if _is_data(tree, cls):
+        if _is_data(tree, cls) and _has_attributes(tree, cls):
             found.setdefault(cls.module.name, []).append(cls.name)
         else:
             others.add(cls.module.name)
     return {name: found[name] for name in found.keys() - others}
+
+
+def _has_attributes(tree: Tree, cls: Class) -> bool:
+    """Return whether a class is more than a base of others."""
+    return any(
+        isinstance(item, ast.Assign | ast.AnnAssign)
+        for each in tree.bases(cls)
+        for item in each.node.body
+    )
 
 
 def _is_data(tree: Tree, cls: Class) -> bool:

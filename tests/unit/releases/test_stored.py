@@ -41,6 +41,28 @@ def test_compare_removed_module_of_data(
     assert compare(old, {'db.py': reader}) == expected
 
 
+def test_compare_removed_package_is_one_finding(compare: Compare) -> None:
+    old = {
+        'db.py': READER,
+        'data/__init__.py': '',
+        'data/order.py': DATA,
+        'data/parcel.py': DATA,
+    }
+
+    assert compare(old, {'db.py': READER}) == {
+        ('STORED_CLASS_KEPT', 'shop.data', '')
+    }
+
+
+def test_compare_removed_base_of_enumerations_is_no_finding(
+    compare: Compare,
+) -> None:
+    base = 'import enum\n\nclass Text(str, enum.Enum):\n    pass'
+    old = {'text.py': base, 'db.py': READER}
+
+    assert compare(old, {'db.py': READER}) == set()
+
+
 READER = 'import pickle, sqlalchemy\npickle.loads(b"")'
 
 
