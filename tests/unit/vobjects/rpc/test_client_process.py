@@ -247,6 +247,14 @@ def test_maximum_before_the_first_server_raises(fleet: Fleet) -> None:
     assert client.server_count() == 0
 
 
+def test_known_servers_without_a_lease_are_none(fleet: Fleet) -> None:
+    fleet.serve()
+    client = fleet.client()
+    assert client.server_count() == 1
+    client.membership.period = 0.0  # any lease is over
+    assert client.known_server_count() == 0
+
+
 def test_maximum_after_the_last_server_left_is_the_last_known(
     fleet: Fleet,
 ) -> None:

@@ -256,6 +256,12 @@ def test_count_is_that_of_a_topic_or_of_all() -> None:
     )
 
 
+def test_to_json_without_limits_has_no_reason(types: None) -> None:
+    new = member('new', DeleteRequest='1.1', Item='1.1')
+    found = to_json(view(new), TOPIC, NEWEST, [])
+    assert (found['limits'], found['reason']) == ([], '')
+
+
 def test_to_json_contains_limits_groups_and_members(types: None) -> None:
     old = dataclasses.replace(
         member('old', DeleteRequest='1.0', Item='1.1'), age=2.5

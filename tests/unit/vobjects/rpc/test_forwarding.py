@@ -147,6 +147,28 @@ def test_forward_returns_json_at_the_version_of_the_request(
     assert forward(client, 'nothing', '1.1') is None
 
 
+def test_forward_names_the_versions_of_the_response(
+    client: ClientProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = []
+    call = client.client.call_for_text
+
+    def record(*arguments: Any, **options: Any) -> Any:
+        shown.append(options['shown'])
+        return call(*arguments, **options)
+
+    monkeypatch.setattr(client.client, 'call_for_text', record)
+    environ = {version_policy.MICROVERSION: Version(1, 1)}
+    for shows in (None, (Parcel,)):
+        client.forward(
+            environ,
+            {'project_id': 'p1'},
+            ParcelGetRequest(name='one'),
+            shows=shows,
+        )
+    assert shown == [None, {'Parcel': '1.1'}]
+
+
 @pytest.mark.parametrize('client', [1], indirect=True)
 def test_forward_when_no_server_responds_in_time_raises_the_timeout(
     client: ClientProcess,

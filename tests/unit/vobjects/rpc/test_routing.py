@@ -112,6 +112,8 @@ class Fleet(FakeBus):
         self.quorum = 1
         self.held: Manifest | None = None
         self.awaited: Callable[[], None] = lambda: None
+        #: Whether the last view satisfied a waiting call.
+        self.is_ready = False
         self.client = Client(
             self.transport,
             TOPIC,
@@ -131,6 +133,7 @@ class Fleet(FakeBus):
         assert not is_ready(self.view())
         assert 0 < timeout <= TIMEOUT
         self.awaited()
+        self.is_ready = is_ready(self.view())
         return self.view()
 
     def serve(self, name: str, versions: Manifest) -> None:
@@ -154,7 +157,10 @@ class Fleet(FakeBus):
 
 
 @pytest.fixture
-def servers() -> Iterator[Fleet]:
+def servers(service_types: None) -> Iterator[Fleet]:
+    """No server yet. Types of other tests limit no microversion."""
+    for cls in (*ROUTED, PlainRequest):
+        objects.register(cls)
     servers = Fleet()
     yield servers
     servers.close()
@@ -302,6 +308,7 @@ def test_call_that_may_wait_is_sent_when_a_capable_server_joins(
     servers.serve('old', OLD)
     servers.awaited = lambda: servers.serve('new', NEW)
     assert servers.call(WaitRequest()) == 'new'
+    assert servers.is_ready
 
 
 def test_call_that_may_wait_ends_at_its_timeout(
@@ -359,6 +366,15 @@ def test_hold_limits_the_versions_that_capable_servers_receive(
     assert call() == b'{"server":"new","weight":7}'
     with pytest.raises(exceptions.LossyDowngrade):
         call(fragile=True)
+
+
+def test_loss_because_of_a_hold_names_it(servers: Fleet) -> None:
+    servers.serve('new', NEW)
+    servers.held = OLD
+    with pytest.raises(
+        exceptions.LossyDowngrade, match=r'PlainRequest is held at 1\.0'
+    ):
+        servers.client.call({}, PlainRequest(fragile=True))
 
 
 def maximum(servers: Fleet) -> Version:

@@ -265,6 +265,22 @@ def test_manifest_change_from_a_large_group_raises_the_generation(
     assert report.view.cap('engine') == older
 
 
+def test_first_member_of_a_topic_with_a_common_manifest_raises_it(
+    store: Store,
+) -> None:
+    first, *_ = add(store.ledger, fleet.EXACT_COUNT + 1, state='up')
+    other = dataclasses.replace(first, id='other', topic='api')
+    assert store.ledger.report(other).has_changed
+
+
+def test_member_that_joins_many_joining_ones_does_not_raise_it(
+    store: Store,
+) -> None:
+    add(store.ledger, fleet.EXACT_COUNT, state='joining')
+    late = dataclasses.replace(MEMBER, id='late', state='joining')
+    assert not store.ledger.report(late).has_changed
+
+
 def test_rolling_restart_costs_a_constant_number_of_generations(
     store: Store,
 ) -> None:
