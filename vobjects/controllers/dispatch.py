@@ -244,8 +244,13 @@ class VersionedFunction:
             nonlocal name
             # Most requests, without a call of another function.
             try:
-                request = named[name] if name in named else arguments[1]
-                environ = request if type(request) is dict else request.environ
+                if name in named:  # a framework's object, as in Nova
+                    environ = named[name].environ
+                else:
+                    request = arguments[1]
+                    environ = (
+                        request if type(request) is dict else request.environ
+                    )
                 function = cache[environ[MICROVERSION]]
             except (AttributeError, LookupError, TypeError):
                 function = None
