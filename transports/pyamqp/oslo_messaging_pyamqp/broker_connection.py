@@ -292,6 +292,8 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
         with False when it continues
     :ivar reader: id of the reading thread
     :ivar deadline: monotonic time at which reading fails; None: unlimited
+    :ivar on_tick: called in the reading thread every few seconds; it must not
+        wait for a response
     """
 
     Channel = BrokerChannel
@@ -304,6 +306,7 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
     ) -> None:
         self.reader = threading.get_ident()
         self.deadline: float | None = None
+        self.on_tick: Callable[[], None] = lambda: None
         self._frames: collections.deque[tuple[int, int, bytes]] = (
             collections.deque()
         )
@@ -424,6 +427,7 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
             if now >= self._next_tick:
                 self._next_tick = now + self._tick
                 self._check_heartbeats(now, idle=data is None)
+                self.on_tick()
             if deadline is not None and now >= deadline and not self._frames:
                 raise TimeoutError('the broker does not respond')
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import time
 from collections.abc import Callable
 
 import amqp
@@ -14,7 +15,7 @@ from oslo_messaging_pyamqp.broker_connection import (
     BrokerChannel,
     BrokerConnection,
 )
-from oslo_messaging_pyamqp.link import Link, OutageLog
+from oslo_messaging_pyamqp.link import Link, OutageLog, describe
 from oslo_messaging_pyamqp.message_format import Request
 from oslo_messaging_pyamqp.settings import Settings
 
@@ -22,6 +23,9 @@ LOG = logging.getLogger(__name__)
 
 #: Maximum time to stop consuming, and to delete a queue, in seconds.
 STOP_TIMEOUT = 6.0
+
+#: Seconds between repetitions of the bindings.
+BIND_INTERVAL = 10.0
 
 
 @dataclasses.dataclass(slots=True)
@@ -68,6 +72,10 @@ OnRequest = Callable[[Request, Delivery], None]
 
 class Consumption:
     """Consumes from queues, on a separate connection.
+
+    If an exchange is deleted, the broker deletes its bindings and tells no
+    consumer. A message to all servers then reaches none, even if its sender
+    creates the exchange again, so each binding is repeated at intervals.
 
     :param queues: the queues to create and to consume from; those with the
         same name are one queue with several bindings
@@ -153,6 +161,46 @@ class Consumption:
         if self._is_consuming:
             for name in self._names:
                 self._consume(channel, name)
+        self._keep_bound(connection)
+
+    def _keep_bound(self, connection: BrokerConnection) -> None:
+        """Bind the consumed queues again at intervals."""
+        channel = connection.channel()
+        next_time = time.monotonic() + BIND_INTERVAL
+
+        def bind() -> None:
+            nonlocal next_time
+            if time.monotonic() < next_time:
+                return
+            next_time = time.monotonic() + BIND_INTERVAL
+            for queue in self._bound():
+                channel.queue_bind(
+                    queue.name,
+                    queue.exchange.name,
+                    routing_key=queue.routing_key,
+                    nowait=True,
+                )
+
+        def declare(error: amqp.ChannelError) -> None:
+            LOG.warning('A binding is lost: %s', describe(error))
+            # Not on the channel itself, which could not report an error.
+            setup = connection.channel()
+            try:
+                for queue in self._bound():
+                    topology.declare_queue(setup, queue)
+            except amqp.ChannelError as reason:
+                LOG.warning('Cannot bind again: %s', describe(reason))
+            setup.close()
+
+        channel.on_error = declare
+        connection.on_tick = bind
+
+    def _bound(self) -> list[topology.Queue]:
+        return [
+            queue
+            for queue in self._queues
+            if queue.name in self._names and queue.exchange.name
+        ]
 
     def _consume(self, channel: BrokerChannel, name: str) -> None:
         def consume_again() -> None:

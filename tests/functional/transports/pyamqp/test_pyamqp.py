@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent import futures
 from typing import Any
 
@@ -15,7 +15,8 @@ import oslo_messaging
 import pytest
 
 from oslo_messaging_driverlib.errors import AnswerLost
-from oslo_messaging_pyamqp import errors
+from oslo_messaging_pyamqp import consumption, errors
+from tests.functional import brokers
 from tests.functional.library_suites import results_of
 from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.transports.pyamqp.rabbit_bus import (
@@ -196,6 +197,58 @@ def test_fanout_when_servers_have_both_drivers_reaches_all(
         bus.client(driver).prepare(fanout=True).cast({}, 'store', value=1)
         for worker in workers:
             assert worker.stored.acquire(timeout=TIMEOUT)
+
+
+def delete_fanout_exchange(channel: Any) -> None:
+    channel.exchange_delete(f'{TOPIC}_fanout')
+
+
+def replace_fanout_exchange(channel: Any) -> None:
+    delete_fanout_exchange(channel)
+    channel.exchange_declare(
+        f'{TOPIC}_fanout', 'fanout', durable=False, auto_delete=True
+    )
+    # Unless something is bound, the broker may return a message.
+    queue = channel.queue_declare(exclusive=True).queue
+    channel.queue_bind(queue, f'{TOPIC}_fanout')
+
+
+def delete_fanout_queues(channel: Any) -> None:
+    url = channel.connection.client.as_uri(include_password=True)
+    for name in brokers.queues(url):
+        if name.startswith(f'{TOPIC}_fanout_'):
+            channel.queue_delete(name)
+
+
+@pytest.mark.parametrize('driver', [OURS, OSLO])
+@pytest.mark.parametrize(
+    'remove',
+    [delete_fanout_exchange, replace_fanout_exchange, delete_fanout_queues],
+)
+def test_fanout_after_its_exchange_or_queue_was_deleted_reaches_all(
+    bus: RabbitBus,
+    url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    remove: Callable[[Any], None],
+    driver: str,
+) -> None:
+    monkeypatch.setattr(consumption, 'BIND_INTERVAL', 0.1)
+    workers = [
+        bus.server(name, heartbeat_timeout_threshold=4)[1]
+        for name in ('one', 'two')
+    ]
+    client = bus.client(driver).prepare(fanout=True)
+    connection, channel = channel_of(url)
+    with connection:
+        remove(channel)
+
+        def reaches_all() -> bool:
+            client.cast({}, 'store', value=1)
+            return all(
+                worker.stored.acquire(timeout=0.2) for worker in workers
+            )
+
+        wait_for('messages reach all servers', reaches_all)
 
 
 def test_fanout_without_a_server_returns(bus: RabbitBus) -> None:

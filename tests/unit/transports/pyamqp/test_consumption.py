@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import time
 import types
 
+import amqp
 import pytest
 
 from oslo_messaging_pyamqp import (
@@ -37,6 +39,12 @@ class Channel:
     def basic_cancel(self, name):
         self.events.append('cancelled')
 
+    def queue_bind(self, queue, exchange, routing_key, nowait):
+        self.events.append(f'{queue} bound to {exchange} by {routing_key}')
+
+    def close(self):
+        self.events.append('closed')
+
     def consume(self, name, on_message, on_cancel, arguments):
         self.deliver = on_message
 
@@ -60,16 +68,25 @@ def channel(monkeypatch):
     monkeypatch.setattr(topology, 'declare_queue', lambda *args: None)
     monkeypatch.setattr(consumption, 'Link', Link)
     settings = types.SimpleNamespace(prefetch=0, consumer_arguments={})
-    queue = types.SimpleNamespace(name='q', is_private=False)
+    exchange = types.SimpleNamespace(name='e')
+    queues = [
+        types.SimpleNamespace(
+            name=name,
+            is_private=name == 'own',
+            exchange=exchange,
+            routing_key='k',
+        )
+        for name in ('q', 'own')
+    ]
 
     def on_request(request, delivery):
         delivery.acknowledge()
 
     channel.consumption = consumption.Consumption(
-        settings, None, [queue], on_request
+        settings, None, queues, on_request
     )
-    connection = types.SimpleNamespace(channel=lambda: channel)
-    channel.consumption.link.open(connection)
+    channel.connection = types.SimpleNamespace(channel=lambda: channel)
+    channel.consumption.link.open(channel.connection)
     channel.consumption.start()
     return channel
 
@@ -97,4 +114,43 @@ def test_redelivered_message_when_stopped_is_left_to_others(channel):
 
     channel.deliver(delivered(again=True))
 
-    assert channel.events == ['cancelled']
+    assert channel.events == ['cancelled', 'cancelled']
+
+
+def test_bindings_are_repeated_at_intervals_and_only_of_consumed_queues(
+    channel, monkeypatch
+):
+    now = time.monotonic()
+    monkeypatch.setattr(consumption.time, 'monotonic', lambda: now)
+    channel.connection.on_tick()
+    assert channel.events == []
+
+    now += consumption.BIND_INTERVAL + 1
+    channel.connection.on_tick()
+    channel.connection.on_tick()
+    assert channel.events == ['q bound to e by k', 'own bound to e by k']
+
+    channel.consumption.drain()
+    channel.events.clear()
+    now += consumption.BIND_INTERVAL
+    channel.connection.on_tick()
+    assert channel.events == ['own bound to e by k']
+
+
+@pytest.mark.parametrize('reason', [None, amqp.AccessRefused('not allowed')])
+def test_lost_binding_is_declared_again_and_a_refusal_ends_nothing(
+    channel, monkeypatch, reason
+):
+    declared = []
+
+    def declare(setup, queue):
+        if reason:
+            raise reason
+        declared.append(queue.name)
+
+    monkeypatch.setattr(topology, 'declare_queue', declare)
+
+    channel.on_error(amqp.NotFound("no exchange 'e'"))
+
+    assert declared == ([] if reason else ['q', 'own'])
+    assert channel.events == ['closed']
