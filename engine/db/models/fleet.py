@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Boolean, Column, Index, String, orm
+from sqlalchemy import Column, Index, String, orm
 
 from engine.db import clock
 from engine.db.models.base import (
@@ -14,7 +14,7 @@ from engine.db.models.base import (
     Time,
     json_column,
 )
-from vobjects.rpc.sql import tables
+from vobjects.rpc.sql import columns, tables
 
 #: The tables of the live engine and API processes. Two columns are only shown.
 LEDGER = tables.LedgerTables(
@@ -22,8 +22,8 @@ LEDGER = tables.LedgerTables(
     members='services',
     state='ledger_state',
     extra=lambda: (
-        Column('disabled', Boolean, nullable=False, default=False),
-        Column('disabled_reason', String(255)),
+        Column('disabled', columns.Flag, nullable=False, default=False),
+        Column('disabled_reason', columns.Text(255)),
     ),
 )
 

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Column types that behave alike on all databases, and the database's clock.
 
+SQLite stores a value of any type in a column of any type. An error at reading
+one would end the query, so that one row would hide all others: the types here
+return a substitute for it, see :class:`Tolerant`.
+
 All hosts share the database's clock. Times that one host writes and another
 compares come from it, so that the clocks of the hosts may differ.
 """
@@ -9,7 +13,9 @@ from __future__ import annotations
 
 import datetime
 import json
-from typing import Any
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import sqlalchemy
 from sqlalchemy import types
@@ -17,7 +23,12 @@ from sqlalchemy.dialects import mysql
 from sqlalchemy.ext import compiler
 from sqlalchemy.sql import expression
 
+from vobjects import exceptions
 from vobjects.objects.codec import json_text
+
+LOG = logging.getLogger(__name__)
+
+Parsed = TypeVar('Parsed')
 
 #: Compare names byte by byte, which is not MariaDB's default.
 TABLE_OPTIONS: dict[str, Any] = {
@@ -30,8 +41,88 @@ TABLE_OPTIONS: dict[str, Any] = {
 }
 
 
-class UtcDateTime(types.TypeDecorator[datetime.datetime]):
-    """A UTC time with microseconds.
+class Tolerant(types.TypeDecorator[Any]):
+    """A type that reads a value of another type, which only SQLite stores.
+
+    :cvar python: the type of its values in Python
+    """
+
+    python: type
+
+    def substitute(self, value: Any) -> Any:
+        """Return what to read instead of a value of another type."""
+        raise NotImplementedError
+
+    def result_processor(self, dialect: Any, coltype: Any) -> Any:
+        """Return a function that reads a value; see :meth:`substitute`."""
+        read = super().result_processor(dialect, coltype)
+        if dialect.name != 'sqlite':
+            return read
+
+        def process(value: Any) -> Any:
+            try:
+                result = value if read is None else read(value)
+            except (TypeError, ValueError):
+                return self.substitute(value)
+            if result is None or isinstance(result, self.python):
+                return result
+            return self.substitute(value)
+
+        return process
+
+
+class _Misplaced(str):
+    """The text of a value that is no text; a condition finds its row."""
+
+    __slots__ = ('value',)
+
+    value: Any
+
+
+class Text(Tolerant):
+    """Text of limited length; of another value, its representation."""
+
+    impl = sqlalchemy.String
+    cache_ok = True
+    python = str
+
+    def process_bind_param(self, value: Any, dialect: Any) -> Any:
+        """Return the value that was read."""
+        return value.value if isinstance(value, _Misplaced) else value
+
+    def substitute(self, value: Any) -> str:
+        """Return a text that differs from each name of a process."""
+        text = _Misplaced(repr(value))
+        text.value = value
+        return text
+
+
+class Integer(Tolerant):
+    """An integer; 0 for another value."""
+
+    impl = sqlalchemy.Integer
+    cache_ok = True
+    python = int
+
+    def substitute(self, value: Any) -> int:
+        """Return 0."""
+        return 0
+
+
+class Flag(Tolerant):
+    """A boolean; false for another value."""
+
+    impl = sqlalchemy.Boolean
+    cache_ok = True
+    python = bool
+
+    def substitute(self, value: Any) -> bool:
+        """Return False."""
+        return False
+
+
+class UtcDateTime(Tolerant):
+    """A UTC time with microseconds; the oldest time for another value.
 
     Accepts aware datetimes in any zone, and returns aware datetimes in UTC.
     """
@@ -40,6 +131,7 @@ class UtcDateTime(types.TypeDecorator[datetime.datetime]):
         mysql.DATETIME(fsp=6), 'mysql', 'mariadb'
     )
     cache_ok = True
+    python = datetime.datetime
 
     def process_bind_param(
         self, value: datetime.datetime | None, dialect: Any
@@ -49,24 +141,9 @@ class UtcDateTime(types.TypeDecorator[datetime.datetime]):
             return None
         return value.astimezone(datetime.UTC).replace(tzinfo=None)
 
-    def result_processor(self, dialect: Any, coltype: Any) -> Any:
-        """Return a function that reads a time; text that is none is oldest.
-
-        Only SQLite stores such text. An error would end the query, so that
-        one row would hide all others.
-        """
-        read = super().result_processor(dialect, coltype)
-        if dialect.name != 'sqlite' or read is None:
-            return read
-
-        def process(value: Any) -> datetime.datetime | None:
-            try:
-                time: datetime.datetime | None = read(value)
-            except (TypeError, ValueError):
-                return datetime.datetime.min.replace(tzinfo=datetime.UTC)
-            return time
-
-        return process
+    def substitute(self, value: Any) -> datetime.datetime:
+        """Return the oldest time."""
+        return datetime.datetime.min.replace(tzinfo=datetime.UTC)
 
     def process_result_value(
         self, value: datetime.datetime | None, dialect: Any
@@ -99,6 +176,33 @@ class Json(types.TypeDecorator[Any]):
             return None
         # Most rows hold an empty object; don't parse it.
         return {} if value == '{}' else json_text.loads(value.encode())
+
+
+def read_json(
+    text: Any, parse: Callable[[Any], Parsed], where: str
+) -> Parsed | None:
+    """Return what a :class:`Json` column holds; None if it is unreadable.
+
+    :param text: the column, read as :class:`Text`; None: it is null
+    :param parse: checks and converts the value
+    :param where: the column, for the log
+    """
+    if text is None:
+        return None
+    try:
+        return parse(json_text.loads(text.encode()))
+    except (
+        exceptions.VobjectsError,
+        ArithmeticError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        LOG.warning(
+            'Ignored unreadable JSON in the ledger: %s: %s', where, error
+        )
+        return None
 
 
 class utcnow(expression.FunctionElement[datetime.datetime]):  # noqa: N801

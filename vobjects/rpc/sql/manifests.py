@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 
 import sqlalchemy as sa
 
-from vobjects import exceptions
-from vobjects.objects.codec import json_text
 from vobjects.objects.manifest import Manifest
+from vobjects.rpc.sql.columns import Text, read_json
 from vobjects.rpc.sql.state import Transaction
-
-LOG = logging.getLogger(__name__)
 
 
 class ManifestReader:
@@ -25,7 +21,7 @@ class ManifestReader:
     def __init__(self, members: sa.Table) -> None:
         # As text: a row with invalid JSON must not hide the others.
         self._select = (
-            sa.select(sa.type_coerce(members.c.manifest, sa.Text))
+            sa.select(sa.type_coerce(members.c.manifest, Text))
             .where(members.c.manifest_digest == sa.bindparam('digest'))
             .distinct()
         )
@@ -47,7 +43,11 @@ class ManifestReader:
         if manifest is not None:
             return manifest
         for text in transaction.scalars(self._select, {'digest': digest}):
-            manifest = _parse(text, digest)
+            manifest = read_json(
+                text,
+                lambda content: Manifest.parse(content, 'The text'),
+                f'manifest {digest}',
+            )
             if manifest is not None:
                 self._known = {**self._known, digest: manifest}
                 return manifest
@@ -62,13 +62,3 @@ class ManifestReader:
             for digest in digests
             if (manifest := self.find(transaction, digest)) is not None
         }
-
-
-def _parse(text: str, digest: str) -> Manifest | None:
-    """Return a stored manifest; None if it is unreadable."""
-    try:
-        content = json_text.loads(text.encode())
-        return Manifest.parse(content, f'The manifest {digest} in the ledger')
-    except (exceptions.VobjectsError, ValueError, RecursionError) as error:
-        LOG.warning('Ignored an unreadable process: %s', error)
-        return None

@@ -17,9 +17,12 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 
 from vobjects.objects.manifest import Manifest
-from vobjects.rpc.fleet import HoldOrigin
-from vobjects.rpc.sql.columns import utcnow
+from vobjects.rpc.fleet import HoldOrigin, Process
+from vobjects.rpc.sql.columns import Text, read_json, utcnow
 from vobjects.rpc.sql.tables import STATE_ID
+
+_GROUP_TEXTS = ('topic', 'digest', 'state')
+_PROCESS_TEXTS = tuple(each.name for each in dataclasses.fields(Process))
 
 #: A connection or a session with a transaction in progress.
 Transaction = sa.Connection | orm.Session
@@ -37,7 +40,11 @@ def change(
 
 def held_manifest(row: Any) -> Manifest | None:
     """Return the versions that a row of :meth:`StateStatements.read` holds."""
-    return None if row.held_manifest is None else Manifest(row.held_manifest)
+    return read_json(
+        row.held_manifest,
+        lambda content: Manifest.parse(content, 'The hold'),
+        'held_manifest',
+    )
 
 
 def hold_origin(row: Any, held: Manifest | None) -> HoldOrigin | None:
@@ -45,11 +52,47 @@ def hold_origin(row: Any, held: Manifest | None) -> HoldOrigin | None:
 
     :param held: see :func:`held_manifest`
     """
-    origin = row.hold_origin
-    # The origin may be that of an earlier hold; see the column.
-    if held is None or origin is None or origin['manifest'] != held.digest:
+
+    def parse(content: Any) -> HoldOrigin | None:
+        # The origin may be that of an earlier hold; see the column.
+        if content['manifest'] != held.digest:
+            return None
+        origin = HoldOrigin(
+            str(content['owner']),
+            str(content['reason']),
+            float(content['since']),
+        )
+        origin.time  # noqa: B018 - it may be out of range
+        return origin
+
+    if held is None:
         return None
-    return HoldOrigin(origin['owner'], origin['reason'], origin['since'])
+    return read_json(row.hold_origin, parse, 'hold_origin')
+
+
+def stored_groups(row: Any) -> list[dict[str, Any]] | None:
+    """Return the groups of the current generation, as JSON data.
+
+    :returns: None: nobody has counted them yet
+    """
+    if row.groups_generation != row.generation:
+        return None
+    return read_json(row.group_counts, _check_groups, 'group_counts')
+
+
+def _check_groups(content: Any) -> list[dict[str, Any]]:
+    """Check stored groups, of which a later release may have more keys."""
+    return [
+        {
+            **{name: str(group[name]) for name in _GROUP_TEXTS},
+            'count': int(group['count']),
+            'examples': [
+                {name: str(each[name]) for name in _PROCESS_TEXTS}
+                for each in group['examples']
+            ],
+        }
+        for group in content
+    ]
 
 
 class StateStatements:
@@ -72,10 +115,15 @@ class StateStatements:
         self._select = sa.select(
             columns.generation,
             columns.generation_token,
-            columns.held_manifest,
-            columns.hold_origin,
             columns.groups_generation,
-            columns.group_counts,
+            *(
+                sa.type_coerce(column, Text).label(column.name)
+                for column in (
+                    columns.held_manifest,
+                    columns.hold_origin,
+                    columns.group_counts,
+                )
+            ),
         ).where(columns.id == STATE_ID)
         self._select_for_update = (
             sa.select(columns.generation)
@@ -94,7 +142,10 @@ class StateStatements:
         return transaction.execute(self._select_pulse).first()
 
     def read(self, transaction: Transaction) -> Any:
-        """Return the row without ``swept_at``; None if there is none."""
+        """Return the row without ``swept_at``; None if there is none.
+
+        The columns of JSON are text: an unreadable one must not hide others.
+        """
         return transaction.execute(self._select).first()
 
     def store_groups(

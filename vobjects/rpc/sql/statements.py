@@ -39,6 +39,7 @@ from vobjects.rpc.sql.state import (
     change,
     held_manifest,
     hold_origin,
+    stored_groups,
 )
 from vobjects.rpc.sql.step_detector import StepDetector
 from vobjects.rpc.sql.tables import LedgerTables
@@ -265,8 +266,8 @@ class LedgerStatements:
         state = self._state.read(transaction)
         if state is None:
             return View(0, ())
-        groups = state.group_counts
-        if state.groups_generation != state.generation:
+        groups = stored_groups(state)
+        if groups is None:
             groups = self._count_groups(transaction)
             self._state.store_groups(transaction, state.generation, groups)
         return self._to_view(transaction, state, groups)

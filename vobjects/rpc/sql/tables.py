@@ -8,7 +8,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from vobjects.rpc.sql.columns import TABLE_OPTIONS, Json, UtcDateTime, utcnow
+from vobjects.rpc.sql.columns import (
+    TABLE_OPTIONS,
+    Integer,
+    Json,
+    Text,
+    UtcDateTime,
+    utcnow,
+)
 
 #: Default names of the tables.
 MEMBERS = 'vobjects_members'
@@ -45,15 +52,15 @@ class LedgerTables:
         self.members = sa.Table(
             members,
             self.metadata,
-            sa.Column('id', sa.String(36), primary_key=True),
-            sa.Column('binary', sa.String(64), nullable=False),
-            sa.Column('host', sa.String(255), nullable=False),
-            sa.Column('topic', sa.String(255), nullable=False),
-            sa.Column('release', sa.String(64), nullable=False),
-            sa.Column('manifest_digest', sa.String(64), nullable=False),
+            sa.Column('id', Text(36), primary_key=True),
+            sa.Column('binary', Text(64), nullable=False),
+            sa.Column('host', Text(255), nullable=False),
+            sa.Column('topic', Text(255), nullable=False),
+            sa.Column('release', Text(64), nullable=False),
+            sa.Column('manifest_digest', Text(64), nullable=False),
             sa.Column('manifest', Json, nullable=False),
-            sa.Column('state', sa.String(16), nullable=False),
-            sa.Column('seen_generation', sa.Integer, nullable=False),
+            sa.Column('state', Text(16), nullable=False),
+            sa.Column('seen_generation', Integer, nullable=False),
             sa.Column('heartbeat', UtcDateTime, nullable=False),
             sa.Column(
                 'created_at', UtcDateTime, nullable=False, default=utcnow()
@@ -72,15 +79,15 @@ class LedgerTables:
         self.state = sa.Table(
             state,
             self.metadata,
-            sa.Column('id', sa.Integer, primary_key=True, autoincrement=False),
-            sa.Column('generation', sa.Integer, nullable=False),
+            sa.Column('id', Integer, primary_key=True, autoincrement=False),
+            sa.Column('generation', Integer, nullable=False),
             sa.Column('held_manifest', Json),
             # Random, new with each generation. Releases without this column
             # leave it unchanged.
-            sa.Column('generation_token', sa.String(32)),
+            sa.Column('generation_token', Text(32)),
             # The groups of members, and the generation they belong to.
             sa.Column('group_counts', Json),
-            sa.Column('groups_generation', sa.Integer),
+            sa.Column('groups_generation', Integer),
             # The time at which a process last looked for dead members.
             sa.Column('swept_at', UtcDateTime),
             # The beginning of the hold. Releases without this column leave it

@@ -17,13 +17,15 @@ from tests.unit.engine import (
 )
 from tests.unit.engine.conftest import Prepare
 from vobjects import stored
+from vobjects.clustering import topics
 from vobjects.clustering.requests import clusters, nodes
+from vobjects.rpc.sql.columns import utcnow
 
 #: Texts that are no JSON object.
 GARBAGE = ('', '{"a":', '[1]', 'null', '5', '\x01', '[' * 9000)
 
 #: Values that SQLite stores in a column of any type.
-MISPLACED: tuple[Any, ...] = ('abc', '', 2**62, -1.5, None)
+MISPLACED: tuple[Any, ...] = ('abc', '', 2**62, -1.5, None, b'\xff\0')
 
 #: Table -> path of the list that shows it.
 LISTS = {
@@ -161,6 +163,41 @@ def test_list_shows_the_rows_beside_one_that_cannot_be_read(
                 [tuple(row) for row in values],
             )
     assert listed_ids(api, path) == before
+
+
+@pytest.mark.parametrize('column', models.LEDGER.members.columns.keys())
+def test_list_of_services_shows_the_rows_beside_one_that_cannot_be_read(
+    harness: engine_harness.Harness, api: Any, column: str
+) -> None:
+    members = models.LEDGER.members
+    values = {
+        'binary': 'engine',
+        'topic': topics.ENGINE,
+        'release': '1.0',
+        'manifest_digest': 'a',
+        'manifest': {},
+        'state': 'up',
+        'seen_generation': 0,
+        'heartbeat': utcnow(),
+    }
+    for value in MISPLACED:
+        with harness.database.engine.begin() as connection:
+            connection.execute(sqlalchemy.delete(members))
+            for id_ in ('good', 'bad'):
+                connection.execute(
+                    sqlalchemy.insert(members).values(
+                        id=id_, host=id_, **values
+                    )
+                )
+            try:
+                connection.exec_driver_sql(
+                    f'UPDATE {members.name} SET "{column}" = ?'
+                    " WHERE id = 'bad'",
+                    (value,),
+                )
+            except oslo_db_exception.DBError:
+                continue  # a constraint of the column
+        assert 'good' in listed_ids(api, '/v1/services'), value
 
 
 @pytest.mark.parametrize('descending', [False, True])

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A value of another type than its column's harms only its own row.
+
+Only SQLite stores such values, for example after a mistake in an SQL shell.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+from vobjects.objects.manifest import Manifest
+from vobjects.rpc import fleet
+from vobjects.rpc.sql import LedgerTables, SqlLedger, create_tables
+
+MEMBER = fleet.Member(
+    id=str(uuid.uuid4()),
+    binary='engine',
+    host='one',
+    topic='engine',
+    release='1.0',
+    manifest=Manifest({'Thing': '1.1'}),
+)
+
+OTHER = dataclasses.replace(
+    MEMBER, id=str(uuid.uuid4()), manifest=Manifest({'Thing': '1.0'})
+)
+
+VALUES: dict[str, Any] = {
+    'blob': b'\xff\x00',
+    'blob of text': b'engine',
+    'text': 'abc',
+    'integer': 7,
+    'real': -1.5,
+    'list': '[1]',
+    'object': '{"manifest": 1}',
+    'objects': '[{}]',
+    'deep': '[' * 100_000,
+    'null': None,
+}
+
+READERS: dict[str, Callable[[SqlLedger], Any]] = {
+    'get': lambda ledger: ledger.get(),
+    'members': lambda ledger: ledger.members(10),
+    'unaware': lambda ledger: ledger.unaware(10**6, MEMBER.id),
+    'report': lambda ledger: ledger.report(MEMBER),
+    'is_first': lambda ledger: ledger.is_first(MEMBER.id),
+    'manifest': lambda ledger: ledger.manifest(OTHER.manifest.digest),
+    'expire': lambda ledger: ledger.expire(10_000.0),
+    'hold': lambda ledger: ledger.hold(MEMBER.topic, 'me', 'of a test'),
+    'held': lambda ledger: ledger.get(),
+    'finalize': lambda ledger: ledger.finalize(),
+    'leave': lambda ledger: ledger.leave(str(uuid.uuid4())),
+}
+
+TABLES = LedgerTables()
+
+
+def cases(table: sqlalchemy.Table) -> list[Any]:
+    """Return the columns and values that the constraints of a table permit."""
+    return [
+        pytest.param(column.name, value, id=f'{column.name}, {kind}')
+        for column in table.columns
+        for kind, value in VALUES.items()
+        if value is not None or column.nullable
+    ]
+
+
+@pytest.fixture
+def engine() -> Iterator[sqlalchemy.Engine]:
+    """A database with two members, a hold, and stored groups."""
+    engine = sqlalchemy.create_engine(
+        'sqlite://', poolclass=sqlalchemy.pool.StaticPool
+    )
+    create_tables(engine)
+    ledger = SqlLedger(engine)
+    ledger.report(MEMBER)
+    ledger.report(OTHER)
+    ledger.hold(MEMBER.topic, 'me', 'of a test')
+    ledger.report(MEMBER)
+    yield engine
+    engine.dispose()
+
+
+def write(
+    engine: sqlalchemy.Engine,
+    table: sqlalchemy.Table,
+    column: str,
+    value: Any,
+    id_: Any,
+) -> None:
+    with engine.begin() as connection:
+        connection.exec_driver_sql(
+            f'UPDATE {table.name} SET "{column}" = ? WHERE id = ?',
+            (value, id_),
+        )
+
+
+def check_readers(engine: sqlalchemy.Engine) -> None:
+    for name, read in READERS.items():
+        ledger = SqlLedger(engine)
+        read(ledger)
+        assert MEMBER.id in {each.id for each in ledger.members(10)}, name
+        examples = {
+            each.id for group in ledger.get().groups for each in group.examples
+        }
+        assert MEMBER.id in examples, name
+
+
+@pytest.mark.parametrize(('column', 'value'), cases(TABLES.members))
+def test_value_of_a_member_harms_no_other_and_expires(
+    engine: sqlalchemy.Engine, column: str, value: Any
+) -> None:
+    write(engine, TABLES.members, column, value, OTHER.id)
+    check_readers(engine)
+
+    if column != 'heartbeat':
+        with engine.begin() as connection:
+            connection.exec_driver_sql(
+                f'UPDATE {TABLES.members.name} SET heartbeat = ?'
+                ' WHERE id != ?',
+                ('2020-01-01 00:00:00.000000', MEMBER.id),
+            )
+    SqlLedger(engine).expire(1000.0)
+    with engine.begin() as connection:
+        rows = connection.exec_driver_sql(
+            f'SELECT id FROM {TABLES.members.name}'
+        )
+        assert rows.scalars().all() == [MEMBER.id]
+
+
+@pytest.mark.parametrize(
+    ('column', 'value'),
+    # Another ID is that of another row.
+    [case for case in cases(TABLES.state) if case.values[0] != 'id'],
+)
+def test_value_of_the_state_harms_no_member(
+    engine: sqlalchemy.Engine, column: str, value: Any
+) -> None:
+    write(engine, TABLES.state, column, value, 1)
+    check_readers(engine)
+
+    ledger = SqlLedger(engine)
+    view = ledger.hold(MEMBER.topic, 'me', 'of a test')
+    assert view.held == OTHER.manifest
+    assert view.hold_origin is not None
+    assert ledger.finalize().held is None
