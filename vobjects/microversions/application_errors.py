@@ -190,15 +190,23 @@ def is_about_servers(error: BaseException) -> bool:
     return isinstance(error, (RetryLater, *FLEET_ERRORS)) or _is_lost(error)
 
 
+#: Errors of oslo.messaging, with their subclasses, about a call or a response
+#: that was lost. Its other errors tell of a defect: of a server that has
+#: responded, of a target, or of the configuration.
+LOST_CALLS = (
+    'ClientSendError',
+    'MessageDeliveryFailure',
+    'MessageUndeliverable',
+    'MessagingTimeout',
+)
+
+
 def _is_lost(error: BaseException) -> bool:
     """Return whether the response to a call, or the call, was lost."""
     # A process has a message bus only if this module is loaded.
-    messaging: Any = sys.modules.get('oslo_messaging')
-    return (
-        messaging is not None
-        and isinstance(error, messaging.MessagingException)
-        # That of a server with a defect, which has responded.
-        and not isinstance(error, messaging.RemoteError)
+    messaging = sys.modules.get('oslo_messaging')
+    return messaging is not None and isinstance(
+        error, tuple(getattr(messaging, name) for name in LOST_CALLS)
     )
 
 
@@ -237,9 +245,9 @@ def as_api_error(
     """Return the error that a client receives.
 
     :param error: an :class:`ApiError`, which is returned; an error in
-        :data:`FLEET_ERRORS`; an error of ``oslo_messaging`` about a lost call
-        or response; a ``ServiceError`` with a status; a group of such errors;
-        or any other error, whose text remains private
+        :data:`FLEET_ERRORS` or :data:`LOST_CALLS`; a ``ServiceError`` with a
+        status; a group of such errors; or any other error, whose text remains
+        private
     :param version: version of the request
     :param limits: lowest and highest version served now
     :param request_id: ID of the request

@@ -430,6 +430,61 @@ def test_outage_is_503_with_the_time_to_retry_and_is_logged(
     assert str(error) in record.getMessage()
 
 
+#: Error of oslo.messaging -> status of the response. With 503, the call or its
+#: response was lost; with 500, the service has a defect.
+BUS_ERRORS = {
+    'ClientSendError': 503,
+    'DriverLoadFailure': 500,
+    'ExecutorLoadFailure': 500,
+    'InvalidTarget': 500,
+    'InvalidTransportURL': 500,
+    'MessageDeliveryFailure': 503,
+    'MessageUndeliverable': 503,
+    'MessagingException': 500,
+    'MessagingServerError': 500,
+    'MessagingTimeout': 503,
+    'NoSuchMethod': 500,
+    'RPCDispatcherError': 500,
+    'RPCVersionCapError': 500,
+    'RemoteError': 500,
+    'ServerListenError': 500,
+    'TaskTimeout': 500,
+    'TransportDriverError': 500,
+    'UnsupportedVersion': 500,
+}
+
+
+def bus_errors():
+    """Yield the error classes of oslo.messaging itself."""
+    pending = [
+        oslo_messaging.MessagingException,
+        oslo_messaging.MessageUndeliverable,
+    ]
+    while pending:
+        cls = pending.pop()
+        if cls.__module__.startswith('oslo_messaging.'):
+            yield cls
+            pending += cls.__subclasses__()
+
+
+def test_table_has_all_errors_of_the_message_bus():
+    assert {cls.__name__ for cls in bus_errors()} == BUS_ERRORS.keys()
+
+
+@pytest.mark.parametrize(
+    'cls', sorted(bus_errors(), key=str), ids=lambda cls: cls.__name__
+)
+def test_only_a_lost_call_is_503_and_a_defect_is_logged_in_full(cls, caplog):
+    status = BUS_ERRORS[cls.__name__]
+    error = cls.__new__(cls, 'a secret')
+
+    response = call_wsgi(presets.BARBICAN, plain, lambda: raise_(error))
+
+    assert response.status == status
+    assert b'secret' not in response.body
+    assert len(failures(caplog)) == (status == 500)
+
+
 def test_remote_error_of_the_message_bus_is_500(caplog):
     error = oslo_messaging.RemoteError('KeyError', 'a secret', [])
 
