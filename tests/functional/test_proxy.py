@@ -219,6 +219,55 @@ def test_host_does_not_change_the_path(tmp_path: pathlib.Path) -> None:
     assert paths == ['/v1'] * 2 * sum(HOSTS.values())
 
 
+#: Method -> whether the proxy forwards a request.
+METHODS = {
+    'GET': True,
+    'HEAD': True,
+    'POST': True,
+    'PATCH': True,
+    'PUT': True,
+    'DELETE': True,
+    'OPTIONS': True,
+    'CONNECT': False,
+    'TRACE': False,
+}
+
+
+def test_methods_that_bypass_the_rules_are_rejected(
+    tmp_path: pathlib.Path,
+) -> None:
+    require()
+    forwarded = []
+
+    def record(connection: socket.socket, head: bytes) -> None:
+        method, path, _ = head.decode().split(maxsplit=2)
+        if path != '/healthcheck':
+            forwarded.append(method)
+        connection.sendall(raw_server.OK + b'Content-Length: 0\r\n\r\n')
+
+    group = ProcessGroup(tmp_path, str(tmp_path))
+    statuses = {}
+    with raw_server.serving(record) as port:
+        place: Any = types.SimpleNamespace(directory=tmp_path, group=group)
+        proxy = HAProxy(place, [port, port])
+        address = ('127.0.0.1', int(proxy.url.rpartition(':')[2]))
+        for method in METHODS:
+            target = 'api:443' if method == 'CONNECT' else '/v1'
+            with socket.create_connection(address, timeout=TIMEOUT) as client:
+                client.sendall(
+                    f'{method} {target} HTTP/1.1\r\nHost: api:443\r\n'
+                    'Content-Length: 0\r\nConnection: close\r\n\r\n'.encode()
+                )
+                statuses[method] = int(client.recv(64).split()[1])
+        proxy.close()
+    assert group.close() == []
+    assert statuses == {
+        method: 200 if is_forwarded else 405
+        for method, is_forwarded in METHODS.items()
+    }
+    assert forwarded == [method for method in METHODS if METHODS[method]]
+
+
 @pytest.mark.parametrize('path', ['/metrics', '/%6detrics', '/metrics?a=b'])
 def test_metrics_are_forbidden_for_clients(path: str, apis: Apis) -> None:
     proxy = int(apis.proxy.url.rpartition(':')[2])
