@@ -16,7 +16,7 @@ import sqlalchemy
 
 from engine import senlin_values
 from engine.db import database, models, types
-from vobjects import exceptions, objects, sensitive, stored
+from vobjects import exceptions, objects, sensitive, sqlite_files, stored
 
 #: Number of rows that are read together.
 BATCH = 1000
@@ -215,6 +215,7 @@ def connect(url: str) -> sqlalchemy.Engine:
     """Return an engine for Senlin's database, after checking its tables."""
     try:
         senlin = sqlalchemy.create_engine(url)
+        sqlite_files.distrust_schema(senlin)
         path = senlin.url.database or ''
         is_file = path and senlin.dialect.name == 'sqlite'
         if is_file and not pathlib.Path(path).exists():

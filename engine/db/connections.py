@@ -15,6 +15,7 @@ from oslo_db.sqlalchemy import engines
 from sqlalchemy import event, pool
 
 from engine.db import writer_queue
+from vobjects import sqlite_files
 
 #: Seconds that a writer on SQLite waits for the other writers.
 WRITE_TIMEOUT = 30
@@ -29,8 +30,6 @@ SQLITE_PRAGMAS = (
     # With WAL this cannot corrupt the file. A power failure may lose the last
     # commits; the death of a process does not.
     'PRAGMA synchronous = NORMAL',
-    # The triggers of a file from elsewhere call no functions of this process.
-    'PRAGMA trusted_schema = OFF',
 )
 
 #: Seconds after which the server ends a transaction whose process is frozen.
@@ -103,6 +102,7 @@ def create_engine(
     elif engine.dialect.name == 'postgresql':
         _on_connect(engine, POSTGRESQL_SETTINGS)
     elif engine.dialect.name == 'sqlite':
+        sqlite_files.distrust_schema(engine)
         _on_connect(engine, SQLITE_PRAGMAS)
         _begin_immediate(engine)
         _keep_connections(engine, options.max_pool_size or 5)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from oslo_config import cfg
 
-from vobjects import exceptions
+from vobjects import exceptions, sqlite_files
 from vobjects.cli import arguments, output, settings, terminal
 from vobjects.cli.parser import Command, Parser, whole_number
 from vobjects.service import Service
@@ -114,6 +114,7 @@ def _connection(url: sqlalchemy.URL) -> Iterator[sqlalchemy.Connection]:
 
     try:
         engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
+        sqlite_files.distrust_schema(engine)
         with engine.connect() as connection:
             yield connection
     except (sqlalchemy.exc.SQLAlchemyError, ImportError) as error:

@@ -13,7 +13,8 @@ from engine import senlin_import
 from engine.db import database
 from engine.policies import base as policies
 from engine.profiles import base as profiles
-from tests import senlin_recording
+from tests import crafted_files, senlin_recording
+from vobjects import exceptions
 
 
 @pytest.fixture
@@ -55,6 +56,17 @@ def set_value(senlin: pathlib.Path, column: str, sql: str) -> None:
             f' WHERE rowid = (SELECT min(rowid) FROM {table})'
         )
     connection.close()
+
+
+def test_file_whose_view_calls_a_function_is_rejected(
+    senlin: pathlib.Path,
+    conf: cfg.ConfigOpts,
+    sqlite_database: database.Database,
+) -> None:
+    crafted_files.add_view(senlin, 'node')
+
+    with pytest.raises(exceptions.VobjectsError, match=crafted_files.REJECTED):
+        problems_of(senlin, conf, sqlite_database)
 
 
 JSON = 'must be a JSON object'

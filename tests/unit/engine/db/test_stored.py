@@ -9,8 +9,10 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
+import sqlalchemy
 
 from engine.db import database, migrations, models
+from tests import crafted_files
 from tests.unit.engine.conftest import configuration
 from vobjects.cli import main
 from vobjects.clustering.requests import clusters
@@ -88,6 +90,35 @@ def test_scan_counts_the_inputs_of_unfinished_actions(
     ]
     code, out = run(*arguments, '-o', 'json', capsys=capsys)
     assert [count['rows'] for count in json.loads(out)[0]['counts']] == [1, 1]
+
+
+def test_scan_of_a_file_whose_view_calls_a_function_fails(
+    config: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = pathlib.Path(config).parent / 'engine.sqlite'
+    crafted_files.add_view(file, 'actions')
+
+    code = main.main(
+        ['stored', 'scan', f'--config-file={config}', '--service=clustering']
+    )
+
+    assert code == 2
+    assert crafted_files.REJECTED in capsys.readouterr().err
+
+
+def test_write_to_a_file_whose_trigger_calls_a_function_fails(
+    config: str,
+) -> None:
+    file = pathlib.Path(config).parent / 'engine.sqlite'
+    crafted_files.add_trigger(file, 'actions')
+    target = database.Database(configuration(f'sqlite:///{file}'))
+
+    with (
+        pytest.raises(Exception, match=crafted_files.REJECTED),
+        target.writer() as session,
+    ):
+        session.execute(sqlalchemy.update(models.Action).values(name='other'))
+    target.close()
 
 
 def test_can_roll_back_names_the_rows_in_the_way(
