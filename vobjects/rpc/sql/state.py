@@ -52,21 +52,22 @@ def hold_origin(row: Any, held: Manifest | None) -> HoldOrigin | None:
 
     :param held: see :func:`held_manifest`
     """
+    if held is None:
+        return None
+    digest = held.digest
 
     def parse(content: Any) -> HoldOrigin | None:
         # The origin may be that of an earlier hold; see the column.
-        if content['manifest'] != held.digest:
+        if content['manifest'] != digest:
             return None
         origin = HoldOrigin(
             str(content['owner']),
             str(content['reason']),
             float(content['since']),
         )
-        origin.time  # noqa: B018 - it may be out of range
+        origin.time  # noqa: B018 - raises if it is out of range
         return origin
 
-    if held is None:
-        return None
     return read_json(row.hold_origin, parse, 'hold_origin')
 
 
