@@ -26,7 +26,7 @@ from keystonemiddleware import auth_token
 from oslo_config import cfg
 
 from api import errors, middleware
-from vobjects import exceptions
+from vobjects import exceptions, tls_files
 from vobjects.clustering.context import RequestContext
 
 if TYPE_CHECKING:
@@ -149,9 +149,11 @@ def check(conf: cfg.ConfigOpts) -> None:
     """Reject a configuration that cannot validate tokens.
 
     :raises InvalidKeystoneConfig: names the option
+    :raises vobjects.tls_files.TlsConfigError: names the file
     """
     for group, options in auth_token.list_opts():
         conf.register_opts(options, group=group)
+    tls_files.check(f'[{GROUP}]', conf[GROUP])
     try:
         plugin = loading.load_auth_from_conf_options(conf, GROUP)
     except keystone_errors.ClientException as error:

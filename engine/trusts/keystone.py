@@ -16,7 +16,7 @@ from keystoneauth1 import exceptions as keystone
 from oslo_config import cfg
 
 from engine.trusts.conf import GROUP
-from vobjects import exceptions
+from vobjects import exceptions, tls_files
 from vobjects.clustering.context import RequestContext
 from vobjects.rpc import concurrency_limit
 
@@ -61,6 +61,7 @@ class KeystoneTrusts:
 
     def __init__(self, conf: cfg.ConfigOpts) -> None:
         self._conf = conf
+        tls_files.check(f'[{GROUP}]', conf[GROUP])
         try:
             self._session = loading.load_session_from_conf_options(conf, GROUP)
             self._account = self._plugin()

@@ -17,9 +17,9 @@ import oslo_messaging
 from oslo_config import cfg
 from oslo_messaging import opts
 from oslo_messaging.rpc import server as rpc_server
-from oslo_utils import importutils
+from oslo_utils import importutils, strutils
 
-from vobjects import exceptions, sensitive
+from vobjects import exceptions, sensitive, tls_files
 from vobjects.rpc import wakeups
 from vobjects.rpc.dispatcher import Dispatcher
 
@@ -115,11 +115,14 @@ def open_transport(
     :returns: an ``oslo_messaging.Transport``
     :raises BadTransport: the URL is malformed, its driver is not installed, or
         the driver rejects an option
+    :raises vobjects.tls_files.TlsConfigError: a certificate or a key is
+        unusable
     """
     oslo_messaging.set_transport_defaults(exchange)
     register_global_groups(conf)
     _set_rabbit_defaults(conf)
     try:
+        _check_tls(conf, url, f'[{_RABBIT}]')
         return oslo_messaging.get_rpc_transport(
             conf,
             url,
@@ -166,6 +169,7 @@ def open_notifications(url: str, option: str) -> Any:
     conf([], default_config_files=[], default_config_dirs=[])
     register_global_groups(conf)
     try:
+        _check_tls(conf, url, f'{option}:')
         return oslo_messaging.get_notification_transport(conf, url)
     except (cfg.Error, *_BAD_URL) as error:
         setting = f'{option} = {sensitive.mask_url(url)}'
@@ -201,12 +205,31 @@ def register_global_groups(conf: cfg.ConfigOpts) -> None:
             conf.register_opts(getattr(module, group), group)
 
 
-def _set_rabbit_defaults(conf: cfg.ConfigOpts) -> None:
+def _register_rabbit_options(conf: cfg.ConfigOpts) -> None:
     for group, options in opts.list_opts():
         if str(group) == _RABBIT:
             conf.register_opts(options, _RABBIT)
+
+
+def _set_rabbit_defaults(conf: cfg.ConfigOpts) -> None:
+    _register_rabbit_options(conf)
     for name, value in _RABBIT_DEFAULTS.items():
         conf.set_default(name, value, _RABBIT)
+
+
+def _check_tls(conf: cfg.ConfigOpts, url: str | None, where: str) -> None:
+    """Check the files for connections to RabbitMQ, as its drivers read them.
+
+    :param where: the place of the options, for errors
+    :raises vobjects.tls_files.TlsConfigError: one is unusable
+    """
+    _register_rabbit_options(conf)
+    query = oslo_messaging.TransportURL.parse(conf, url).query
+    options = {
+        name: query.get(name, value) for name, value in conf[_RABBIT].items()
+    }
+    if strutils.bool_from_string(options['ssl']):
+        tls_files.check(where, options)
 
 
 def has_broker(conf: cfg.ConfigOpts, url: str | None = None) -> bool:

@@ -23,8 +23,9 @@ from oslo_config import cfg
 
 from engine import http_client
 from engine.providers import base
-from vobjects import exceptions
+from vobjects import exceptions, tls_files
 from vobjects.rpc import concurrency_limit
+from vobjects.tls_files import TlsConfigError
 
 LOG = logging.getLogger(__name__)
 
@@ -49,10 +50,6 @@ _BAD_SHAPE = (
 
 #: A daemon's message about a container that does not exist.
 _NO_CONTAINER = re.compile('no such container', re.IGNORECASE)
-
-
-class TlsConfigError(exceptions.VobjectsError):
-    """Raised when the TLS options are inconsistent, or name a missing file."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -82,17 +79,12 @@ class Tls:
             for name in files:
                 raise TlsConfigError(f'[{SECTION}] {name} needs tls = true')
             return None
-        for name, file in files.items():
-            try:
-                with open(file, 'rb'):
-                    pass
-            except OSError as error:
-                raise TlsConfigError(f'[{SECTION}] {name}: {error}') from None
         certificate, key = files.get(names[1]), files.get(names[2])
         if bool(certificate) != bool(key):
             raise TlsConfigError(
                 f'[{SECTION}] tls_cert_file and tls_key_file go together'
             )
+        tls_files.check(f'[{SECTION}]', options)
         client = (certificate, key) if certificate and key else None
         return cls(options.tls_verify, files.get(names[0]), client)
 

@@ -23,7 +23,7 @@ from openstack.config import cloud_region
 from oslo_config import cfg
 
 from engine.providers.openstack import conf, sdk_errors
-from vobjects import exceptions
+from vobjects import exceptions, tls_files
 
 UNAVAILABLE = 503
 
@@ -222,6 +222,7 @@ def _from_section(
             f"[{SECTION}]: set 'cloud', or 'auth_type' with the options of"
             ' that type'
         )
+    tls_files.check(f'[{SECTION}]', options)
     auth = loading.load_auth_from_conf_options(configuration, SECTION)
     session = loading.load_session_from_conf_options(
         configuration, SECTION, auth=auth
