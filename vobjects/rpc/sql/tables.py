@@ -94,6 +94,6 @@ class LedgerTables:
             # unchanged when they begin or end a hold.
             sa.Column('hold_origin', Json),
             # Random, new after each known step of the database's clock.
-            sa.Column('clock_token', sa.String(32)),
+            sa.Column('clock_token', Text(32)),
             **TABLE_OPTIONS,
         )
