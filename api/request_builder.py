@@ -116,6 +116,7 @@ class RequestBuilder:
                     for name, text in pairs
                 ],
                 early=self._early,
+                by_fields=params.body,
             )
         if params.body and content is not request_body.NO_BODY:
             validation.validate(
@@ -125,6 +126,7 @@ class RequestBuilder:
                 content,
                 self._part,
                 early=self._early,
+                by_fields=False,
             )
             _check_given_once(values, content, self._part)
             self._check_sizes(environ, content, self._part)

@@ -90,7 +90,9 @@ def parse_values(
     """
     names = _field_names(cls, tuple(path or ()))
     validation.validate(
-        cls, version_of(request), names, values, early=is_early(request)
+        *(cls, version_of(request), names, values),
+        early=is_early(request),
+        by_fields=False,
     )
     return _parse(cls, request, path, values, 'body')
 
@@ -121,6 +123,7 @@ def parse_query(
         _field_names(cls, tuple(path or ())),
         query.parse_pairs(query_string),
         early=is_early(request),
+        by_fields=False,
     )
     return _parse(cls, request, path, values, 'query')
 
@@ -138,11 +141,13 @@ def build(
     It has no defaults.
 
     :param cls: a registered type that the microversion has
-    :param values: field name -> JSON value, valid at the microversion
+    :param values: field name -> JSON value, valid at the microversion; see
+        ``by_fields`` of ``validation.validate``
     :param where: name of the part with the values, for error messages
     :param early: see :meth:`vobjects.objects.object.Object.version_at`
-    :raises vobjects.microversions.errors.ValidationError: the newest version
-        cannot hold a value; the error has the path of its field
+    :raises vobjects.microversions.errors.ValidationError: a field rejects a
+        value, or the newest version cannot hold it; the error has the path of
+        its field
     """
     primitive = _primitive(cls, microversion, values, early)
     try:
@@ -167,6 +172,12 @@ def build(
         raise validation.conversion_error(
             cls, microversion, error, where
         ) from error
+    except (ArithmeticError, TypeError, ValueError):
+        names = tuple(values)
+        validation.validate(
+            cls, microversion, names, values, where, early=early
+        )
+        raise
     return request_object
 
 

@@ -73,6 +73,7 @@ def coerce_query(
     where: str = 'query',
     *,
     early: bool = False,
+    by_fields: bool = True,
 ) -> dict[str, Any]:
     """Return the values of a query by field name, validated.
 
@@ -83,6 +84,7 @@ def coerce_query(
         multidict
     :param where: name of the part, for error messages
     :param early: see :meth:`vobjects.objects.object.Object.version_at`
+    :param by_fields: see ``validation.validate``
     :raises vobjects.microversions.errors.ValidationError: the first fault
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
@@ -97,7 +99,10 @@ def coerce_query(
             )
         add_parameter(values, name, text, field_schema, where)
     validation.validate(
-        *(cls, microversion, names, values, where), nulls=False, early=early
+        *(cls, microversion, names, values, where),
+        nulls=False,
+        early=early,
+        by_fields=by_fields,
     )
     return values
 

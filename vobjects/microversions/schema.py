@@ -143,8 +143,8 @@ class RequestSchema:
     :ivar validator: validator of ``fault_search``
     :ivar accepts: fast validator: True if a value is valid, False if the other
         validator must decide
-    :ivar checked_by_field: field name -> classes of values that pass the
-        schema and that the field may still reject
+    :ivar not_built: names of the fields that building an object does not
+        check, because its newest version has others
     :ivar object_fields: name -> type of the fields that hold objects
     :ivar fields: field name -> field
     :ivar owner: object passed to the fields when they check a value
@@ -154,7 +154,7 @@ class RequestSchema:
     required: tuple[str, ...]
     validator: Any
     accepts: fast_validation.Accepts
-    checked_by_field: Mapping[str, tuple[type, ...]]
+    not_built: tuple[str, ...]
     object_fields: Mapping[str, Any]
     fields: Mapping[str, ovo_fields.Field[Any]]
     owner: objects.Object
@@ -236,7 +236,12 @@ def compiled(
         tuple(schema.get('required', ())),
         fault_search.validator(schema, jsonschema.Draft4Validator),
         fast_validation.compile_schema(schema),
-        {name: _checked_classes(known[name]) for name in properties},
+        tuple(
+            name
+            for name in properties
+            if known[name] is not cls.fields.get(name)
+            or name in cls.EARLY_IGNORED
+        ),
         {
             name: field_type
             for name, field_type in nested_objects.object_fields(
@@ -247,50 +252,6 @@ def compiled(
         known,
         cls(),
     )
-
-
-#: Field type -> classes of values that may pass its schema but be rejected by
-#: the field. For any other type, the field checks all values.
-_CHECKED_BY_FIELD: Mapping[type, tuple[type, ...]] = {
-    fields.Boolean: (),
-    fields.Capacity: (str,),  # digits: it checks their range
-    fields.Enum: (),
-    fields.Float: (int,),  # may exceed the range of a float
-    fields.IdentityList: (),
-    fields.Integer: (),
-    fields.Json: (),
-    fields.JsonValue: (),
-    fields.Name: (),
-    fields.NonNegativeInteger: (),
-    fields.Sort: (),
-    fields.StrictBoolean: (),
-    fields.String: (),
-    fields.UUID: (),
-}
-
-
-def _checked_classes(field: ovo_fields.Field[Any]) -> tuple[type, ...]:
-    """Return the classes of values that a field must check itself."""
-    if field_values.holds_objects(field._type):
-        return ()
-    for name in ('coerce', 'get_schema'):
-        if getattr(type(field), name) is not getattr(ovo_fields.Field, name):
-            return (object,)
-    return _checked_by_type(type(field._type))
-
-
-def _checked_by_type(field_type: type) -> tuple[type, ...]:
-    """Return the classes of values that a field type must check itself.
-
-    A subclass that changes only parameters of its parent, such as the pattern
-    of a name, checks the same as its parent.
-    """
-    for parent in field_type.__mro__:
-        if parent in _CHECKED_BY_FIELD:
-            return _CHECKED_BY_FIELD[parent]
-        if {'coerce', 'get_schema'} & vars(parent).keys():
-            break
-    return (object,)
 
 
 def with_python_patterns(schema: Any) -> Any:

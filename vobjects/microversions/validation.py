@@ -37,6 +37,7 @@ def validate(
     *,
     nulls: bool = True,
     early: bool = False,
+    by_fields: bool = True,
 ) -> None:
     """Validate a part of a request at an API version.
 
@@ -47,6 +48,8 @@ def validate(
     :param where: name of the part, for error messages
     :param nulls: whether the part can contain null; a query cannot
     :param early: see :meth:`vobjects.objects.object.Object.version_at`
+    :param by_fields: whether the fields check the values, too, such as dates;
+        building the object checks those of its newest version
     :raises vobjects.microversions.errors.ValidationError: the first fault
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
@@ -54,12 +57,12 @@ def validate(
     compiled = schema.request_schema_at(cls, microversion, names, early=early)
     if not compiled.accepts(values):
         _check(compiled, cls, microversion, names, values, where, nulls)
-    checked = compiled.checked_by_field
-    for name, value in values.items():
-        if isinstance(value, checked[name]) and value is not None:
-            compiled.check_value(name, value, where)
+    for name in compiled.properties if by_fields else compiled.not_built:
+        if name in values and name not in compiled.object_fields:
+            compiled.check_value(name, values[name], where)
     if compiled.object_fields:
-        _validate_objects(compiled, microversion, values, where, early)
+        options = {'early': early, 'by_fields': by_fields}
+        _validate_objects(compiled, microversion, values, where, options)
 
 
 def _validate_objects(
@@ -67,14 +70,14 @@ def _validate_objects(
     microversion: Version,
     values: Mapping[str, Any],
     where: str,
-    early: bool,
+    options: Mapping[str, bool],
 ) -> None:
     """Validate the objects inside a part, whose own values are valid."""
 
     def check(inner: Any, value: Any, path: field_values.Path) -> None:
         cls = nested_objects.class_of(inner)
         place = phrases.format_path(where, path)
-        _validate_object(cls, microversion, value, place, early)
+        _validate_object(cls, microversion, value, place, options)
 
     for name, field_type in compiled.object_fields.items():
         if name in values:
@@ -86,9 +89,9 @@ def _validate_object(
     microversion: Version,
     values: Any,
     where: str,
-    early: bool,
+    options: Mapping[str, bool],
 ) -> None:
-    if cls.version_at(microversion, early=early) is None:
+    if cls.version_at(microversion, early=options['early']) is None:
         ranges = version_ranges.ranges_having(cls, lambda _: True)
         problem = version_ranges.explain(cls.obj_name(), ranges, microversion)
         error = errors.ValidationError(where, problem)
@@ -96,7 +99,7 @@ def _validate_object(
         raise error
     hashable: Any = cls
     names = _cached_field_names(hashable)
-    validate(cls, microversion, names, values, where, early=early)
+    validate(cls, microversion, names, values, where, **options)
 
 
 def _check(

@@ -7,8 +7,10 @@ import pytest
 from oslo_versionedobjects import base as ovo_base
 
 from tests.unit.vobjects.microversions import samples
+from vobjects import fields, objects
 from vobjects.controllers import request_parsing
 from vobjects.microversions import errors, version_policy
+from vobjects.objects.history import added, changed, removed
 from vobjects.versions import Version
 
 
@@ -177,3 +179,80 @@ def test_values_when_invalid_are_rejected(values):
         request_parsing.parse_values(
             samples.SampleCreateRequest, request_at('1.8'), values, path=PATH
         )
+
+
+class Countdown(fields.DateTime):
+    """A time that records each text from which it is read."""
+
+    texts: list[str] = []
+
+    def from_primitive(self, obj, attr, value):
+        self.texts.append(value)
+        return super().from_primitive(obj, attr, value)
+
+
+@pytest.fixture
+def timed_type(registry):
+    def time(**options):
+        return fields.Field(Countdown(), **options)
+
+    @objects.register
+    class Span(objects.Object):
+        fields = {'end': time()}
+
+    @objects.register
+    class TimedRequest(objects.Request):
+        VERSION = '1.2'
+        VERSION_MAP = {'1.2': '1.1', '1.3': '1.2'}
+        EARLY_VERSION_MAP = {'1.0': '1.1'}
+        EARLY_IGNORED = ('late',)
+        fields = {
+            'start': time(nullable=True),
+            'late': added('1.1', time(nullable=True)),
+            'span': fields.ObjectField('Span', nullable=True),
+            'spans': fields.ListOfObjectsField('Span', default=[]),
+            'old': removed('1.2', time(nullable=True)),
+            'day': changed(
+                '1.2',
+                time(nullable=True),
+                fields.StringField(nullable=True),
+                up=lambda value: value,
+                down=lambda value: value,
+            ),
+        }
+
+    Countdown.texts.clear()
+    return TimedRequest
+
+
+GOOD, BAD = '2026-11-26T20:00:00Z', '2026-13-26T20:00:00Z'
+
+
+def test_body_when_valid_has_each_value_read_once(timed_type):
+    values = {'start': GOOD, 'span': {'end': GOOD}, 'spans': [{'end': GOOD}]}
+    request = request_parsing.parse_values(
+        timed_type, request_at('1.3'), values
+    )
+    assert Countdown.texts == [GOOD] * 3
+    assert request.start == request.span.end == request.spans[0].end
+
+
+@pytest.mark.parametrize(
+    ('values', 'path'),
+    [
+        ({'start': BAD}, 'body.start'),
+        ({'late': BAD}, 'body.late'),
+        ({'span': {'end': BAD}}, 'body.span.end'),
+        ({'spans': [{'end': GOOD}, {'end': BAD}]}, 'body.spans[1].end'),
+        ({'old': BAD}, 'body.old'),
+        ({'day': BAD}, 'body.day'),
+    ],
+)
+@pytest.mark.parametrize('version', ['1.0', '1.2'])
+def test_body_when_only_a_field_rejects_a_value_names_it(
+    timed_type, values, path, version
+):
+    request = {**request_at(version), version_policy.EARLY: True}
+    with pytest.raises(errors.ValidationError) as caught:
+        request_parsing.parse_values(timed_type, request, values)
+    assert caught.value.path == path
