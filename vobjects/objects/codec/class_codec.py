@@ -285,17 +285,11 @@ class ClassCodec:
             return override_detection.ORIGINALS['_obj_from_primitive'](
                 cls, context, version, primitive
             )
-        obj = self.new(context)
-        d = obj.__dict__
-        d['VERSION'] = version
-        d.update(self._decode(obj, data))
-        if self.is_list and '_obj_objects' not in d:
-            obj.objects = []
-        d['_changed_fields'] = (
-            set(self.names.intersection(changes)) if changes != () else set()
-        )
+        obj = self.new(context, version)
+        values = self._decode(obj, data)
+        self.fill(obj, values, self.names.intersection(changes))
         if unknown:
-            d[unknown_fields.ATTRIBUTE] = unknown
+            obj.__dict__[unknown_fields.ATTRIBUTE] = unknown
         return obj
 
     def primitive(self, obj: Any) -> dict[str, Any]:
@@ -336,25 +330,33 @@ class ClassCodec:
                 primitive[self.changes_key] = names
         return primitive
 
-    def new(self, context: Any) -> Any:
-        """Return an object without fields."""
+    def new(self, context: Any, version: str | None = None) -> Any:
+        """Return an object without fields, with the version of its text."""
         obj = _new(self.cls) if self.skips_init else self.cls()
         d = obj.__dict__
         d['_changed_fields'] = set()
+        if version is not None:
+            d['VERSION'] = version
         if self._has_context:
             obj._context = context
         else:
             d['_context'] = context
         return obj
 
+    def fill(self, obj: Any, values: Attributes, changes: Any) -> None:
+        """Set the attributes of fields, and which of them have changes."""
+        d = obj.__dict__
+        d.update(values)
+        if self.is_list and '_obj_objects' not in d:
+            obj.objects = []
+        # Last, because setting a field adds it to the changes.
+        d['_changed_fields'] = set(changes)
+
     def copy(self, obj: Any, memo: dict[int, Any]) -> Any:
         """Return ``__deepcopy__``."""
         copied = memo[id(obj)] = self.new(obj._context)
-        d = copied.__dict__
-        d.update(self._copy(copied, obj.__dict__, memo))
-        if self.is_list and '_obj_objects' not in d:
-            copied.objects = []
-        d['_changed_fields'] = set(obj._changed_fields)
+        values = self._copy(copied, obj.__dict__, memo)
+        self.fill(copied, values, obj._changed_fields)
         return copied
 
 

@@ -71,17 +71,17 @@ def mapper(title: str, items: Iterable[Item], parameters: str) -> Mapper:
 
 def reader(
     title: str, items: Iterable[tuple[str, str, Any]]
-) -> Callable[[Any, dict[str, Any], Any], None]:
+) -> Callable[[Any, Any], dict[str, Any]]:
     """Return a function from a struct to the attributes of an object.
 
-    Its parameters are the object, its ``__dict__`` and the struct. Attributes
-    that are UNSET are skipped.
+    Its parameters are the object and the struct. Attributes that are UNSET
+    are skipped.
 
     :param items: attribute, name of the field, and a function ``(obj, name,
         value)`` that converts the value; None: keep the value
     """
     namespace: dict[str, Any] = {'UNSET': msgspec.UNSET}
-    lines = ['def read(obj, d, struct):', ' pass']
+    lines = ['def read(obj, struct):', ' d = {}']
     for n, (attribute, name, decode) in enumerate(items):
         namespace[f'decode{n}'] = decode
         value = f'None if v is None else decode{n}(obj, {name!r}, v)'
@@ -90,6 +90,7 @@ def reader(
             ' if v is not UNSET:',
             f'  d[{attribute!r}] = {value if decode else "v"}',
         ]
+    lines.append(' return d')
     return _run(lines, namespace, f'{title}, read')['read']  # type: ignore[no-any-return]
 
 

@@ -181,12 +181,9 @@ class ObjectsReader:
             return None
         if codec is None:
             return self._lazy_list(items, context)
-        obj = codec.new(context)
-        d = obj.__dict__
-        d['VERSION'] = codec.cls.VERSION
-        d['_obj_objects'] = self._lazy_list(items, context, obj, 'objects')
-        if decoded.changes:
-            d['_changed_fields'] = set(decoded.changes)
+        obj = codec.new(context, codec.cls.VERSION)
+        listed = self._lazy_list(items, context, obj, 'objects')
+        codec.fill(obj, {'_obj_objects': listed}, decoded.changes or ())
         return obj
 
     def from_columns(

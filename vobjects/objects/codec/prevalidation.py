@@ -291,12 +291,8 @@ class StructSchema:
             ]
         objects = []
         for item in items:
-            obj = codec.new(context)
-            d = obj.__dict__
-            d['VERSION'] = cls.VERSION
-            self._read(obj, d, item.data)
-            # Also without any: a read-only field has added itself.
-            d['_changed_fields'] = set(item.changes or ())
+            obj = codec.new(context, cls.VERSION)
+            codec.fill(obj, self._read(obj, item.data), item.changes or ())
             objects.append(obj)
         return objects
 
