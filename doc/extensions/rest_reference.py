@@ -44,7 +44,7 @@ Document = Mapping[str, Any]
 
 
 class MissingText(Exception):
-    """A file has no text about a parameter or an operation."""
+    """There is no text about a parameter, an operation or a group."""
 
 
 @dataclasses.dataclass
@@ -172,75 +172,53 @@ class _Reader:
     def _operations(
         self, method: str, path: str, data: Document
     ) -> Iterator[Operation]:
-        body = data.get('requestBody')
-        schema = body['content'][_JSON]['schema'] if body else None
-        common = {
-            'method': method,
-            'path': path,
-            'tag': data['tags'][0],
-            'accepted': self._version,
-            'statuses': [int(status) for status in data['responses']],
-            'deprecated': data.get('deprecated', False),
-        }
-        if data[openapi.EXTENSION].get('discriminator') != 'action':
-            operation = Operation(
-                name=f'{method} {path}',
-                summary=data['summary'],
-                since=self._since(data) or self._version,
-                **common,
+        content = data.get('requestBody', {}).get('content')
+        schema = content[_JSON]['schema'] if content else None
+        bodies = [schema]
+        has_keys = data[openapi.EXTENSION].get('discriminator') == 'action'
+        if has_keys:
+            bodies = (schema or {}).get('oneOf', bodies)
+        for body in bodies:
+            described = body if has_keys else data
+            extension = described[openapi.EXTENSION]
+            keys = [extension['action-name']] if has_keys else []
+            yield Operation(
+                name=' '.join((method, path, *(f'({key})' for key in keys))),
+                method=method,
+                path=path,
+                summary=described['description' if has_keys else 'summary'],
+                tag=data['tags'][0],
+                since=self._since(described) or self._version,
+                accepted=self._version,
+                statuses=[int(status) for status in data['responses']],
+                keys=keys,
+                deprecated=data.get('deprecated', False),
+                parts={
+                    (part.place, part.name): part
+                    for part in self._parts(data, body)
+                },
             )
-            self._add_parts(operation, data, schema)
-            yield operation
-            return
-        for action in (schema or {}).get('oneOf', [schema]):
-            key = action[openapi.EXTENSION]['action-name']
-            operation = Operation(
-                name=f'{method} {path} ({key})',
-                summary=action['description'],
-                since=self._since(action) or self._version,
-                keys=[key],
-                **common,
-            )
-            self._add_parts(operation, data, action)
-            yield operation
 
-    def _add_parts(
-        self, operation: Operation, data: Document, body: Document | None
-    ) -> None:
-        parts = operation.parts
+    def _parts(self, data: Document, body: Document | None) -> Iterator[Part]:
+        """Yield the parts of an operation, but not its microversion."""
         for parameter in data['parameters']:
-            if '$ref' not in parameter:  # the microversion
-                place, name = parameter['in'], parameter['name']
-                parts[place, name] = Part(
-                    place,
-                    name,
-                    parameter['schema'],
-                    parameter['required'],
-                    self._since(parameter),
-                    self._version,
-                )
+            if '$ref' not in parameter:
+                yield self._part(parameter['in'], parameter['name'], parameter)
         if body is not None:
-            for part in self._flat(body, 'body', ''):
-                parts[part.place, part.name] = part
+            yield from self._flat(body, 'body', '')
         for status, response in data['responses'].items():
             if int(status) >= 400:
                 continue
             for name, header in response['headers'].items():
                 if '$ref' not in header:
-                    parts['header', name] = Part(
-                        'header',
-                        name,
-                        header['schema'],
-                        header['required'],
-                        None,
-                        self._version,
-                    )
-            content = response.get('content')
-            if content:
-                for part in self._flat(
-                    content[_JSON]['schema'], 'response', ''
-                ):
-                    parts[part.place, part.name] = part
+                    yield self._part('header', name, header)
+            for content in response.get('content', {}).values():
+                yield from self._flat(content['schema'], 'response', '')
+
+    def _part(self, place: str, name: str, data: Document) -> Part:
+        schema, required = data['schema'], data['required']
+        since = self._since(data)
+        return Part(place, name, schema, required, since, self._version)
 
     def _flat(
         self, schema: Document, place: str, prefix: str
@@ -293,12 +271,12 @@ class _Reader:
 def page(tag: str) -> str:
     """Return the description of a group of operations.
 
-    :raises KeyError: there is no such group
-    :raises MissingText: a file has no text about an operation or parameter
+    :raises MissingText: there is no such group, or a file has no text about
+        an operation or parameter
     """
     selected = [item for item in operations() if item.tag == tag]
     if not selected:
-        raise KeyError(tag)
+        raise MissingText(f'no operation has the tag {tag!r}')
     texts = yaml.safe_load(PARAMETERS.read_text())
     samples = yaml.safe_load(SAMPLES.read_text())
     lines = [f'* {_call(item)}: :ref:`{_label(item)}`' for item in selected]
@@ -320,7 +298,7 @@ def _described(
     yield from (_call(operation), '')
     if title != operation.summary:
         yield from (f'{operation.summary}.', '')
-    ages = [_age(operation.since, operation.accepted, operation.until)]
+    ages = [_age(operation, contract().policy.minimum)]
     if operation.deprecated:
         ages.append('Deprecated.')
     yield from (' '.join(filter(None, ages)), '')
@@ -379,12 +357,13 @@ def text_of(tag: str, part: Part, texts: Mapping[str, str]) -> str:
 
     :raises MissingText: there is none
     """
-    for key in keys_of(tag, part):
+    keys = keys_of(tag, part)
+    for key in keys:
         if key in texts:
             return texts[key]
     raise MissingText(
         f'{PARAMETERS.name} has no text about {part.name} ({part.place}) of'
-        f' {tag}; add {keys_of(tag, part)[-1]!r}'
+        f' {tag}; add {keys[-1]!r}'
     )
 
 
@@ -433,30 +412,22 @@ def _facts(operation: Operation, part: Part) -> Iterator[str]:
         yield f'At most {schema["maximum"]}.'
     if schema.get('default') is not None:
         yield f'Default: ``{json.dumps(schema["default"])}``.'
-    yield _age(
-        part.since or operation.since,
-        part.accepted,
-        part.until,
-        than=operation.since,
-    )
+    yield _age(part, operation.since)
 
 
-def _age(
-    since: Version,
-    accepted: Version,
-    until: Version | None,
-    than: Version | None = None,
-) -> str:
-    """Return a sentence about the microversions of a part.
+def _age(described: Operation | Part, than: Version) -> str:
+    """Return a sentence about microversions.
 
-    :param than: microversion that needs no mention; None: the oldest
+    :param than: microversion that needs no mention
     """
     sentences = []
-    if since > (than or contract().policy.minimum):
-        early = '; :ref:`accepted before <early>`' if accepted < since else ''
+    since = described.since or than
+    if since > than:
+        is_early = described.accepted < since
+        early = '; :ref:`accepted before <early>`' if is_early else ''
         sentences.append(f'*New in* {since}{early}.')
-    if until is not None:
-        sentences.append(f'*Until* {until}.')
+    if described.until is not None:
+        sentences.append(f'*Until* {described.until}.')
     return ' '.join(sentences)
 
 
@@ -467,14 +438,12 @@ def _example(operation: Operation, sample: Document) -> Iterator[str]:
         f'OpenStack-API-Version: {policy.service_type} {policy.maximum}',
     ]
     if 'body' in sample:
-        request += ['Content-Type: application/json', '']
         request += _json(sample['body'])
     status = HTTPStatus(sample['status'])
     response = [f'HTTP/1.1 {status} {status.phrase}']
     if 'location' in sample:
         response.append(f'Location: {sample["location"]}')
     if 'response' in sample:
-        response += ['Content-Type: application/json', '']
         response += _json(sample['response'])
     yield from ('.. rubric:: Example', '')
     for lines in (request, response):
@@ -484,7 +453,8 @@ def _example(operation: Operation, sample: Document) -> Iterator[str]:
 
 
 def _json(data: Any) -> list[str]:
-    return json.dumps(data, indent=2, ensure_ascii=False).splitlines()
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    return [f'Content-Type: {_JSON}', '', *text.splitlines()]
 
 
 def _call(operation: Operation) -> str:
@@ -494,8 +464,7 @@ def _call(operation: Operation) -> str:
 
 
 def _label(operation: Operation) -> str:
-    words = re.findall(r'[a-z0-9_]+', operation.name.lower())
-    return '-'.join(['rest', *words])
+    return '-'.join(re.findall('[a-z0-9_]+', f'rest {operation.name}'.lower()))
 
 
 class RestOperations(SphinxDirective):
@@ -515,8 +484,6 @@ class RestOperations(SphinxDirective):
         self.env.note_reread()
         try:
             text = page(self.arguments[0])
-        except KeyError as error:
-            raise self.error(f'no operation has the tag {error}') from None
         except MissingText as error:
             raise self.error(str(error)) from None
         return self.parse_text_to_nodes(text, allow_section_headings=True)
