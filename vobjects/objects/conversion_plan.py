@@ -244,6 +244,11 @@ class ConversionPlan:
         return frozenset(changed | {drop.name for drop in self.drops})
 
     @property
+    def new_names(self) -> dict[str, str]:
+        """Source name -> target name of the fields that are renamed."""
+        return {carry.source: carry.target for carry in self.carries}
+
+    @property
     def new_objects(self) -> dict[str, Any]:
         """Target name -> type of the fields whose converters write objects."""
         return {

@@ -16,8 +16,13 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.field_values import in_order_of_primitives, map_objects
-from vobjects.objects.conversion_plan import RefuseLoss
+from vobjects.field_values import (
+    holds_objects,
+    in_order_of_primitives,
+    map_objects,
+    objects_in,
+)
+from vobjects.objects.conversion_plan import ConversionPlan, RefuseLoss
 
 Manifest = Mapping[str, str]
 
@@ -121,19 +126,50 @@ def downgrade_object(
 
 
 def rename_changes(
-    child: ovo_base.VersionedObject, primitive: dict[str, Any]
+    obj: ovo_base.VersionedObject, primitive: dict[str, Any]
 ) -> None:
     """Name the changed fields as in the version of a primitive."""
-    key = child._obj_primitive_key
-    data = primitive[key('data')]
-    if hasattr(child, '_rename_changes'):  # vobjects.objects.Object
-        child._rename_changes(primitive)
-        return
-    changes = [n for n in primitive.get(key('changes'), ()) if n in data]
+    key = obj._obj_primitive_key
+    data, version = primitive[key('data')], primitive[key('version')]
+    changes = primitive.get(key('changes'), ())
+    plan_to = getattr(obj, '_plan_to', None)  # of vobjects.objects.Object
+    if plan_to is not None:
+        if version == obj.VERSION:
+            return
+        names = plan_to(version).new_names
+        changes = [names.get(name, name) for name in obj.obj_what_changed()]
+    changes = [name for name in changes if name in data]
     if changes:
         primitive[key('changes')] = changes
     else:
         primitive.pop(key('changes'), None)
+
+
+def rename_nested_changes(
+    obj: Any, plan: ConversionPlan, data: dict[str, Any]
+) -> None:
+    """Rename the changes of nested objects, however they were converted.
+
+    oslo.versionedobjects and conversions by hand keep the newest names.
+
+    :param plan: how ``data`` of the object was converted
+    """
+    names, converted = plan.new_names, plan.converted
+    for name, field in obj.fields.items():
+        inner = data.get(names.get(name, name))
+        if (
+            name in converted
+            or inner is None
+            or not holds_objects(field._type)
+            or not obj.obj_attr_is_set(name)
+        ):
+            continue
+        children = [*objects_in(field._type, getattr(obj, name))]
+        primitives = [*objects_in(field._type, inner)]
+        # A conversion by hand may have removed some of them.
+        if len(children) == len(primitives):
+            for child, nested in zip(children, primitives, strict=True):
+                rename_changes(child, nested)
 
 
 def version_in(manifest: Manifest, name: str) -> str:

@@ -341,27 +341,8 @@ class Object(ovo_base.VersionedObject):
         primitive = ovo_methods.obj_to_primitive(
             self, target_version, version_manifest
         )
-        self._rename_changes(primitive)
+        nested_downgrade.rename_changes(self, primitive)
         return primitive
-
-    def _rename_changes(self, primitive: dict[str, Any]) -> None:
-        """Rename the changed fields to their names in the older version."""
-        version = primitive[self._obj_primitive_key('version')]
-        if version == self.VERSION:
-            return
-        plan = self._plan_to(version)
-        data = primitive[self._obj_primitive_key('data')]
-        names = {carry.source: carry.target for carry in plan.carries}
-        changed = [
-            name
-            for name in (names.get(n, n) for n in self.obj_what_changed())
-            if name in data
-        ]
-        key = self._obj_primitive_key('changes')
-        if changed:
-            primitive[key] = changed
-        else:
-            primitive.pop(key, None)
 
     def obj_make_compatible_from_manifest(
         self,
@@ -381,7 +362,9 @@ class Object(ovo_base.VersionedObject):
         )
         try:
             self.obj_make_compatible(primitive, target_version)
-            self._rename_nested_changes(primitive, target_version)
+            nested_downgrade.rename_nested_changes(
+                self, self._plan_to(target_version), primitive
+            )
         finally:
             nested_downgrade.current_downgrade.reset(token)
 
@@ -421,34 +404,6 @@ class Object(ovo_base.VersionedObject):
             nested_downgrade.downgrade_written(
                 self, plan.new_objects, primitive, manifest, refuse_loss
             )
-
-    def _rename_nested_changes(
-        self, primitive: dict[str, Any], target_version: str
-    ) -> None:
-        """Rename the changes of nested objects, however they were converted.
-
-        oslo.versionedobjects and conversions by hand keep the newest names.
-        """
-        plan = self._plan_to(target_version)
-        names = {carry.source: carry.target for carry in plan.carries}
-        converted = plan.converted
-        for name, field in self.fields.items():
-            inner = primitive.get(names.get(name, name))
-            if (
-                name in converted
-                or inner is None
-                or not field_values.holds_objects(field._type)
-                or not self.obj_attr_is_set(name)
-            ):
-                continue
-            children = [
-                *field_values.objects_in(field._type, getattr(self, name))
-            ]
-            primitives = [*field_values.objects_in(field._type, inner)]
-            # A conversion by hand may have removed some of them.
-            if len(children) == len(primitives):
-                for child, nested in zip(children, primitives, strict=True):
-                    nested_downgrade.rename_changes(child, nested)
 
     @classmethod
     def _plan_to(cls, target_version: str) -> ConversionPlan:

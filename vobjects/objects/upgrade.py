@@ -42,7 +42,7 @@ class Upgrade:
         self._plan = plan
         self.keeps_all = self._is_noop and self._known_fields == {*cls.fields}
         self._dropped = frozenset(drop.name for drop in plan.drops)
-        self._new_names = {c.source: c.target for c in plan.carries}
+        self._new_names = plan.new_names
 
     def apply(
         self, data: Mapping[str, Any], changes: Iterable[str]

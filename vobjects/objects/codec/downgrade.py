@@ -61,7 +61,7 @@ def _downgrade(codec: ClassCodec, version: str) -> Downgrade:
             if field.holds_objects and name not in plan.converted
         },
     )
-    new_names = {carry.source: carry.target for carry in plan.carries}
+    new_names = plan.new_names
     new_objects = plan.new_objects
 
     def downgrade(
