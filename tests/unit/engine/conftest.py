@@ -71,6 +71,12 @@ def harness(
     return engine_harness.Harness(conf, sqlite_database)
 
 
+@pytest.fixture
+def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+    """An engine on SQLite."""
+    return harness.engine()
+
+
 def url_of(target: database.Database) -> str:
     """Return the URL of a database, with its password."""
     return target.engine.url.render_as_string(hide_password=False)

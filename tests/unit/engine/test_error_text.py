@@ -74,9 +74,8 @@ def check(call: Callable[[], Any]) -> None:
     ],
 )
 def test_error_when_a_spec_is_hostile_is_short(
-    harness: engine_harness.Harness, registry: Any, request_type: Any
+    engine: engine_harness.Engine, registry: Any, request_type: Any
 ) -> None:
-    engine = harness.engine()
     for value in HOSTILE:
         for spec in (
             {'type': value, 'version': '1.0', 'properties': {}},
@@ -171,9 +170,8 @@ def requests_with(value: Any) -> Iterator[Callable[[], Any]]:
 
 @pytest.mark.parametrize('number', range(len(HOSTILE)))
 def test_error_when_a_request_is_hostile_is_short(
-    harness: engine_harness.Harness, number: int
+    engine: engine_harness.Engine, number: int
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     for build in requests_with(HOSTILE[number]):
         try:

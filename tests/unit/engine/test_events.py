@@ -52,9 +52,8 @@ def test_action_has_an_event_at_its_start_and_at_its_end(
 
 
 def test_events_of_deleted_target_keep_its_name(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1, name='web')
     engine.call(clusters.ClusterDeleteRequest(identity='web'))
     engine.run_actions()
@@ -64,9 +63,8 @@ def test_events_of_deleted_target_keep_its_name(
 
 
 def test_failed_and_cancelled_actions_have_events_of_their_levels(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 0)
     cancelled = engine.call(
         clusters.ClusterCheckRequest(identity=cluster)
@@ -83,9 +81,8 @@ def test_failed_and_cancelled_actions_have_events_of_their_levels(
 
 
 def test_event_of_a_member_names_its_cluster(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 1, name='web')
     (member,) = harness.rows(models.Node)
     alone = request_helpers.create_node(engine, name='alone', profile_id='p')
@@ -120,10 +117,7 @@ def test_unknown_dispatcher_is_rejected(
         recorder.load(harness.conf)
 
 
-def test_events_are_filtered_and_sorted(
-    harness: engine_harness.Harness,
-) -> None:
-    engine = harness.engine()
+def test_events_are_filtered_and_sorted(engine: engine_harness.Engine) -> None:
     request_helpers.create_cluster(engine, 1, name='web')
     node = request_helpers.create_node(engine, name='alone', profile_id='p')
     engine.call(nodes.NodeCheckRequest(identity=node))
@@ -139,9 +133,8 @@ def test_events_are_filtered_and_sorted(
 
 
 def test_events_of_another_project_are_not_listed(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     theirs = engine_harness.request_context('theirs')
     assert listed(engine, theirs) == []

@@ -130,9 +130,8 @@ def test_stop_waits_for_running_actions(
 
 
 def test_claim_without_worker_is_released(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_node(engine, run=False)
     run = engine.scheduler.claim()
     assert run is not None
@@ -233,9 +232,8 @@ def test_older_engine_leaves_newer_inputs_to_newer_engines(
 
 
 def test_action_of_unknown_type_is_not_claimed(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_node(engine, run=False)
 
     def rename(session: Any) -> None:

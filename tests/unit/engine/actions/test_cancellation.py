@@ -74,9 +74,8 @@ def test_timeout_of_a_parent_ends_its_children_with_it(
 
 
 def test_children_have_the_deadline_of_their_parent(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 2, run=False)
     engine.run_actions(1)
     deadlines = {row.deadline for row in harness.rows(models.Action)}
@@ -103,9 +102,8 @@ def test_forced_cluster_deletion_cancels_blocking_actions(
 
 
 def test_forced_node_deletion_cancels_blocking_actions(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     node = request_helpers.create_node(engine, run=False)
     blocked_run = engine.scheduler.claim()
     assert blocked_run is not None
@@ -163,9 +161,8 @@ def test_creation_after_the_search_of_a_forced_deletion_leaves_no_server(
 
 
 def test_forced_deletion_of_a_member_does_not_wait_for_its_cluster(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 2, run=False)
     engine.run_actions(1)
     blocked_run = engine.scheduler.claim()
@@ -181,9 +178,8 @@ def test_forced_deletion_of_a_member_does_not_wait_for_its_cluster(
 
 
 def test_end_tree_of_ended_action_changes_nothing(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_node(engine)
     (action,) = harness.rows(models.Action)
     assert not harness.database.write(
@@ -195,9 +191,8 @@ def test_end_tree_of_ended_action_changes_nothing(
 
 
 def test_cancel_before_start_leaves_target_unchanged(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     node = request_helpers.create_node(engine)
     action = engine.call(nodes.NodeCheckRequest(identity=node)).action
     harness.database.write(
@@ -265,12 +260,12 @@ MOMENTS = {
 @pytest.mark.parametrize('creation', CREATIONS)
 def test_nodes_have_the_objects_of_creations_that_end_meanwhile(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     monkeypatch: pytest.MonkeyPatch,
     creation: str,
     moment: str,
     cause: str,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_profile(engine)
     cluster = request_helpers.create_cluster(engine, 1, profile_id='p')
     (member,) = request_helpers.get_cluster(engine, cluster).nodes
@@ -370,9 +365,8 @@ def test_cancelled_deletion_sets_desired_capacity_to_remaining_nodes(
 
 
 def test_failed_deletion_sets_desired_capacity_to_remaining_nodes(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 3)
     engine.call(clusters.ClusterDeleteRequest(identity='c'))
     engine.run_actions(2)  # the first node is gone

@@ -47,9 +47,8 @@ def test_create_stages_run_in_any_engine(
 
 
 def test_create_of_an_empty_cluster_needs_no_child(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 0)
     assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
     assert harness.count(models.Action) == 1
@@ -80,9 +79,8 @@ def test_create_with_failing_nodes_reports_failure(
 
 
 def test_nodes_are_named_by_the_format_of_the_cluster(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(
         engine, 2, config={'node.name.format': 'web-$2I'}
     )
@@ -92,9 +90,8 @@ def test_nodes_are_named_by_the_format_of_the_cluster(
 
 @pytest.mark.parametrize('bad', ['a b', 5])
 def test_invalid_name_format_is_rejected_and_changes_nothing(
-    harness: engine_harness.Harness, bad: Any
+    harness: engine_harness.Harness, engine: engine_harness.Engine, bad: Any
 ) -> None:
-    engine = harness.engine()
     config = {'node.name.format': bad}
     with pytest.raises(errors.BadRequest, match=r'must result in|must be'):
         request_helpers.create_cluster(engine, 1, config=config)
@@ -145,11 +142,11 @@ def test_invalid_name_format_is_rejected_and_changes_nothing(
 )
 def test_resize_results_in_matching_nodes_and_servers(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     request_type: Any,
     options: dict[str, Any],
     size: int,
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 3)
     engine.call(request_type(identity=cluster, **options))
     engine.run_actions()
@@ -163,9 +160,8 @@ def test_resize_results_in_matching_nodes_and_servers(
 
 
 def test_scale_in_removes_unhealthy_nodes_first_then_the_youngest(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 4)
     first, second, third, _ = request_helpers.get_cluster(
         engine, cluster
@@ -181,9 +177,8 @@ def test_scale_in_removes_unhealthy_nodes_first_then_the_youngest(
 
 
 def test_update_changes_only_specified_fields(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1, metadata={'a': 1})
     engine.call(
         clusters.ClusterUpdateRequest(
@@ -204,9 +199,10 @@ def test_update_changes_only_specified_fields(
 
 @pytest.mark.parametrize('profile_only', [True, False])
 def test_profile_update_reaches_nodes_unless_profile_only(
-    harness: engine_harness.Harness, profile_only: bool
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    profile_only: bool,
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
     newer = request_helpers.create_profile(
         engine, 'newer', properties={'flavor': 'm1.huge'}
@@ -228,9 +224,8 @@ def test_profile_update_reaches_nodes_unless_profile_only(
 
 
 def test_update_to_an_incompatible_profile_fails(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
     before = request_helpers.get_cluster(engine, cluster).profile_id
     request_helpers.create_profile(
@@ -261,9 +256,8 @@ def test_delete_removes_everything_but_actions(
 
 
 def test_delete_with_a_failing_node_keeps_the_cluster(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
     engine.call(clusters.ClusterDeleteRequest(identity=cluster))
@@ -302,9 +296,8 @@ def test_check_detects_a_lost_server(harness: engine_harness.Harness) -> None:
 
 @pytest.mark.parametrize('check', [True, False])
 def test_recover_repairs_unhealthy_nodes(
-    harness: engine_harness.Harness, check: bool
+    harness: engine_harness.Harness, engine: engine_harness.Engine, check: bool
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
     lose_a_server(harness, engine)
     engine.call(
@@ -324,10 +317,10 @@ def test_recover_repairs_unhealthy_nodes(
 @pytest.mark.parametrize('lost', [0, 1])
 def test_recover_with_check_keeps_nodes_whose_check_fails(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     monkeypatch: pytest.MonkeyPatch,
     lost: int,
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 3)
     first, *others = harness.rows(models.Node)
     servers = harness.cloud.servers
@@ -393,9 +386,8 @@ def test_growth_beyond_the_nodes_of_the_project_changes_nothing(
 
 
 def test_cluster_beyond_the_nodes_of_the_project_is_not_filled(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 4, run=False)
     harness.conf.set_override('max_nodes_per_project', 3, 'engine')
     engine.run_actions()
@@ -406,9 +398,8 @@ def test_cluster_beyond_the_nodes_of_the_project_is_not_filled(
 
 
 def test_recovery_beyond_the_nodes_of_the_project_adds_no_node(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 3)
     (first, *_) = request_helpers.get_cluster(engine, 'c').nodes
     harness.database.write(

@@ -43,9 +43,10 @@ def test_added_nodes_are_members_with_indices(
 
 @pytest.mark.parametrize('destroy', [True, False])
 def test_removed_nodes_are_orphaned_or_deleted(
-    harness: engine_harness.Harness, destroy: bool
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    destroy: bool,
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 3)
     first, second, third = members(engine, cluster)
     engine.call(
@@ -88,9 +89,8 @@ def test_replace_swaps_members(
 
 
 def test_node_added_to_two_clusters_joins_only_one(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     first = request_helpers.create_cluster(engine, 0, name='one')
     second = request_helpers.create_cluster(
         engine, 0, name='two', profile_id='p'
@@ -111,9 +111,8 @@ def test_node_added_to_two_clusters_joins_only_one(
 
 
 def test_add_reports_all_problems_in_one_error(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
     (member,) = members(engine, cluster)
     request_helpers.create_node(
@@ -139,9 +138,8 @@ def test_add_reports_all_problems_in_one_error(
     ],
 )
 def test_invalid_replacements_are_rejected_with_senlins_messages(
-    harness: engine_harness.Harness, replacements: Any, compat_message: str
+    engine: engine_harness.Engine, replacements: Any, compat_message: str
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     with pytest.raises(errors.BadRequest) as caught:
         engine.call(
@@ -180,11 +178,11 @@ def test_invalid_replacements_are_rejected_with_senlins_messages(
 )
 def test_unsuitable_nodes_are_rejected(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     request_type: Any,
     node_names: Any,
     message: str,
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1, min_size=1, max_size=1)
     (member,) = members(engine, cluster)
     standalone = request_helpers.create_node(engine, profile_id='p')
@@ -203,9 +201,8 @@ def test_unsuitable_nodes_are_rejected(
 
 
 def test_nodes_of_another_project_are_not_found(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     theirs = engine_harness.request_context('theirs')
     request_helpers.create_profile(engine, 'their-profile', context=theirs)
@@ -221,9 +218,11 @@ def test_nodes_of_another_project_are_not_found(
 
 @pytest.mark.parametrize(('removed', 'added'), [(1, 0), (0, 2), (2, 1)])
 def test_recover_with_check_capacity_restores_number_of_nodes(
-    harness: engine_harness.Harness, removed: int, added: int
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    removed: int,
+    added: int,
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 3)
 
     def change(session: Any) -> None:
@@ -241,9 +240,8 @@ def test_recover_with_check_capacity_restores_number_of_nodes(
 
 
 def test_server_metadata_follows_membership(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 0)
     node = request_helpers.create_node(engine, name='a', profile_id='p')
 
@@ -264,9 +262,8 @@ def test_server_metadata_follows_membership(
 
 
 def test_node_joins_when_server_metadata_update_fails(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 0)
     node = request_helpers.create_node(engine, name='a', profile_id='p')
     harness.cloud.servers.delete(

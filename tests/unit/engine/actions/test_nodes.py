@@ -41,11 +41,10 @@ def test_failed_create_sets_error_with_reason(
 @pytest.mark.parametrize('error', [KeyError('x'), SystemExit(1), SystemExit()])
 def test_defect_of_a_provider_ends_only_its_action(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     monkeypatch: pytest.MonkeyPatch,
     error: BaseException,
 ) -> None:
-    engine = harness.engine()
-
     def fail(*_args: Any, **_kwargs: Any) -> None:
         raise error
 
@@ -73,9 +72,8 @@ def test_create_in_a_cluster_increases_desired_capacity(
 
 
 def test_update_changes_only_specified_fields(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     node = request_helpers.create_node(engine, role='r')
     engine.call(
         nodes.NodeUpdateRequest(
@@ -90,9 +88,8 @@ def test_update_changes_only_specified_fields(
 
 
 def test_profile_update_changes_the_server(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     node = request_helpers.create_node(engine)
     newer = request_helpers.create_profile(
         engine, 'newer', properties={'flavor': 'm1.huge'}
@@ -105,9 +102,8 @@ def test_profile_update_changes_the_server(
 
 
 def test_properties_are_converted_for_the_cloud_but_stored_unchanged(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     properties_ = {'flavor': 1, 'config_drive': 'yes', 'image': 2}
     profile = request_helpers.create_profile(engine, properties=properties_)
     node = request_helpers.create_node(engine, profile_id=profile)
@@ -139,9 +135,10 @@ def test_delete_removes_node_and_server(
 
 @pytest.mark.parametrize('physical_id', [None, 'known'])
 def test_node_of_unknown_region_can_be_deleted_without_object(
-    harness: engine_harness.Harness, physical_id: str | None
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    physical_id: str | None,
 ) -> None:
-    engine = harness.engine()
     profile = request_helpers.create_profile(
         engine, properties={'context': {'region_name': 'Mars'}}
     )
@@ -166,9 +163,8 @@ def test_node_of_unknown_region_can_be_deleted_without_object(
 
 
 def test_delete_of_a_member_reduces_desired_capacity(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 3)
     victim = request_helpers.get_cluster(engine, cluster).nodes[1]
     engine.call(nodes.NodeDeleteRequest(identity=victim))
@@ -182,9 +178,11 @@ def test_delete_of_a_member_reduces_desired_capacity(
     ('lost', 'status'), [(True, 'ERROR'), (False, 'ACTIVE')]
 )
 def test_check_reports_server_status(
-    harness: engine_harness.Harness, lost: bool, status: str
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    lost: bool,
+    status: str,
 ) -> None:
-    engine = harness.engine()
     node = request_helpers.create_node(engine)
     if lost:
         (server,) = harness.rows(models.SimulatedServer)
@@ -206,11 +204,11 @@ def test_check_reports_server_status(
 )
 def test_recover_performs_the_operation(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     operation: str | None,
     call: str,
     same: bool,
 ) -> None:
-    engine = harness.engine()
     node = request_helpers.create_node(engine)
     before = request_helpers.get_node(engine, node).physical_id
     harness.cloud.servers.calls.clear()
@@ -230,9 +228,8 @@ def test_recover_performs_the_operation(
 
 
 def test_recover_with_check_leaves_a_healthy_server_alone(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     node = request_helpers.create_node(engine)
     harness.cloud.servers.calls.clear()
     engine.call(nodes.NodeRecoverRequest(identity=node, check=True))
@@ -304,9 +301,11 @@ def test_recreate_when_server_deletion_fails(
     + [(value, ['delete']) for value in (False, 'False', None, [1])],
 )
 def test_node_is_stopped_before_its_cluster_deletes_it(
-    harness: engine_harness.Harness, value: object, calls: list[str]
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    value: object,
+    calls: list[str],
 ) -> None:
-    engine = harness.engine()
     config = {'cluster.stop_node_before_delete': value}
     request_helpers.create_cluster(engine, 2, config=config)
     servers = harness.cloud.servers
@@ -323,9 +322,8 @@ def test_node_is_stopped_before_its_cluster_deletes_it(
 
 
 def test_node_that_cannot_be_stopped_is_deleted(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     config = {'cluster.stop_node_before_delete': True}
     request_helpers.create_cluster(engine, 1, config=config)
     harness.database.write(
@@ -350,9 +348,8 @@ NETWORKS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize('recreates', [False, True])
 def test_data_of_a_node_has_zone_and_ports_of_its_server(
-    harness: engine_harness.Harness, recreates: bool
+    engine: engine_harness.Engine, recreates: bool
 ) -> None:
-    engine = harness.engine()
     profile = request_helpers.create_profile(
         engine,
         properties={'networks': NETWORKS, 'availability_zone': 'zone1'},

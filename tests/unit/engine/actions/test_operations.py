@@ -30,9 +30,8 @@ def test_operation_on_a_node_reaches_its_server(
 
 
 def test_operation_rejected_by_cloud_sets_node_to_error(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     node = request_helpers.create_node(engine)
     for operation in ('stop', 'pause'):
         engine.call(
@@ -47,9 +46,8 @@ def test_operation_rejected_by_cloud_sets_node_to_error(
 
 
 def test_cluster_operation_reaches_the_matching_nodes(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 3)
     first = request_helpers.get_cluster(engine, cluster).nodes[0]
     engine.call(nodes.NodeUpdateRequest(identity=first, role='slave'))
@@ -99,12 +97,11 @@ def test_cluster_operation_reaches_the_matching_nodes(
     ],
 )
 def test_unsupported_operation_is_rejected(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     options: dict[str, Any],
     message: str,
     compat_message: str,
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
     (node,) = request_helpers.get_cluster(engine, cluster).nodes
     with pytest.raises(errors.BadRequest, match=message):
@@ -124,9 +121,8 @@ def test_unsupported_operation_is_rejected(
     ],
 )
 def test_filters_without_match_are_rejected(
-    harness: engine_harness.Harness, filters: dict[str, Any], message: str
+    engine: engine_harness.Engine, filters: dict[str, Any], message: str
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     with pytest.raises(errors.BadRequest, match=message):
         engine.call(
@@ -137,9 +133,8 @@ def test_filters_without_match_are_rejected(
 
 
 def test_operations_of_a_type_are_shown_with_their_parameters(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     request = profiles.ProfileTypeOpsRequest(identity='os.nova.server-1.0')
     reboot = engine.call(request).operations['reboot']
     assert reboot['parameters']['type'] == {
@@ -153,10 +148,7 @@ def test_operations_of_a_type_are_shown_with_their_parameters(
     }
 
 
-def test_password_in_inputs_is_masked(
-    harness: engine_harness.Harness,
-) -> None:
-    engine = harness.engine()
+def test_password_in_inputs_is_masked(engine: engine_harness.Engine) -> None:
     node = request_helpers.create_node(engine)
     action = engine.call(
         nodes.NodeOperationRequest(

@@ -126,26 +126,28 @@ def large(any_database: database.Database) -> list[models.Profile]:
     return rows
 
 
+PROFILES = models.Profile.__table__.c
+SPECS = paging.Listing(
+    sqlalchemy.select(
+        PROFILES.id,
+        sqlalchemy.type_coerce(PROFILES.spec, types.JsonText()),
+    ),
+    models.Profile,
+    ('created_at',),
+    'created_at',
+)
+
+
 def test_rows_when_too_many_bytes_reports_how_many_fit(
     any_database: database.Database,
     large: list[models.Profile],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(paging, 'MAX_BYTES', 4_000_000)
-    profiles = models.Profile.__table__.c
-    listing = paging.Listing(
-        sqlalchemy.select(
-            profiles.id,
-            sqlalchemy.type_coerce(profiles.spec, types.JsonText()),
-        ),
-        models.Profile,
-        ('created_at',),
-        'created_at',
-    )
 
     def read(**options: object) -> list[str]:
         with any_database.read_connection() as connection:
-            rows = listing.rows(connection, paging.Page(**options))
+            rows = SPECS.rows(connection, paging.Page(**options))
         return [row.id for row in rows]
 
     with pytest.raises(errors.ListTooLarge, match='at most 2 items') as caught:
@@ -165,23 +167,13 @@ def test_rows_when_large_wait_for_the_budget(
     large: list[models.Profile],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    profiles = models.Profile.__table__.c
-    listing = paging.Listing(
-        sqlalchemy.select(
-            profiles.id,
-            sqlalchemy.type_coerce(profiles.spec, types.JsonText()),
-        ),
-        models.Profile,
-        ('created_at',),
-        'created_at',
-    )
     budget = byte_budget.ByteBudget(paging.MAX_BYTES, timeout=0)
     with (
         any_database.read_connection() as connection,
         byte_budget.call_scope(budget),
     ):
-        assert len(listing.rows(connection, paging.Page(limit=1))) == 1
+        assert len(SPECS.rows(connection, paging.Page(limit=1))) == 1
         assert budget.reserved == paging.MAX_BYTES
         with pytest.raises(errors.Unavailable, match='too many large lists'):
-            listing.rows(connection, paging.Page(limit=1))
+            SPECS.rows(connection, paging.Page(limit=1))
     assert budget.reserved == 0

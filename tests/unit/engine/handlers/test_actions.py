@@ -18,11 +18,6 @@ from vobjects.lock import installed_locks
 from vobjects.objects import manifest
 
 
-@pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
-    return harness.engine()
-
-
 def listed(engine: engine_harness.Engine, **options: Any) -> list[Any]:
     rows: list[Any] = engine.call(actions.ActionListRequest(**options))
     return rows
@@ -190,9 +185,8 @@ def test_cancel_ends_action_and_its_children(
 
 
 def test_cancel_of_ended_action_conflicts(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     (creation,) = harness.rows(models.Action)
     with pytest.raises(errors.ActionConflict, match=r'is in status \(SUCC'):
@@ -200,9 +194,8 @@ def test_cancel_of_ended_action_conflicts(
 
 
 def test_only_the_own_projects_actions_are_cancelled(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(
         engine, 0, run=False, context=engine_harness.request_context('theirs')
     )
@@ -222,9 +215,10 @@ def test_status_other_than_cancelled_is_rejected(
 
 @pytest.mark.parametrize('options', [{}, {'refuse_conflict': True}])
 def test_scaling_during_another_action_conflicts_at_any_version(
-    harness: engine_harness.Harness, options: dict[str, bool]
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    options: dict[str, bool],
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     check = engine.call(clusters.ClusterCheckRequest(identity='c')).action
     with pytest.raises(
@@ -241,9 +235,10 @@ def test_scaling_during_another_action_conflicts_at_any_version(
     [clusters.ClusterScaleOutRequest, clusters.ClusterCheckRequest],
 )
 def test_cluster_whose_action_waits_for_its_nodes_is_locked(
-    harness: engine_harness.Harness, request_type: Any
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    request_type: Any,
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
     scaling = engine.call(clusters.ClusterScaleOutRequest(identity='c')).action
     engine.run_actions(limit=1)
@@ -260,9 +255,8 @@ def test_cluster_whose_action_waits_for_its_nodes_is_locked(
 
 
 def test_cluster_is_locked_while_an_action_works_on_a_member(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     (node,) = harness.rows(models.Node)
     check = engine.call(nodes.NodeCheckRequest(identity=node.id)).action

@@ -25,9 +25,8 @@ def server(harness: engine_harness.Harness) -> str:
 
 
 def test_adopted_server_is_a_node_with_a_profile(
-    harness: engine_harness.Harness, server: str
+    harness: engine_harness.Harness, engine: engine_harness.Engine, server: str
 ) -> None:
-    engine = harness.engine()
     node = engine.call(
         nodes.NodeAdoptRequest(
             identity=server,
@@ -89,9 +88,8 @@ def test_invalid_adoption_is_rejected(
 
 
 def test_server_of_a_node_is_not_adopted_again(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_node(engine)
     (row,) = harness.rows(models.SimulatedServer)
     with pytest.raises(errors.BadRequest, match='it is a node already'):

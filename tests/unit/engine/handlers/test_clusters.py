@@ -21,11 +21,6 @@ from vobjects.clustering.requests import (
 from vobjects.objects.manifest import Manifest, local
 
 
-@pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
-    return harness.engine()
-
-
 def create(engine: engine_harness.Engine, **options: Any) -> Any:
     request = clusters.ClusterCreateRequest(
         **{'name': 'c', 'profile_id': 'p', **options}

@@ -8,11 +8,6 @@ from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters
 
 
-@pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
-    return harness.engine()
-
-
 def collect(
     engine: engine_harness.Engine, path: str
 ) -> list[tuple[str, object]]:

@@ -22,11 +22,6 @@ OUT = {'cluster': 'c', 'action': 'CLUSTER_SCALE_OUT', 'params': {'count': 2}}
 
 
 @pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
-    return harness.engine()
-
-
-@pytest.fixture
 def receiver(engine: engine_harness.Engine) -> Any:
     return create(engine)
 

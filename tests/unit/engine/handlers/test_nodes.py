@@ -12,12 +12,6 @@ from tests.unit.engine import engine_harness, request_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, nodes
 
-
-@pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
-    return harness.engine()
-
-
 ACTIONS = [
     nodes.NodeUpdateRequest(identity='n', name='new'),
     nodes.NodeDeleteRequest(identity='n'),
@@ -152,11 +146,8 @@ def test_details_come_from_the_cloud(
     [({'type': 'soft'}, None), ({}, None), ({'type': 'FIRM'}, "'FIRM'")],
 )
 def test_unknown_reboot_type_is_rejected(
-    harness: engine_harness.Harness,
-    params: dict[str, str],
-    message: str | None,
+    engine: engine_harness.Engine, params: dict[str, str], message: str | None
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_node(engine)
     request_helpers.create_cluster(engine, 1)
     recovery = {'operation': 'REBOOT', 'operation_params': params}

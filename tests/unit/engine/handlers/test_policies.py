@@ -17,11 +17,6 @@ SPEC = {
 }
 
 
-@pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
-    return harness.engine()
-
-
 def create(
     engine: engine_harness.Engine, name: str, context: Any = None
 ) -> Any:

@@ -13,11 +13,6 @@ from vobjects.clustering.requests import profiles
 from vobjects.objects.manifest import local
 
 
-@pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
-    return harness.engine()
-
-
 def test_create_returns_spec_and_metadata(
     engine: engine_harness.Engine,
 ) -> None:

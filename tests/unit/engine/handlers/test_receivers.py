@@ -16,11 +16,6 @@ from vobjects.clustering.requests import clusters, receivers
 ENDPOINT = 'http://api:8777'
 
 
-@pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
-    return harness.engine()
-
-
 def test_receiver_is_created_changed_and_deleted(
     any_harness: engine_harness.Harness,
 ) -> None:

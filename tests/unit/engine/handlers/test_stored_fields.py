@@ -142,13 +142,12 @@ def create_resource(
     ids=lambda value: getattr(value, '__name__', None),
 )
 def test_created_resource_shows_all_fields_of_its_request(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     create: Any,
     get: Any,
     resource: Any,
     particular: dict[str, Any],
 ) -> None:
-    engine = harness.engine()
     (particular,) = with_ids(engine, particular)
     names = create.fields.keys() & resource.fields.keys()
     values = {
@@ -173,12 +172,11 @@ def test_created_resource_shows_all_fields_of_its_request(
     ids=lambda value: getattr(value, '__name__', None),
 )
 def test_updated_resource_shows_each_field_of_its_request(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     update: Any,
     resource: Any,
     particular: dict[str, Any],
 ) -> None:
-    engine = harness.engine()
     create, get, needed = next(
         (create, get, needed)
         for create, get, shown, needed in CASES

@@ -204,11 +204,11 @@ def test_list_of_services_shows_the_rows_beside_one_that_cannot_be_read(
 @pytest.mark.parametrize('limit', [1, 2, 3, 9])
 def test_pages_with_a_status_of_a_newer_release_are_full(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     caplog: pytest.LogCaptureFixture,
     limit: int,
     descending: bool,
 ) -> None:
-    engine = harness.engine()
     client = in_process_api.connect(in_process_api.EngineClient(engine))
     request_helpers.create_cluster(engine, 6)
     rows = sorted(harness.rows(models.Node), key=lambda row: row.index)
@@ -261,10 +261,10 @@ def test_unreadable_metadata_is_named_and_can_be_replaced(
 )
 def test_action_whose_inputs_cannot_be_read_waits_alone(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     caplog: pytest.LogCaptureFixture,
     text: str,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     caplog.set_level('INFO')
     (node,) = harness.rows(models.Node)
@@ -287,9 +287,11 @@ def test_action_whose_inputs_cannot_be_read_waits_alone(
 @pytest.mark.parametrize('column', ['start_time', 'deaths', 'claims'])
 @pytest.mark.parametrize('reason', ['overdue', 'orphan', 'repeated orphan'])
 def test_action_that_cannot_be_read_is_cleaned_up_alone(
-    harness: engine_harness.Harness, reason: str, column: str
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    reason: str,
+    column: str,
 ) -> None:
-    engine = harness.engine()
     unreadable, other = (
         engine.call(clusters.ClusterCheckRequest(identity=cluster)).action
         for cluster in [

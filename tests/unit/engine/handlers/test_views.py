@@ -181,10 +181,7 @@ def test_invalid_stored_value_is_not_sent(
     assert engine.call(clusters.ClusterListRequest()) == []
 
 
-def test_list_with_infinity_round_trips(
-    harness: engine_harness.Harness,
-) -> None:
-    engine = harness.engine()
+def test_list_with_infinity_round_trips(engine: engine_harness.Engine) -> None:
     request_helpers.create_cluster(engine, 0, metadata={'k': math.inf})
     rows = engine.call(clusters.ClusterListRequest())
     (read,) = serializer.from_bytes(serializer.to_bytes(rows, None))

@@ -105,9 +105,8 @@ def test_unhealthy_node_is_recovered_when_cluster_is_due(
 
 @pytest.mark.parametrize('status', ['PAUSED', 'RESCUE', 'REBOOT'])
 def test_intentionally_stopped_server_is_not_recovered(
-    harness: engine_harness.Harness, status: str
+    harness: engine_harness.Harness, engine: engine_harness.Engine, status: str
 ) -> None:
-    engine = harness.engine()
     create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
     break_first_server(harness, status)
     make_all_due(harness)
@@ -116,9 +115,8 @@ def test_intentionally_stopped_server_is_not_recovered(
 
 
 def test_recently_changed_node_is_skipped(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
     break_first_server(harness)
 
@@ -131,9 +129,8 @@ def test_recently_changed_node_is_skipped(
 
 
 def test_node_with_missing_server_is_recreated(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     create_monitored_cluster(
         engine,
         'NODE_STATUS_POLLING',
@@ -157,9 +154,8 @@ def test_node_with_missing_server_is_recreated(
 
 
 def test_node_on_failed_hypervisor_is_recovered(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     create_monitored_cluster(engine, 'HYPERVISOR_STATUS_POLLING')
     node = harness.rows(models.Node)[0]
     server = harness.row(models.SimulatedServer, node.physical_id)
@@ -178,9 +174,11 @@ def test_node_on_failed_hypervisor_is_recovered(
     ('conditional', 'expected'), [('ANY_FAILED', 1), ('ALL_FAILED', 0)]
 )
 def test_recovery_conditional_any_or_all_modes(
-    harness: engine_harness.Harness, conditional: str, expected: int
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    conditional: str,
+    expected: int,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 2)
     properties = spec('NODE_STATUS_POLLING', 'HYPERVISOR_STATUS_POLLING')
     properties['detection']['recovery_conditional'] = conditional
@@ -193,9 +191,8 @@ def test_recovery_conditional_any_or_all_modes(
 
 
 def test_lifecycle_event_is_processed_once(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     create_monitored_cluster(
         engine, 'LIFECYCLE_EVENTS', actions=[{'name': 'REBOOT'}]
     )
@@ -224,9 +221,8 @@ def test_lifecycle_event_is_processed_once(
 
 
 def test_cluster_with_running_action_is_skipped(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
     break_first_server(harness)
     make_all_due(harness)
@@ -241,9 +237,8 @@ def test_cluster_with_running_action_is_skipped(
 
 
 def test_disabled_policy_checks_no_nodes(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
     enable(engine, on=False)
     break_first_server(harness)
@@ -276,9 +271,8 @@ def test_cluster_is_claimed_by_one_engine_until_it_dies(
 
 
 def test_unreachable_cloud_does_not_cause_recovery(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
     servers: Any = engine.runtime.provider.servers
 
@@ -292,9 +286,8 @@ def test_unreachable_cloud_does_not_cause_recovery(
 
 
 def test_manager_runs_in_threads_and_stops(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     create_monitored_cluster(engine, 'NODE_STATUS_POLLING', size=20)
     break_first_server(harness)
     make_all_due(harness)

@@ -105,9 +105,8 @@ def test_batches_run_in_order_when_engines_die(
 
 
 def test_pauses_extend_the_timeout(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     action = begin_update(engine, max_batch_size=1, pause_time=3600)
     row = harness.row(models.Action, action)
     seconds = row.deadline.timestamp() - row.start_time
@@ -131,9 +130,8 @@ def test_failed_batch_ends_the_update(harness: engine_harness.Harness) -> None:
 
 
 def test_update_can_be_cancelled_during_pause(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     action = begin_update(engine, max_batch_size=2, pause_time=3600)
     engine.call(
         actions.ActionUpdateRequest(identity=action, status='CANCELLED')
@@ -145,9 +143,8 @@ def test_update_can_be_cancelled_during_pause(
 
 
 def test_inactive_nodes_are_updated_first_without_pauses(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 3)
     *_, last = request_helpers.get_cluster(engine, 'c').nodes
 
@@ -170,10 +167,7 @@ def test_inactive_nodes_are_updated_first_without_pauses(
     assert updated(harness) == 3
 
 
-def test_name_update_is_not_batched(
-    harness: engine_harness.Harness,
-) -> None:
-    engine = harness.engine()
+def test_name_update_is_not_batched(engine: engine_harness.Engine) -> None:
     request_helpers.create_cluster(engine, 2)
     create_policy(engine, 'batch', max_batch_size=1)
     attach(engine)

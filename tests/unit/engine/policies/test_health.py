@@ -116,9 +116,8 @@ def refusal(engine: engine_harness.Engine, **properties: Any) -> str:
 
 
 def test_attach_is_rejected_when_cloud_lacks_lifecycle_events(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     engine.runtime.provider.lifecycle = None
     assert 'does not report events' in refusal(
@@ -127,9 +126,8 @@ def test_attach_is_rejected_when_cloud_lacks_lifecycle_events(
 
 
 def test_fencing_without_recreate_is_rejected(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     properties = spec(
         'NODE_STATUS_POLLING',
@@ -140,9 +138,8 @@ def test_fencing_without_recreate_is_rejected(
 
 
 def test_interval_below_configured_minimum_is_rejected(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     properties = spec('NODE_STATUS_POLLING')
     properties['detection']['interval'] = 59
@@ -174,9 +171,8 @@ def test_cluster_is_registered_while_policy_is_attached_and_enabled(
 
 
 def test_cluster_recovery_uses_operation_of_policy(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 2)
     properties = spec('NODE_STATUS_POLLING', actions=[{'name': 'REBUILD'}])
     create_policy(engine, 'health', **properties)

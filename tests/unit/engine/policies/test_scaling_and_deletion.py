@@ -89,9 +89,8 @@ def test_cluster_is_deleted_with_its_policies_attached(
 
 
 def test_only_scaling_allows_two_policies_of_a_type(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     for name in ('one', 'two'):
         create_policy(engine, 'deletion', name)
@@ -111,9 +110,8 @@ def test_only_scaling_allows_two_policies_of_a_type(
 
 
 def test_unattached_or_unknown_policy_is_rejected(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     create_policy(engine, 'deletion')
     for kind in (
@@ -156,11 +154,11 @@ def test_unattached_or_unknown_policy_is_rejected(
 )
 def test_scaling_policy_determines_scale_out_count(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     adjustment: dict[str, Any],
     count: int | None,
     expected: int,
 ) -> None:
-    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_OUT', **adjustment)
     action = scale(engine, clusters.ClusterScaleOutRequest, count=count)
     assert action.status == 'SUCCEEDED'
@@ -169,9 +167,8 @@ def test_scaling_policy_determines_scale_out_count(
 
 
 def test_node_quota_when_a_policy_reduces_the_count_is_not_exceeded(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_OUT', best_effort=True)
     harness.conf.set_override('max_nodes_per_project', 8, 'engine')
     action = scale(engine, clusters.ClusterScaleOutRequest, count=5)
@@ -180,9 +177,8 @@ def test_node_quota_when_a_policy_reduces_the_count_is_not_exceeded(
 
 
 def test_node_quota_when_a_policy_decides_the_count_fails_the_action(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_OUT', number=4)
     harness.conf.set_override('max_nodes_per_project', 7, 'engine')
     action = scale(engine, clusters.ClusterScaleOutRequest)
@@ -192,9 +188,8 @@ def test_node_quota_when_a_policy_decides_the_count_fails_the_action(
 
 
 def test_best_effort_scales_to_the_size_limits(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 4, max_size=5, min_size=3)
     for event in consts.SCALING_ACTIONS:
         adjustment = {'best_effort': True}
@@ -219,9 +214,8 @@ def test_best_effort_scales_to_the_size_limits(
 
 
 def test_scaling_policy_determines_scale_in_count(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_IN', number=3)
     assert scale(engine, clusters.ClusterScaleOutRequest).status == 'SUCCEEDED'
     assert size(engine) == 5
@@ -230,9 +224,8 @@ def test_scaling_policy_determines_scale_in_count(
 
 
 def test_scaling_beyond_limits_fails_without_change(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_OUT', number=9)
     action = scale(engine, clusters.ClusterScaleOutRequest)
     assert action.status == 'FAILED'
@@ -244,9 +237,8 @@ def test_scaling_beyond_limits_fails_without_change(
 
 
 def test_scaling_during_cooldown_is_rejected(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_OUT', cooldown=3600)
     assert scale(engine, clusters.ClusterScaleOutRequest).status == 'SUCCEEDED'
     for options in ({}, {'refuse_conflict': True}):
@@ -263,9 +255,8 @@ def test_scaling_during_cooldown_is_rejected(
 
 
 def test_locked_cluster_is_reported_before_its_cooldown(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_OUT', cooldown=3600)
     scale(engine, clusters.ClusterScaleOutRequest)
     engine.call(clusters.ClusterCheckRequest(identity='c'))
@@ -280,10 +271,7 @@ def test_locked_cluster_is_reported_before_its_cooldown(
     engine.scheduler.finish(run)
 
 
-def test_disabled_policy_is_not_checked(
-    harness: engine_harness.Harness,
-) -> None:
-    engine = harness.engine()
+def test_disabled_policy_is_not_checked(engine: engine_harness.Engine) -> None:
     request_helpers.create_cluster(engine, 1)
     create_policy(
         engine,
@@ -301,9 +289,11 @@ def test_disabled_policy_is_not_checked(
     [('OLDEST_FIRST', [3, 4]), ('YOUNGEST_FIRST', [1, 2])],
 )
 def test_deletion_policy_chooses_nodes_by_criteria(
-    harness: engine_harness.Harness, criteria: str, left: list[int]
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    criteria: str,
+    left: list[int],
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 4)
 
     def set_creation_times(session: Any) -> None:
@@ -329,9 +319,8 @@ def test_deletion_policy_chooses_nodes_by_criteria(
 
 
 def test_deletion_policy_without_destroy_keeps_nodes(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 3)
     create_policy(
         engine,
@@ -350,9 +339,8 @@ def test_deletion_policy_without_destroy_keeps_nodes(
 
 
 def test_grace_period_delays_removal(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 2)
     create_policy(engine, 'deletion', grace_period=3600)
     attach(engine)
@@ -372,9 +360,8 @@ def test_grace_period_delays_removal(
 
 
 def test_scaling_and_deletion_policies_combine(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     scaling(engine, 'CLUSTER_SCALE_IN', number=2)
     create_policy(engine, 'deletion', 'del', destroy_after_deletion=False)
     attach(engine, 'del')
@@ -385,9 +372,10 @@ def test_scaling_and_deletion_policies_combine(
 
 @pytest.mark.parametrize('destroy', [True, False])
 def test_node_deletion_in_cluster_is_checked_by_policies(
-    harness: engine_harness.Harness, destroy: bool
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    destroy: bool,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 2)
     create_policy(engine, 'deletion', destroy_after_deletion=destroy)
     attach(engine)

@@ -69,9 +69,8 @@ def test_invalid_spec_is_rejected(bad: dict[str, Any], message: str) -> None:
 
 
 def test_unknown_host_is_rejected(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     for properties in ({'host_node': 'none'}, {'host_cluster': 'none'}):
         for request in (
             profiles.ProfileCreateRequest(name='x', spec=spec(**properties)),
@@ -115,9 +114,8 @@ def test_container_runs_on_a_server(
 
 
 def test_container_runs_on_a_stack_with_an_address(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     heat.stack_node(engine)
     shown = container(engine, 'web', profile(engine, host_node='n'))
     assert shown.status == 'ACTIVE', shown.status_reason
@@ -125,9 +123,8 @@ def test_container_runs_on_a_stack_with_an_address(
 
 
 def test_container_of_a_node_with_a_long_name_has_a_shorter_one(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     host = request_helpers.create_node(engine)
     node_row = container(engine, 'n' * 255, profile(engine, host_node=host))
     (row,) = harness.rows(models.SimulatedContainer)
@@ -145,9 +142,11 @@ def test_container_of_a_node_with_a_long_name_has_a_shorter_one(
     ],
 )
 def test_container_has_a_name_that_docker_accepts(
-    harness: engine_harness.Harness, name: str, start: str
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    name: str,
+    start: str,
 ) -> None:
-    engine = harness.engine()
     host = request_helpers.create_node(engine)
     container(engine, name, profile(engine, host_node=host))
     (row,) = harness.rows(models.SimulatedContainer)
@@ -155,9 +154,8 @@ def test_container_has_a_name_that_docker_accepts(
 
 
 def test_host_without_an_address_is_an_error(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     heat.stack_node(engine, template={'x': 1})
     shown = container(engine, 'web', profile(engine, host_node='n'))
     assert shown.status == 'ERROR'
@@ -165,9 +163,8 @@ def test_host_without_an_address_is_an_error(
 
 
 def test_containers_are_spread_over_the_host_cluster(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
     boxes = profile(engine, host_cluster='c')
     for name in 'abcd':
@@ -181,9 +178,8 @@ def test_containers_are_spread_over_the_host_cluster(
 
 
 def test_deleted_profile_does_not_block_its_host_cluster(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
     profile(engine, host_cluster='c')
     engine.call(clusters.ClusterUpdateRequest(identity='c', name='renamed'))
@@ -195,9 +191,8 @@ def test_deleted_profile_does_not_block_its_host_cluster(
 
 
 def test_empty_host_cluster_is_an_error_of_the_node(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     shown = container(engine, 'web', profile(engine, host_cluster='c'))
     assert shown.status == 'ERROR'
@@ -206,9 +201,8 @@ def test_empty_host_cluster_is_an_error_of_the_node(
 
 
 def test_container_when_its_host_is_lost_moves_on_recovery(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 2)
     shown = container(engine, 'web', profile(engine, host_cluster='c'))
     (before,) = hosts_of(harness)

@@ -85,9 +85,8 @@ def test_node_is_a_stack_from_creation_to_deletion(
 
 
 def test_lost_stack_is_detected_and_recreated(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     node = stack_node(engine)
     stack_id = request_helpers.get_node(engine, node).physical_id
     harness.cloud.stacks.delete(stack_id)
@@ -105,9 +104,8 @@ def test_lost_stack_is_detected_and_recreated(
 
 
 def test_unsupported_recovery_names_the_supported_one(
-    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
 ) -> None:
-    engine = harness.engine()
     node = stack_node(engine)
     engine.call(nodes.NodeRecoverRequest(identity=node, operation='REBOOT'))
     engine.run_actions()

@@ -203,9 +203,8 @@ def test_changes_that_are_not_updatable_are_named() -> None:
 
 
 def test_server_has_metadata_of_its_node_and_cluster(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
     (node,) = request_helpers.get_cluster(engine, cluster).nodes
     (row,) = harness.rows(models.SimulatedServer)

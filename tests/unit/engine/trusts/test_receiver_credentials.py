@@ -67,9 +67,8 @@ def with_token() -> Any:
 
 
 def test_receiver_created_without_token_has_no_credential(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine)
     assert harness.rows(models.ReceiverCredential) == []
@@ -77,9 +76,8 @@ def test_receiver_created_without_token_has_no_credential(
 
 
 def test_receiver_without_credential_is_rejected_when_tokens_are_used(
-    harness: engine_harness.Harness,
+    harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine)
     with pytest.raises(errors.Forbidden, match='Create the receiver again'):
@@ -87,9 +85,10 @@ def test_receiver_without_credential_is_rejected_when_tokens_are_used(
 
 
 def test_receiver_creation_without_account_is_rejected(
-    harness: engine_harness.Harness, caplog: pytest.LogCaptureFixture
+    harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     with caplog.at_level(logging.CRITICAL + 1):
         with pytest.raises(errors.Unavailable, match='no account'):
@@ -107,9 +106,9 @@ def test_receiver_creation_without_account_is_rejected(
 
 def test_receiver_when_keystone_is_unavailable_is_rejected(
     harness: engine_harness.Harness,
+    engine: engine_harness.Engine,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine)
     sealed = encryption.Encryptor([KEY]).encrypt(receiver.id, 'trust')

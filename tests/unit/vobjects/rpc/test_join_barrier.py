@@ -90,12 +90,18 @@ class FailingLedger(MemoryLedger):
 
 
 class Barrier:
-    """A fleet whose clock moves while a server waits at the barrier."""
+    """A fleet whose clock moves while a server waits at the barrier.
+
+    :ivar sender: a client of the servers
+    :ivar first: a server that has joined
+    """
 
     def __init__(self) -> None:
         self.clock = Clock()
         self.ledger = FailingLedger(self.clock)
         self.waits = 0
+        self.sender, self.first = self.add(NEW, 'api'), self.add(NEW)
+        self.join(self.first)
 
     def add(
         self, manifest: Manifest, topic: str = 'workers'
@@ -130,10 +136,8 @@ class Barrier:
 
 def test_join_does_not_wait_for_members_that_know_the_new_server() -> None:
     barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
     old = barrier.add(OLD)
-    for membership in (sender, first):
+    for membership in (barrier.sender, barrier.first):
         membership.refresh()  # they see the generation
         membership.refresh()  # and report that
     assert barrier.join(old) == 0
@@ -142,34 +146,28 @@ def test_join_does_not_wait_for_members_that_know_the_new_server() -> None:
 
 def test_join_waits_while_one_of_two_members_does_not_know() -> None:
     barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
     old = barrier.add(OLD)
     for _ in range(2):
-        first.refresh()
+        barrier.first.refresh()
     start = barrier.clock.now
     assert barrier.join(old) > 0
     assert barrier.clock.now - start >= LONGEST_LEASE_PERIODS
-    assert sender.age >= LONGEST_LEASE_PERIODS
+    assert barrier.sender.age >= LONGEST_LEASE_PERIODS
 
 
 def test_join_when_the_ledger_fails_for_a_while_waits_a_lease_more() -> None:
     barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
     old = barrier.add(OLD)
     start = barrier.clock.now
     barrier.ledger.outage = (start + 1, start + 2)
     barrier.join(old)
     assert old.member.state == 'up'
     assert barrier.clock.now >= start + 2 + LONGEST_LEASE_PERIODS
-    assert sender.age >= LONGEST_LEASE_PERIODS
+    assert barrier.sender.age >= LONGEST_LEASE_PERIODS
 
 
 def test_join_with_a_heartbeat_per_period_waits_for_one_lease() -> None:
     barrier = Barrier()
-    barrier.add(NEW, 'api')
-    barrier.join(barrier.add(NEW))
     old = barrier.add(OLD)
     start = barrier.clock.now
 
@@ -185,8 +183,6 @@ def test_join_with_a_heartbeat_per_period_waits_for_one_lease() -> None:
 
 def test_join_when_the_ledger_removed_the_server_waits_again() -> None:
     barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
     old = barrier.add(OLD)
     start = barrier.clock.now
     barrier.ledger.outage = (start + 0.05, start + 1)
@@ -196,20 +192,18 @@ def test_join_when_the_ledger_removed_the_server_waits_again() -> None:
         if barrier.clock.now < start + 1:
             barrier.ledger.leave(old.member.id)
         elif barrier.clock.now > start + 1.5:
-            for membership in (sender, first):
+            for membership in (barrier.sender, barrier.first):
                 membership.refresh()
 
     old.join(wait)
     assert old.member.state == 'up'
-    view = sender.view
+    view = barrier.sender.view
     assert view is not None
     assert view.cap('workers') == OLD
 
 
 def test_join_when_removed_during_each_pause_waits_again() -> None:
     barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
     old = barrier.add(OLD)
     waits = 0
 
@@ -219,13 +213,13 @@ def test_join_when_removed_during_each_pause_waits_again() -> None:
         if waits <= 2:
             barrier.clock.now += LONGEST_LEASE_PERIODS
             barrier.ledger.leave(old.member.id)
-        for membership in (sender, first):
+        for membership in (barrier.sender, barrier.first):
             membership.refresh()
 
     def check_senders(member: Member) -> None:
         # Servers that join next skip the barrier if this one is up.
         if member.id == old.member.id and member.state == 'up':
-            view = sender.view
+            view = barrier.sender.view
             assert view is not None
             assert view.cap('workers') == OLD
 
@@ -237,12 +231,10 @@ def test_join_when_removed_during_each_pause_waits_again() -> None:
 
 def test_join_when_removed_before_its_last_report_waits_again() -> None:
     barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
     old = barrier.add(OLD)
     for _ in range(2):
-        sender.refresh()
-        first.refresh()
+        barrier.sender.refresh()
+        barrier.first.refresh()
     waits = 0
 
     def wait(seconds: float) -> None:
@@ -250,7 +242,7 @@ def test_join_when_removed_before_its_last_report_waits_again() -> None:
         waits += 1
         barrier.clock.now += seconds
         assert old.member.state == 'joining'
-        for membership in (sender, first):
+        for membership in (barrier.sender, barrier.first):
             membership.refresh()
 
     def remove_once(member: Member) -> None:
@@ -258,7 +250,7 @@ def test_join_when_removed_before_its_last_report_waits_again() -> None:
             barrier.ledger.before_report = lambda member: None
             barrier.clock.now += LONGEST_LEASE_PERIODS
             barrier.ledger.leave(member.id)
-            for membership in (sender, first):
+            for membership in (barrier.sender, barrier.first):
                 membership.refresh()
 
     barrier.ledger.before_report = remove_once
@@ -267,15 +259,13 @@ def test_join_when_removed_before_its_last_report_waits_again() -> None:
     assert waits > 0
     assert len(starts) == 1
     assert old.member.state == 'up'
-    view = sender.view
+    view = barrier.sender.view
     assert view is not None
     assert view.cap('workers') == OLD
 
 
 def test_join_when_the_ledger_fails_for_a_lease_raises() -> None:
     barrier = Barrier()
-    barrier.add(NEW, 'api')
-    barrier.join(barrier.add(NEW))
     old = barrier.add(OLD)
     start = barrier.clock.now
     barrier.ledger.outage = (start + 0.5, start + 100)
@@ -287,35 +277,27 @@ def test_join_when_the_ledger_fails_for_a_lease_raises() -> None:
 
 def test_join_below_a_new_hold_waits_until_senders_know_it() -> None:
     barrier = Barrier()
-    sender, first = barrier.add(NEW, 'api'), barrier.add(NEW)
-    barrier.join(first)
-    sender.refresh()
+    barrier.sender.refresh()
     old = barrier.add(OLD)
     barrier.ledger.hold('workers')  # at the version of the new server
     assert barrier.join(old) > 0
-    assert sender.age >= LEASE_PERIODS
+    assert barrier.sender.age >= LEASE_PERIODS
 
 
 def test_join_waits_if_a_server_with_its_manifest_still_waits() -> None:
     barrier = Barrier()
-    barrier.add(NEW, 'api')
-    barrier.join(barrier.add(NEW))
     barrier.add(OLD)  # it has not passed its barrier
     assert barrier.join(barrier.add(OLD)) > 0
 
 
 def test_join_after_a_server_with_its_manifest_does_not_wait() -> None:
     barrier = Barrier()
-    barrier.add(NEW, 'api')
-    barrier.join(barrier.add(NEW))
     assert barrier.join(barrier.add(OLD)) > 0
     assert barrier.join(barrier.add(OLD)) == 0
 
 
 def test_join_of_a_server_with_a_pin_waits_for_senders_without() -> None:
     barrier = Barrier()
-    barrier.add(NEW, 'api')
-    barrier.join(barrier.add(NEW))
     member = Member('old', 'worker', 'host', 'workers', '0.1.0', OLD)
     emulating = ServerMembership(
         member, barrier.ledger, period=1.0, pinned=OLD, clock=barrier.clock

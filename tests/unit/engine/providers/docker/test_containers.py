@@ -486,22 +486,25 @@ ODD = [
 ]
 
 
+def after_version(reply: raw_server.Reply) -> raw_server.Reply:
+    """Return a reply to all requests except that for the version."""
+
+    def reply_to(connection: Any, head: bytes) -> None:
+        asks_version = head.startswith(b'GET /version ')
+        version = raw_server.answering({'ApiVersion': '1.44'})
+        (version if asks_version else reply)(connection, head)
+
+    return reply_to
+
+
 @pytest.mark.parametrize('response', ODD)
 @pytest.mark.parametrize('status', [200, 404, 500])
 def test_malformed_response_is_an_error(response: object, status: int) -> None:
     """Whatever it answers to each of the requests."""
 
-    def first(*sent: Any) -> None:
-        raw_server.answering(response, status)(*sent)
-
-    def later(connection: Any, head: bytes) -> None:
-        good = {'ApiVersion': '1.44'}
-        if head.startswith(b'GET /version '):
-            return raw_server.answering(good)(connection, head)
-        return raw_server.answering(response, status)(connection, head)
-
+    reply_always = raw_server.answering(response, status)
     containers = configured()
-    for reply in (first, later):
+    for reply in (reply_always, after_version(reply_always)):
         with raw_server.serving(reply) as port:
             host = f'tcp://127.0.0.1:{port}'
             with pytest.raises(base.ProviderError, match='could not'):
@@ -512,14 +515,7 @@ def test_malformed_response_is_an_error(response: object, status: int) -> None:
 
 def test_other_404_is_not_taken_for_a_missing_container() -> None:
     missing = raw_server.answering({'message': 'sandbox a1 not found'}, 404)
-
-    def reply(connection: Any, head: bytes) -> None:
-        if head.startswith(b'GET /version '):
-            raw_server.answering({'ApiVersion': '1.44'})(connection, head)
-        else:
-            missing(connection, head)
-
-    with raw_server.serving(reply) as port:
+    with raw_server.serving(after_version(missing)) as port:
         for method in (configured().get, configured().delete):
             with pytest.raises(
                 base.ProviderError, match='404: sandbox a1'
@@ -530,15 +526,8 @@ def test_other_404_is_not_taken_for_a_missing_container() -> None:
 
 def test_message_of_a_daemon_is_cut() -> None:
     response = raw_server.answering({'message': 'x' * 100_000}, 500)
-
-    def reply(connection: Any, head: bytes) -> None:
-        if head.startswith(b'GET /version '):
-            raw_server.answering({'ApiVersion': '1.44'})(connection, head)
-        else:
-            response(connection, head)
-
     with (
-        raw_server.serving(reply) as port,
+        raw_server.serving(after_version(response)) as port,
         pytest.raises(base.ProviderError) as caught,
     ):
         configured().get(f'tcp://127.0.0.1:{port}', 'a1')
@@ -547,15 +536,8 @@ def test_message_of_a_daemon_is_cut() -> None:
 
 def test_message_of_a_daemon_with_unstorable_characters_is_cleaned() -> None:
     response = raw_server.answering({'message': 'a\0b\ud800c'}, 500)
-
-    def reply(connection: Any, head: bytes) -> None:
-        if head.startswith(b'GET /version '):
-            raw_server.answering({'ApiVersion': '1.44'})(connection, head)
-        else:
-            response(connection, head)
-
     with (
-        raw_server.serving(reply) as port,
+        raw_server.serving(after_version(response)) as port,
         pytest.raises(base.ProviderError, match=r'500: a\?b\?c'),
     ):
         configured().get(f'tcp://127.0.0.1:{port}', 'a1')
