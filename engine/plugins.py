@@ -65,6 +65,28 @@ class Registry(Generic[Kind]):
         """Return the types, sorted by name."""
         return list(self._types.values())
 
+    def summaries(self) -> list[dict[str, Any]]:
+        """Return name, version and support status of each type."""
+        return [
+            {
+                'name': kind.name,
+                'version': kind.version,
+                'support_status': {
+                    kind.version: kind.support_status[kind.version]
+                },
+            }
+            for kind in self.all()
+        ]
+
+    def details(self, type_name: str) -> dict[str, Any]:
+        """Return a type with the schema of its properties; see :meth:`get`."""
+        kind = self.get(type_name)
+        return {
+            'name': type_name,
+            'schema': spec_schema.render(kind.properties),
+            'support_status': dict(kind.support_status),
+        }
+
     def get(self, type_name: str) -> Kind:
         """Return a type by its name with version.
 

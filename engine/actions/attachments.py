@@ -35,17 +35,20 @@ class Attachment:
         )
 
 
-def load_existing(
-    run: action_run.ActionRun, session: orm.Session, cloud: providers.Provider
-) -> Attachment | None:
+def load_existing(run: action_run.ActionRun) -> Attachment | None:
     """Return the attachment of a bound policy; fail the action if none is."""
-    cluster = cluster_actions.lock_cluster(run, session)
-    policy = get_policy(run, session)
-    binding = clusters.get_binding(session, cluster.id, policy.id)
-    if binding is None:
-        run.fail(session, 'Policy not attached.')
-        return None
-    return load(run, session, cloud, cluster, policy, binding)
+    cloud = run.cloud
+
+    def body(session: orm.Session) -> Attachment | None:
+        cluster = cluster_actions.lock_cluster(run, session)
+        policy = get_policy(run, session)
+        binding = clusters.get_binding(session, cluster.id, policy.id)
+        if binding is None:
+            run.fail(session, 'Policy not attached.')
+            return None
+        return load(run, session, cloud, cluster, policy, binding)
+
+    return run.write(body)
 
 
 def load_new(

@@ -223,10 +223,7 @@ def _is_over(run: action_run.ActionRun) -> bool:
 
 def detach(run: action_run.ActionRun) -> None:
     """Delete the policy's resources, and unbind the policy."""
-    cloud = run.cloud
-    attachment = run.write(
-        lambda session: attachments.load_existing(run, session, cloud)
-    )
+    attachment = attachments.load_existing(run)
     if attachment is None:
         return
     try:
@@ -280,10 +277,7 @@ def _delete_binding(
 
 def update(run: action_run.ActionRun) -> None:
     """Enable or disable the policy; enabling it adds the nodes."""
-    cloud = run.cloud
-    attachment = run.write(
-        lambda session: attachments.load_existing(run, session, cloud)
-    )
+    attachment = attachments.load_existing(run)
     if attachment is None:
         return
     enabled = run.request.get('enabled')
@@ -322,10 +316,7 @@ def undo_update_stage(action: models.Action) -> str | None:
 
 def undo_update(run: action_run.ActionRun) -> None:
     """Remove the nodes that an enabling added before it was ended."""
-    cloud = run.cloud
-    attachment = run.write(
-        lambda session: attachments.load_existing(run, session, cloud)
-    )
+    attachment = attachments.load_existing(run)
     if attachment is None:
         return
     changes: node_policies.Changes = {}

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import orm
 
-from engine import plugins, spec_schema
+from engine import plugins
 from engine.actions import action_factory
 from engine.db import actions, clock, clusters, find, models, quotas
 from engine.handlers import common, views
@@ -38,28 +38,14 @@ class PolicyHandlers(common.Handlers):
         self, context: Any, request: Any
     ) -> list[resources.PolicyTypeItem]:
         """Return the installed policy types."""
-        return [
-            resources.PolicyTypeItem(
-                name=policy_type.name,
-                version=policy_type.version,
-                support_status={
-                    policy_type.version: policy_type.support_status[
-                        policy_type.version
-                    ]
-                },
-            )
-            for policy_type in self.runtime.policy_types.all()
-        ]
+        summaries = self.runtime.policy_types.summaries()
+        return [resources.PolicyTypeItem(**item) for item in summaries]
 
     @handles(requests.PolicyTypeGetRequest)
     def get_type(self, context: Any, request: Any) -> resources.PolicyType:
         """Return a policy type with the schema of its properties."""
-        policy_type = self.runtime.policy_types.get(request.identity)
-        return resources.PolicyType(
-            name=request.identity,
-            schema=spec_schema.render(policy_type.properties),
-            support_status=dict(policy_type.support_status),
-        )
+        details = self.runtime.policy_types.details(request.identity)
+        return resources.PolicyType(**details)
 
     @handles(requests.PolicyListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Policy]:

@@ -36,30 +36,16 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileTypeListRequest
     ) -> list[resources.ProfileTypeItem]:
         """Return the installed profile types."""
-        return [
-            resources.ProfileTypeItem(
-                name=profile_type.name,
-                version=profile_type.version,
-                support_status={
-                    profile_type.version: profile_type.support_status[
-                        profile_type.version
-                    ]
-                },
-            )
-            for profile_type in self.runtime.profile_types.all()
-        ]
+        summaries = self.runtime.profile_types.summaries()
+        return [resources.ProfileTypeItem(**item) for item in summaries]
 
     @handles(requests.ProfileTypeGetRequest)
     def get_type(
         self, context: Any, request: requests.ProfileTypeGetRequest
     ) -> resources.ProfileType:
         """Return a profile type with the schema of its properties."""
-        profile_type = self.runtime.profile_types.get(request.identity)
-        return resources.ProfileType(
-            name=request.identity,
-            schema=spec_schema.render(profile_type.properties),
-            support_status=dict(profile_type.support_status),
-        )
+        details = self.runtime.profile_types.details(request.identity)
+        return resources.ProfileType(**details)
 
     @handles(requests.ProfileTypeOpsRequest)
     def list_operations(
