@@ -58,10 +58,11 @@ class Unauthenticated(errors.ApiError):
     code = 'unauthenticated'
     title = 'Authentication is required'
     type_name = 'HTTPUnauthorized'
+    detail = 'The request you have made requires authentication.'
 
     def __init__(self, challenge: str) -> None:
         self.headers = (('WWW-Authenticate', challenge),)
-        super().__init__('The request you have made requires authentication.')
+        super().__init__()
 
 
 class SignInRejected(Unauthenticated):
@@ -72,14 +73,9 @@ class SignInRejected(Unauthenticated):
 
     code = 'sign-in-rejected'
     title = 'Sign-in is rejected'
-
-    def __init__(self, challenge: str) -> None:
-        super().__init__(challenge)
-        errors.ApiError.__init__(
-            self,
-            'Keystone rejected the name, the password, the domain or the'
-            ' project.',
-        )
+    detail = (
+        'Keystone rejected the name, the password, the domain or the project.'
+    )
 
 
 class Forbidden(errors.ApiError):
@@ -188,11 +184,7 @@ class TooManyUploads(application_errors.RetryLater):
 
     code = 'too-many-uploads'
     title = 'Too many requests wait for their bodies'
-
-    def __init__(self) -> None:
-        super().__init__(
-            'Too many requests are waiting for their bodies; try again.'
-        )
+    detail = 'Too many requests are waiting for their bodies; try again.'
 
 
 class TooManyLists(application_errors.RetryLater):
@@ -200,9 +192,7 @@ class TooManyLists(application_errors.RetryLater):
 
     code = 'too-many-lists'
     title = 'Too many lists are in progress'
-
-    def __init__(self) -> None:
-        super().__init__('Too many lists are in progress; try again.')
+    detail = 'Too many lists are in progress; try again.'
 
 
 class TooManyChecks(application_errors.RetryLater):
@@ -210,12 +200,10 @@ class TooManyChecks(application_errors.RetryLater):
 
     code = 'too-many-checks'
     title = 'Too many passwords are being checked'
-
-    def __init__(self) -> None:
-        super().__init__(
-            'Too many password checks are waiting, in total or from your'
-            ' address; try again.'
-        )
+    detail = (
+        'Too many password checks are waiting, in total or from your address;'
+        ' try again.'
+    )
 
 
 class KeystoneUnavailable(application_errors.RetryLater):
@@ -223,6 +211,4 @@ class KeystoneUnavailable(application_errors.RetryLater):
 
     code = 'identity-silent'
     title = 'The identity service did not answer'
-
-    def __init__(self) -> None:
-        super().__init__('Keystone cannot validate the token now; try again.')
+    detail = 'Keystone cannot validate the token now; try again.'

@@ -53,11 +53,7 @@ class NoServer(RetryLater):
 
     code = 'engine-missing'
     title = 'No engine is alive'
-
-    def __init__(
-        self, detail: str = 'No engine is alive, or none can be reached.'
-    ) -> None:
-        super().__init__(detail)
+    detail = 'No engine is alive, or none can be reached.'
 
 
 class NoResponse(RetryLater):
@@ -65,12 +61,10 @@ class NoResponse(RetryLater):
 
     code = 'engine-silent'
     title = 'No engine answered'
-
-    def __init__(self) -> None:
-        super().__init__(
-            'No engine answered in time. The operation may still complete;'
-            ' check before you send the request again.'
-        )
+    detail = (
+        'No engine answered in time. The operation may still complete; check'
+        ' before you send the request again.'
+    )
 
 
 class Unavailable(RetryLater):
@@ -78,9 +72,7 @@ class Unavailable(RetryLater):
 
     code = 'service-unavailable'
     title = 'A required service is unavailable'
-
-    def __init__(self) -> None:
-        super().__init__('A required service does not respond; try again.')
+    detail = 'A required service does not respond; try again.'
 
 
 class HttpError(ApiError):

@@ -58,7 +58,8 @@ class ApiError(exceptions.VobjectsError):
         ``[a-z0-9._-]+``
     :cvar title: the problem, the same for each occurrence
     :cvar type_name: name of the error for Senlin's clients
-    :ivar detail: this occurrence: the problem, its place and the fix
+    :ivar detail: this occurrence: the problem, its place and the fix; a class
+        may have a default
     :ivar extra: further properties of the error item
     :ivar headers: further headers of the response
     :ivar available_from: API version that has the missing feature; or None
@@ -69,16 +70,17 @@ class ApiError(exceptions.VobjectsError):
     code: str = 'bad-request'
     title: str = 'Bad request'
     type_name: str = 'BadRequest'
+    detail: str = ''
     headers: tuple[tuple[str, str], ...] = ()
     available_from: Version | None = None
     removed_in: Version | None = None
 
     def __init__(
-        self, detail: str, extra: Mapping[str, str] | None = None
+        self, detail: str = '', extra: Mapping[str, str] | None = None
     ) -> None:
-        self.detail = detail
+        self.detail = detail or self.detail
         self.extra = dict(extra or {})
-        super().__init__(detail)
+        super().__init__(self.detail)
 
     def set_availability(
         self, ranges: VersionRanges, requested: Version
