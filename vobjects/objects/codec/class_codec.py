@@ -232,7 +232,7 @@ class ClassCodec:
         for name, field in self.fields.items():
             values = {
                 'convert': getattr(field, method),
-                'valid': coercion.valid_texts(field.field),
+                'valid': coercion.valid_values(field.field),
             }
             template = f'convert{{n}}(obj, {{name}}, {{v}}{memo})'
             test = (

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from oslo_versionedobjects import fields as ovo
 
 from vobjects import field_types
+from vobjects import fields as our_fields
 from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import VersionedObject
 
@@ -98,11 +99,12 @@ _TESTS: dict[Any, str] = {
         (ovo.Enum.coerce, field_types.Enum.coerce),
         'type({v}) is str and {v} in valid{n}',
     ),
+    our_fields.Capacity.coerce: 'type({v}) is int and {v} in valid{n}',
     ovo.NonNegativeInteger.coerce: 'type({v}) is int and {v} >= 0',
     ovo.NonNegativeFloat.coerce: 'type({v}) is float and {v} >= 0',
     **dict.fromkeys(_TIMES, 'type({v}) is datetime and {v}.tzinfo is UTC'),
 }
-#: The names in these expressions, except for :func:`valid_texts`.
+#: The names in these expressions, except for :func:`valid_values`.
 TEST_NAMES = {'is_uuid': _is_uuid, 'datetime': datetime.datetime, 'UTC': UTC}
 
 
@@ -110,7 +112,7 @@ def unchanged_test(field: AnyField) -> str:
     """Return an expression that is true if coercion keeps a value.
 
     :returns: a template, in which ``{v}`` stands for the value and
-        ``valid{n}`` for :func:`valid_texts`; empty: use ``coerce``
+        ``valid{n}`` for :func:`valid_values`; empty: use ``coerce``
     """
     method = _coerce_method(field)
     tests = ['{v} is None'] if method is not None and field.nullable else []
@@ -126,10 +128,13 @@ def is_time(field: AnyField) -> bool:
     )
 
 
-def valid_texts(field: AnyField) -> frozenset[str]:
-    """Return the texts that an Enum field accepts; empty for others."""
+def valid_values(field: AnyField) -> Container[Any]:
+    """Return the values that an Enum or Capacity field accepts unchanged."""
+    kind = field._type
+    if isinstance(kind, our_fields.Capacity):
+        return range(kind.minimum, kind.maximum + 1)
     # Fixed when compiled: oslo.versionedobjects cannot change the values.
-    valid = getattr(field._type, '_valid_values', ())
+    valid = getattr(kind, '_valid_values', ())
     return frozenset(value for value in valid if type(value) is str)
 
 

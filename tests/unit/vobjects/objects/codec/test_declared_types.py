@@ -514,6 +514,20 @@ def test_set_field_when_coerce_is_patched_calls_the_patch(
     assert wardrobe.colour == 'green'
 
 
+def test_capacity_in_range_is_read_without_its_field(
+    registry: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Shelf(objects.Object):
+        fields = {'size': fields.CapacityField(1, 3)}
+
+    monkeypatch.setattr(fields, 'parse_integer', lambda *_: 2)
+    cls = objects.register(Shelf)
+    for value, size in ((1, 1), (3, 3), (4, 2), (0, 2), ('3', 2), (True, 2)):
+        data = {NAME: 'Shelf', VERSION: '1.0', DATA: {'size': value}}
+        data['versioned_object.namespace'] = cls.OBJ_PROJECT_NAMESPACE
+        assert cls.obj_from_primitive(data).size == size
+
+
 def test_get_field_that_is_not_set_loads_it(wardrobe: Any) -> None:
     del wardrobe.colour
     assert wardrobe.colour == 'loaded'
