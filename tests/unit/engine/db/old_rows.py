@@ -7,6 +7,7 @@ import datetime
 from typing import Any
 
 from engine.db import clock, database, models
+from vobjects.stored import StoredText
 
 
 def _add(database_: database.Database, model: type[Any], **values: Any) -> str:
@@ -49,7 +50,12 @@ def action(
         **values,
     }
     return _add(
-        target, models.Action, created_at=created, end_time=ended, **values
+        target,
+        models.Action,
+        created_at=created,
+        end_time=ended,
+        inputs=StoredText('{}'),
+        **values,
     )
 
 

@@ -51,7 +51,7 @@ class Invariants:
         self._executed: set[str] = set()
         #: Id of a server -> time since which the ledger lists it.
         self._listed: dict[str, float] = {}
-        #: Servers that are up and have not passed a join barrier since they
+        #: Servers that consume and have not passed a join barrier since they
         #: were listed -> the time; senders know them only after a lease.
         self._exempt: dict[str, float] = {}
         self._held: tuple[int | None, float] = None, 0.0
@@ -160,7 +160,9 @@ class Invariants:
         for name in sorted(servers.keys() - self._listed.keys()):
             self._listed[name] = self._kernel.now
             self._kernel.log(f'the ledger lists {name}')
-            if servers[name] == 'up':
+            # Also one that stops, and has been silent for too long.
+            is_consuming = self._fleet.servers[name].is_consuming
+            if servers[name] == 'up' or is_consuming:
                 self._exempt[name] = self._kernel.now
         if held != self._held[0]:
             self._held = held, self._kernel.now
