@@ -14,6 +14,7 @@ from vobjects.objects.adoption import adopt
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc.fleet import (
+    DIRECT,
     EXAMPLES,
     HoldOrigin,
     Member,
@@ -101,6 +102,15 @@ def test_maximum_follows_the_version_maps_of_adopted_types(
     assert maximum.version == Version(1, 13)
     assert 'Group 1.2' in (maximum.reason or '')
     assert view(member('new')).maximum(TOPIC, NEWEST).version == NEWEST
+
+    # They have not opted in to capable servers, of which there are enough.
+    direct = {**local(), DIRECT: '1.0'}
+    capable = [
+        dataclasses.replace(member(name, **direct), state='up')
+        for name in 'abc'
+    ]
+    old = member('old', Group='1.1', Template='1.5')
+    assert view(*capable, old).maximum(TOPIC, NEWEST).version < NEWEST
 
 
 def test_maximum_when_a_server_is_old_explains_the_limit(types: None) -> None:
