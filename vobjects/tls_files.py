@@ -23,6 +23,10 @@ NAMES = (
     ('tls_ca_file', 'tls_cert_file', 'tls_key_file'),
 )
 
+#: May name a folder with a file for each authority: Keystone's client uses
+#: requests, which permits that.
+FILE_OR_FOLDER = 'cafile'
+
 #: OpenSSL's reason for a key that belongs to another certificate.
 _MISMATCH = 'KEY_VALUES_MISMATCH'
 
@@ -51,18 +55,23 @@ def _check(
     def fail(name: str, problem: str) -> TlsConfigError:
         return TlsConfigError(f'{where} {name} = {paths[name]}: {problem}')
 
-    for name in names:
-        if paths[name]:
-            try:
-                _read(paths[name])
-            except OSError as error:
-                raise fail(
-                    name,
-                    f'{error.strerror}; name a PEM file that this process can'
-                    ' read',
-                ) from None
+    files = [
+        name
+        for name in names
+        if paths[name]
+        and not (name == FILE_OR_FOLDER and os.path.isdir(paths[name]))
+    ]
+    for name in files:
+        try:
+            _read(paths[name])
+        except OSError as error:
+            raise fail(
+                name,
+                f'{error.strerror}; name a PEM file that this process can'
+                ' read',
+            ) from None
     for name in (ca_name, certificate_name):
-        if paths[name] and not _has_certificate(paths[name]):
+        if name in files and not _has_certificate(paths[name]):
             raise fail(
                 name,
                 'it contains no certificate; name a file with "BEGIN'

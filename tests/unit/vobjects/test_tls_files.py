@@ -154,12 +154,26 @@ def values_of(
     return {name: files[kind] for name, kind in zip(names, kinds, strict=True)}
 
 
+def skip_folder(names: tuple[str, ...], ca: str) -> None:
+    if tls_files.FILE_OR_FOLDER in names and ca == 'directory':
+        pytest.skip('requests reads a folder')
+
+
 @pytest.mark.parametrize('names', tls_files.NAMES)
 @pytest.mark.parametrize('kinds', GOOD)
 def test_good_files_are_accepted(
     files: dict[str, str], kinds: Any, names: Any
 ) -> None:
     tls_files.check('[x]', values_of(names, files, *kinds))
+
+
+def test_folder_of_authorities_is_accepted_where_requests_reads_it(
+    files: dict[str, str],
+) -> None:
+    for names in tls_files.NAMES:
+        values = values_of(names, files, 'directory', '', '')
+        if tls_files.FILE_OR_FOLDER in names:
+            tls_files.check('[x]', values)
 
 
 @pytest.mark.parametrize('names', tls_files.NAMES)
@@ -176,6 +190,7 @@ def test_bad_file_is_named_with_its_option_and_the_fix(
     names: tuple[str, ...],
 ) -> None:
     values = values_of(names, files, ca, certificate, key)
+    skip_folder(names, ca)
     with pytest.raises(tls_files.TlsConfigError) as raised:
         tls_files.check('[x]', values)
     assert str(raised.value).startswith(
@@ -199,6 +214,7 @@ def test_each_user_of_files_checks_them(
     number, opener = OPENERS[section]
     names = tls_files.NAMES[number]
     values = values_of(names, files, ca, certificate, key)
+    skip_folder(names, ca)
     with pytest.raises(tls_files.TlsConfigError) as raised:
         opener(values)
     start = f'[{section}] {names[wrong]} = {values[names[wrong]]}: {problem}'
