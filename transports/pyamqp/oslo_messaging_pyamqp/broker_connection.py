@@ -292,8 +292,7 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
         with False when it continues
     :ivar reader: id of the reading thread
     :ivar deadline: monotonic time at which reading fails; None: unlimited
-    :ivar on_tick: called in the reading thread every few seconds; it must not
-        wait for a response
+    :ivar on_tick: called by the reader every few seconds; it must not wait
     """
 
     Channel = BrokerChannel

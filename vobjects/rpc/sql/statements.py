@@ -196,12 +196,8 @@ class LedgerStatements:
         if pulse is None:
             return []
         found = find_silent(
-            transaction,
-            self._members,
-            self._manifests,
-            pulse.now,
-            older_than,
-            ahead,
+            *(transaction, self._members, self._manifests),
+            *(pulse.now, older_than, ahead),
         )
         # A step is noted with the heartbeats that it affects: read this later.
         self._pulse(transaction, steps)
