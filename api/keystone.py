@@ -149,7 +149,7 @@ def check(conf: cfg.ConfigOpts) -> None:
     """Reject a configuration that cannot validate tokens.
 
     :raises InvalidKeystoneConfig: names the option
-    :raises vobjects.tls_files.TlsConfigError: names the file
+    :raises vobjects.exceptions.TlsConfigError: names the file
     """
     for group, options in auth_token.list_opts():
         conf.register_opts(options, group=group)

@@ -6,6 +6,7 @@ Only :mod:`engine.senlin_import` uses them.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import pathlib
@@ -213,34 +214,39 @@ def batches(
 
 def connect(url: str) -> sqlalchemy.Engine:
     """Return an engine for Senlin's database, after checking its tables."""
-    try:
-        senlin = sqlalchemy.create_engine(url)
-        sqlite_files.distrust_schema(senlin)
-        path = senlin.url.database or ''
-        is_file = path and senlin.dialect.name == 'sqlite'
-        if is_file and not pathlib.Path(path).exists():
-            # Connecting would create it.
-            raise database.UnusableError(
-                f'--from {url} cannot be used: there is no file {path}'
+    with contextlib.ExitStack() as opened:
+        try:
+            senlin = sqlalchemy.create_engine(url)
+            opened.callback(senlin.dispose)
+            sqlite_files.distrust_schema(senlin)
+            path = senlin.url.database or ''
+            is_file = path and senlin.dialect.name == 'sqlite'
+            if is_file and not pathlib.Path(path).exists():
+                # Connecting would create it.
+                raise database.UnusableError(
+                    f'--from {url} cannot be used: there is no file {path}'
+                )
+            inspector = sqlalchemy.inspect(senlin)
+            missing = [
+                name
+                for source in (*RESOURCES, *HISTORY)
+                for name in _missing(inspector, source)
+            ]
+        except database.UNUSABLE_ERRORS as error:
+            is_away = isinstance(error, database.UNREACHABLE_ERRORS)
+            kind = (
+                exceptions.Unreachable if is_away else database.UnusableError
             )
-        inspector = sqlalchemy.inspect(senlin)
-        missing = [
-            name
-            for source in (*RESOURCES, *HISTORY)
-            for name in _missing(inspector, source)
-        ]
-    except database.UNUSABLE_ERRORS as error:
-        is_away = isinstance(error, database.UNREACHABLE_ERRORS)
-        kind = exceptions.Unreachable if is_away else database.UnusableError
-        raise kind(
-            f'--from {sensitive.mask_url(url)} cannot be used:'
-            f' {str(error).strip().splitlines()[0]}'
-        ) from error
-    if missing:
-        raise NotSenlinError(
-            f'--from {sensitive.mask_url(url)} is not a database of Senlin 10'
-            f' or newer: it lacks {", ".join(missing[:_MAX_LISTED])}'
-        )
+            raise kind(
+                f'--from {sensitive.mask_url(url)} cannot be used:'
+                f' {str(error).strip().splitlines()[0]}'
+            ) from error
+        if missing:
+            raise NotSenlinError(
+                f'--from {sensitive.mask_url(url)} is not a database of Senlin'
+                f' 10 or newer: it lacks {", ".join(missing[:_MAX_LISTED])}'
+            )
+        opened.pop_all()
     return senlin
 
 

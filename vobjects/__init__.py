@@ -42,9 +42,11 @@ them, and may change in any release: ``objects`` implements the base classes,
 ``json_depth`` bounds nested JSON; ``field_schemas`` derives the JSON schemas
 of fields, and ``unregistered`` has
 the errors about types that are not registered. ``sensitive`` hides secrets,
-``log_lines`` escapes control characters in logs, ``metric_series`` limits the
-number of series of a metric, ``spans`` tells whether a process traces,
-``phrases`` and ``suggestions`` build the texts of errors. ``clustering``
+``log_lines`` escapes control characters in logs, ``tls_files`` checks
+certificates and keys, ``sqlite_files`` opens files from elsewhere,
+``metric_series`` limits the number of series of a metric, ``spans`` tells
+whether a process traces, ``phrases`` and ``suggestions`` build the texts of
+errors. ``clustering``
 belongs to the distribution vobjects-clustering.
 
 Until version 1.0, a minor release may change a public name; its release note

@@ -43,6 +43,7 @@ __all__ = [
     'NoLivePeer',
     'NoSuchField',
     'ServiceError',
+    'TlsConfigError',
     'UnknownField',
     'Unreachable',
     'UnsupportedType',
@@ -294,6 +295,10 @@ class NotPickled(VobjectsError, TypeError):
 
 class Unreachable(VobjectsError):
     """A server that this process needs does not respond."""
+
+
+class TlsConfigError(VobjectsError):
+    """An option for TLS contradicts others, or its file is not usable."""
 
 
 class DeadlinePassed(VobjectsError):

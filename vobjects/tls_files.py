@@ -31,16 +31,13 @@ FILE_OR_FOLDER = 'cafile'
 _MISMATCH = 'KEY_VALUES_MISMATCH'
 
 
-class TlsConfigError(exceptions.VobjectsError):
-    """Raised if an option for TLS contradicts others, or its file is bad."""
-
-
 def check(where: str, options: Mapping[str, Any]) -> None:
     """Check the files of a section of a configuration.
 
     :param where: the section for errors, such as ``[provider_docker]``
     :param options: option -> value; each triple of :data:`NAMES` is optional
-    :raises TlsConfigError: names section, option, file, problem and fix
+    :raises vobjects.exceptions.TlsConfigError: names section, option, file,
+        problem and fix
     """
     for names in NAMES:
         if names[0] in options:
@@ -52,8 +49,10 @@ def _check(
 ) -> None:
     ca_name, certificate_name, key_name = names
 
-    def fail(name: str, problem: str) -> TlsConfigError:
-        return TlsConfigError(f'{where} {name} = {paths[name]}: {problem}')
+    def fail(name: str, problem: str) -> exceptions.TlsConfigError:
+        return exceptions.TlsConfigError(
+            f'{where} {name} = {paths[name]}: {problem}'
+        )
 
     files = [
         name

@@ -115,7 +115,7 @@ def open_transport(
     :returns: an ``oslo_messaging.Transport``
     :raises BadTransport: the URL is malformed, its driver is not installed, or
         the driver rejects an option
-    :raises vobjects.tls_files.TlsConfigError: a certificate or a key is
+    :raises vobjects.exceptions.TlsConfigError: a certificate or a key is
         unusable
     """
     oslo_messaging.set_transport_defaults(exchange)
@@ -221,7 +221,7 @@ def _check_tls(conf: cfg.ConfigOpts, url: str | None, where: str) -> None:
     """Check the files for connections to RabbitMQ, as its drivers read them.
 
     :param where: the place of the options, for errors
-    :raises vobjects.tls_files.TlsConfigError: one is unusable
+    :raises vobjects.exceptions.TlsConfigError: one is unusable
     """
     _register_rabbit_options(conf)
     query = oslo_messaging.TransportURL.parse(conf, url).query

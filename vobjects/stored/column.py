@@ -66,7 +66,8 @@ class StoredObject(types.TypeDecorator[T]):
     :param release: the release of this process, for error messages
     :raises vobjects.exceptions.ConversionError: when a row is written: the cap
         cannot hold a value of the object
-    :raises StoredTooNew: when a row is read: a newer release has stored it
+    :raises vobjects.stored.value.StoredTooNew: when a row is read: a newer
+        release has stored it
     """
 
     impl = sqlalchemy.Text().with_variant(
@@ -108,9 +109,9 @@ class StoredObject(types.TypeDecorator[T]):
 class LazyStoredObject(types.TypeDecorator[StoredText[T]]):
     """The column of a :class:`StoredObject`, read as :class:`StoredText`.
 
-    A query of rows succeeds, whatever release has stored them. Assign
-    :meth:`StoredText.of`. Both types store the same text, so a column may
-    change from one to the other.
+    A query of rows succeeds, whatever release has stored them. Assign the
+    result of ``StoredText.of``. Both types store the same text, so a column
+    may change from one to the other.
 
     :param release: the release of this process, for error messages
     """

@@ -25,7 +25,6 @@ from engine import http_client
 from engine.providers import base
 from vobjects import exceptions, tls_files
 from vobjects.rpc import concurrency_limit
-from vobjects.tls_files import TlsConfigError
 
 LOG = logging.getLogger(__name__)
 
@@ -70,18 +69,20 @@ class Tls:
     def configured(cls, conf: cfg.ConfigOpts) -> Self | None:
         """Return the settings of ``[provider_docker]``; None without TLS.
 
-        :raises TlsConfigError: names the invalid option
+        :raises vobjects.exceptions.TlsConfigError: names the invalid option
         """
         options = conf[SECTION]
         names = ('tls_ca_file', 'tls_cert_file', 'tls_key_file')
         files = {name: options[name] for name in names if options[name]}
         if not options.tls:
             for name in files:
-                raise TlsConfigError(f'[{SECTION}] {name} needs tls = true')
+                raise exceptions.TlsConfigError(
+                    f'[{SECTION}] {name} needs tls = true'
+                )
             return None
         certificate, key = files.get(names[1]), files.get(names[2])
         if bool(certificate) != bool(key):
-            raise TlsConfigError(
+            raise exceptions.TlsConfigError(
                 f'[{SECTION}] tls_cert_file and tls_key_file go together'
             )
         tls_files.check(f'[{SECTION}]', options)
@@ -96,7 +97,7 @@ class Daemons:
     :param host: name of a daemon's host for messages, such as ``its host``;
         empty: the operator chooses the daemon, in any network
     :raises engine.http_client.ConfigError: a forbidden network is not valid
-    :raises TlsConfigError: the TLS options are not valid
+    :raises vobjects.exceptions.TlsConfigError: the TLS options are not valid
     """
 
     def __init__(self, conf: cfg.ConfigOpts, host: str) -> None:

@@ -73,7 +73,7 @@ class Containers:
 
     :param conf: the configuration, with ``[provider_docker]``
     :raises engine.http_client.ConfigError: a forbidden network is not valid
-    :raises engine.providers.docker.connection.TlsConfigError: the TLS options
+    :raises vobjects.exceptions.TlsConfigError: the TLS options
         are not valid
     """
 

@@ -41,7 +41,7 @@ class LocalContainers(containers.Containers):
 
     :param conf: the configuration, with ``[provider_docker]``
     :raises UrlError: the URL of the daemon is not valid
-    :raises engine.providers.docker.connection.TlsConfigError: the TLS options
+    :raises vobjects.exceptions.TlsConfigError: the TLS options
         are not valid
     """
 

@@ -19,7 +19,7 @@ class DockerProvider:
     It sends no request to the daemon before the first operation.
 
     :raises engine.providers.docker.local.UrlError: the URL is not valid
-    :raises engine.providers.docker.connection.TlsConfigError: the TLS options
+    :raises vobjects.exceptions.TlsConfigError: the TLS options
         are not valid
     """
 

@@ -50,7 +50,7 @@ class StepDetector:
     def note(self, pulse: Any, start: float) -> None:
         """Note a reading of the clock, which has just ended.
 
-        :param pulse: see :meth:`vobjects.rpc.sql.state.StateStatements.pulse`
+        :param pulse: a row with ``now``, ``clock_token`` and ``swept_at``
         :param start: local time before the reading, in seconds
         """
         now, end = pulse.now.timestamp(), self.clock()

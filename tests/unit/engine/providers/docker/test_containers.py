@@ -17,10 +17,10 @@ from oslo_config import cfg
 from engine import conf as engine_conf
 from engine import http_client
 from engine.providers import base
-from engine.providers.docker import connection
 from engine.providers.docker.containers import Containers
 from tests import certificates, memory_limit, raw_server
 from tests.cloud import docker as fake
+from vobjects import exceptions
 
 
 @pytest.fixture
@@ -407,7 +407,7 @@ def test_invalid_tls_options_are_rejected_at_start(
         name: __file__ if value == 'FILE' else value
         for name, value in options.items()
     }
-    with pytest.raises(connection.TlsConfigError, match=message):
+    with pytest.raises(exceptions.TlsConfigError, match=message):
         configured(**tls_options)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -68,8 +69,10 @@ def sweep(ledger: SqlLedger) -> list[str]:
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def world() -> Iterator[World]:
+    world = World()
+    yield world
+    world.engine.dispose()
 
 
 @pytest.mark.parametrize('periods', [-8640.0, -60.0, -1.0, 1.0, 60.0, 8640.0])

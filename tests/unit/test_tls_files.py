@@ -19,7 +19,7 @@ from engine.trusts import conf as trusts_conf
 from engine.trusts import keystone as trusts
 from tests.certificates import CertificateAuthority
 from tests.unit.api import conftest
-from vobjects import tls_files
+from vobjects import exceptions, tls_files
 from vobjects.cli import main
 from vobjects.rpc import transport
 
@@ -191,7 +191,7 @@ def test_bad_file_is_named_with_its_option_and_the_fix(
 ) -> None:
     values = values_of(names, files, ca, certificate, key)
     skip_folder(names, ca)
-    with pytest.raises(tls_files.TlsConfigError) as raised:
+    with pytest.raises(exceptions.TlsConfigError) as raised:
         tls_files.check('[x]', values)
     assert str(raised.value).startswith(
         f'[x] {names[wrong]} = {values[names[wrong]]}: '
@@ -215,14 +215,14 @@ def test_each_user_of_files_checks_them(
     names = tls_files.NAMES[number]
     values = values_of(names, files, ca, certificate, key)
     skip_folder(names, ca)
-    with pytest.raises(tls_files.TlsConfigError) as raised:
+    with pytest.raises(exceptions.TlsConfigError) as raised:
         opener(values)
     start = f'[{section}] {names[wrong]} = {values[names[wrong]]}: {problem}'
     assert str(raised.value).startswith(start)
 
 
 def test_notifications_name_the_option_whose_url_has_a_bad_file() -> None:
-    with pytest.raises(tls_files.TlsConfigError) as raised:
+    with pytest.raises(exceptions.TlsConfigError) as raised:
         transport.open_notifications(
             'rabbit://127.0.0.1:1/?ssl=1&ssl_ca_file=/none', '[a] urls'
         )
