@@ -21,8 +21,8 @@ NAMES = {
     'vobjects.exceptions': """
         ConversionError DeadlinePassed DeclarationError FieldsMissing
         FleetError InvalidVersion LossyDowngrade NoCapablePeer NoLivePeer
-        NoSuchField NotPickled ServiceError UnknownField UnknownManifest
-        Unreachable UnsupportedType VobjectsError
+        NoSuchField NotPickled ServiceError TlsConfigError UnknownField
+        UnknownManifest Unreachable UnsupportedType VobjectsError
         """,
 }
 
