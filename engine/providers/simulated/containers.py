@@ -71,10 +71,7 @@ class _Rows(rows.ResourceTable[base.Container]):
             row.name,
             row.status,
             {
-                'id': row.id,
-                'name': row.name,
-                'status': row.status,
-                'created': row.created_at.isoformat(),
+                **rows.identity(row),
                 'image': row.properties.get('image'),
                 'command': row.properties.get('command'),
                 'host': row.properties.get('host'),

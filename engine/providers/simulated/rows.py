@@ -20,6 +20,16 @@ T = TypeVar('T')
 Transitions = Mapping[str, tuple[str | None, str]]
 
 
+def identity(row: Any) -> dict[str, Any]:
+    """Return what the details of servers and containers begin with."""
+    return {
+        'id': row.id,
+        'name': row.name,
+        'status': row.status,
+        'created': row.created_at.isoformat(),
+    }
+
+
 class ResourceTable(Generic[T]):
     """The resources in one table.
 

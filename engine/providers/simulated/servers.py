@@ -193,10 +193,7 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
             row.name,
             row.status,
             {
-                'id': row.id,
-                'name': row.name,
-                'status': row.status,
-                'created': row.created_at.isoformat(),
+                **rows.identity(row),
                 'addresses': _addresses(row),
                 'region': row.region,
                 'availability_zone': row.zone,

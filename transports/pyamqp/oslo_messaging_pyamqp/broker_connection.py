@@ -306,9 +306,7 @@ class BrokerConnection(amqp.Connection):  # type: ignore[misc]
         self.reader = threading.get_ident()
         self.deadline: float | None = None
         self.on_tick: Callable[[], None] = lambda: None
-        self._frames: collections.deque[tuple[int, int, bytes]] = (
-            collections.deque()
-        )
+        self._frames = collections.deque[tuple[int, int, bytes]]()
         self._buffer = bytearray()
         self._socket: Any = None
         self._tls = settings.tls is not None
