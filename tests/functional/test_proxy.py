@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import pathlib
@@ -178,22 +179,36 @@ HOSTS = {
 }
 
 
+@contextlib.contextmanager
+def recorded(
+    directory: pathlib.Path,
+) -> Iterator[tuple[HAProxy, list[tuple[str, str]]]]:
+    """Run the proxy before a server that responds 200 to everything.
+
+    :returns: the proxy, and the methods and paths that the server receives
+    """
+    requests_: list[tuple[str, str]] = []
+
+    def record(connection: socket.socket, head: bytes) -> None:
+        method, path, _ = head.decode().split(maxsplit=2)
+        if path != '/healthcheck':
+            requests_.append((method, path))
+        connection.sendall(raw_server.OK + b'Content-Length: 0\r\n\r\n')
+
+    group = ProcessGroup(directory, str(directory))
+    with raw_server.serving(record) as port:
+        place: Any = types.SimpleNamespace(directory=directory, group=group)
+        proxy = HAProxy(place, [port, port])
+        yield proxy, requests_
+        proxy.close()
+    assert group.close() == []
+
+
 def test_host_does_not_change_the_path(tmp_path: pathlib.Path) -> None:
     require()
     requirements.programs('curl')
-    paths = []
-
-    def record(connection: socket.socket, head: bytes) -> None:
-        path = head.split()[1].decode()
-        if path != '/healthcheck':
-            paths.append(path)
-        connection.sendall(raw_server.OK + b'Content-Length: 0\r\n\r\n')
-
-    group = ProcessGroup(tmp_path, str(tmp_path))
     statuses = {}
-    with raw_server.serving(record) as port:
-        place: Any = types.SimpleNamespace(directory=tmp_path, group=group)
-        proxy = HAProxy(place, [port, port])
+    with recorded(tmp_path) as (proxy, received):
         for version in ('--http1.1', '--http2'):
             for host in HOSTS:
                 statuses[version, host] = subprocess.run(
@@ -210,12 +225,11 @@ def test_host_does_not_change_the_path(tmp_path: pathlib.Path) -> None:
                     timeout=TIMEOUT,
                     check=True,
                 ).stdout
-        proxy.close()
-    assert group.close() == []
     assert statuses == {
         (version, host): '200' if HOSTS[host] else '400'
         for version, host in statuses
     }
+    paths = [path for _, path in received]
     assert paths == ['/v1'] * 2 * sum(HOSTS.values())
 
 
@@ -237,19 +251,8 @@ def test_methods_that_bypass_the_rules_are_rejected(
     tmp_path: pathlib.Path,
 ) -> None:
     require()
-    forwarded = []
-
-    def record(connection: socket.socket, head: bytes) -> None:
-        method, path, _ = head.decode().split(maxsplit=2)
-        if path != '/healthcheck':
-            forwarded.append(method)
-        connection.sendall(raw_server.OK + b'Content-Length: 0\r\n\r\n')
-
-    group = ProcessGroup(tmp_path, str(tmp_path))
     statuses = {}
-    with raw_server.serving(record) as port:
-        place: Any = types.SimpleNamespace(directory=tmp_path, group=group)
-        proxy = HAProxy(place, [port, port])
+    with recorded(tmp_path) as (proxy, received):
         address = ('127.0.0.1', int(proxy.url.rpartition(':')[2]))
         for method in METHODS:
             target = 'api:443' if method == 'CONNECT' else '/v1'
@@ -259,12 +262,11 @@ def test_methods_that_bypass_the_rules_are_rejected(
                     'Content-Length: 0\r\nConnection: close\r\n\r\n'.encode()
                 )
                 statuses[method] = int(client.recv(64).split()[1])
-        proxy.close()
-    assert group.close() == []
     assert statuses == {
         method: 200 if is_forwarded else 405
         for method, is_forwarded in METHODS.items()
     }
+    forwarded = [method for method, _ in received]
     assert forwarded == [method for method in METHODS if METHODS[method]]
 
 
