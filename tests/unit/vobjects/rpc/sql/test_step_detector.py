@@ -68,6 +68,16 @@ def sweep(ledger: SqlLedger) -> list[str]:
     return [member.id for member in ledger.expire(DEAD_AFTER, SWEEP)]
 
 
+def settle(world: World, sweeper: SqlLedger, *others: SqlLedger) -> None:
+    """Let the time pass after which the sweeper may remove members."""
+    for _ in range(6):
+        world.now += 0.4 * PERIOD
+        sweeper.report(MEMBER)
+        assert sweep(sweeper) == []
+        for other in others:
+            other.report(OTHER)
+
+
 @pytest.fixture
 def world() -> Iterator[World]:
     world = World()
@@ -103,12 +113,7 @@ def test_steps_that_cancel_each_other_kill_no_member(
 ) -> None:
     """The sweeper reads the clock before and after both, not in between."""
     sweeper, other = world.process(), world.process()
-    for _ in range(6):
-        world.now += 0.4 * PERIOD
-        sweeper.report(MEMBER)
-        assert sweep(sweeper) == []
-        if not is_new:
-            other.report(OTHER)
+    settle(world, sweeper, *([] if is_new else [other]))
     world.now += 0.1 * PERIOD
     world.steps = periods * PERIOD
     other.report(OTHER)
@@ -122,11 +127,7 @@ def test_step_that_another_thread_reads_is_told_with_the_next_report(
     world: World,
 ) -> None:
     sweeper, other = world.process(), world.process()
-    for _ in range(6):
-        world.now += 0.4 * PERIOD
-        sweeper.report(MEMBER)
-        sweep(sweeper)
-        other.report(OTHER)
+    settle(world, sweeper, other)
     world.steps = -5 * PERIOD
     sweep(other)
     other.report(OTHER)
@@ -170,11 +171,7 @@ def test_step_is_told_again_if_the_commit_fails(world: World) -> None:
     sweeper, transactions = world.process(), Failing(world.engine)
     steps = StepDetector(lambda: world.now)
     other = SqlLedger(transactions, steps=steps)
-    for _ in range(6):
-        world.now += 0.4 * PERIOD
-        sweeper.report(MEMBER)
-        sweep(sweeper)
-        other.report(OTHER)
+    settle(world, sweeper, other)
     world.steps = -5 * PERIOD
     transactions.is_failing = True
     with pytest.raises(exceptions.NoLivePeer):
