@@ -55,6 +55,7 @@ from oslo_service import systemd
 from api import asgi, metrics, wsgi
 from api import conf as api_conf
 from vobjects import exceptions, log_lines
+from vobjects.cli import collector
 from vobjects.clustering.run import allocator, subreaper
 from vobjects.rpc import conf as rpc_conf
 
@@ -136,6 +137,7 @@ def _load_gateway(
     _raise_file_limit()
     allocator.return_large_blocks()
     gateway = asgi.Gateway(load(), response_timeout=response_timeout, **limits)
+    collector.end_loading()
     threading.Thread(
         target=_prepare_port,
         args=(*address, response_timeout),

@@ -21,7 +21,7 @@ from oslo_config import cfg
 
 from engine import db_commands
 from vobjects import exceptions
-from vobjects.cli import completion, settings, special_files
+from vobjects.cli import collector, completion, settings, special_files
 from vobjects.cli.parser import Command, Parser, whole_number
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def _run(options: argparse.Namespace) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     engine.start()
+    collector.end_loading()
     systemd.notify_once()
     # With a timeout: the signal may be delivered to another thread, and Python
     # runs the handler only when this one wakes up.

@@ -18,6 +18,9 @@ from tests import machine_speed
 #: Maximum length of a failure message in the summary at the end of a run.
 SUMMARY = 300
 
+#: New objects after which the garbage collector runs while tests do.
+GARBAGE = 50_000
+
 #: Property of a test whose value is printed at the end of a run.
 PRINTED = 'printed'
 
@@ -67,6 +70,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(GARBAGE)
         gc.enable()
 
 

@@ -21,11 +21,12 @@ def main() -> int:
     handled = handler is signal.default_int_handler
     if handled:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from vobjects.cli import main
+    from vobjects.cli import collector, main
 
     try:
         if handled:
             signal.signal(signal.SIGINT, handler)
+        collector.begin_loading()
         return main.main()
     except KeyboardInterrupt:
         return main.INTERRUPTED

@@ -12,6 +12,7 @@ and the commands of its contract with ``contract_main``.
     settings    configuration files, and options that commands require
     special_files  reject FIFOs, devices and folders in the place of files
     output      print data as a table, JSON or YAML
+    collector   let the garbage collector skip the modules that a command loads
     terminal    messages and progress, coloured on a terminal only
     completion  `vobjects completion`: scripts for bash, zsh and fish
     fleet       `vobjects fleet`: the live processes and their manifests
