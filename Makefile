@@ -39,8 +39,8 @@ up: $(VENV)/.up ## Run the service; ARGS='--help' shows its options
 # wait for processes, such as those of a cloud, run beside those that compute;
 # the suites of clients, which wait ten seconds at most, when fewest others run.
 STAGES := services+install / lint+install-newest types+docs \
-	unit,unit-newest+test-clients-core+test-cloud-core / \
-	processes+test-ports,servers
+	unit-all,unit-newest+test-clients-core+test-cloud-core / \
+	processes+test-ports
 LONG_STAGES := services+install / unit-long unit-lowest processes-long \
 	test-clients test-cloud test-ports-long mutants
 RUN_PARTS := PYTEST='$(BIN)/pytest' $(BIN)/python tools/run-parts
@@ -146,11 +146,11 @@ unit-lowest: ## Run unit tests on the lowest versions of dependencies
 INDEPENDENT := $(addprefix --ignore tests/unit/,doc etc clients \
 	vobjects/rpc/simulation)
 
-# On another Python, three cases of each parametrized test, except for tests of
+# On another Python, one case of each parametrized test, except for tests of
 # values, and 20 examples: others run the same code. Neither the contract of the
 # service nor the output of mypy depends on Python. The workflow runs all of them
 # on each.
-SECOND_PYTHON := --cases 3 --hypothesis-profile few \
+SECOND_PYTHON := --cases 1 --hypothesis-profile few \
 	$(addprefix --ignore tests/unit/,api/test_contract.py \
 	vobjects/mypy_plugin)
 
@@ -173,6 +173,11 @@ unit-newest: install-newest ## Run unit tests on the newest Python found
 .PHONY: servers
 servers: $(VENV)/.test ## Run unit tests on PostgreSQL, MariaDB and RabbitMQ
 	$(PYTEST_UNIT) -m 'not long and ($(NEED_SERVERS))' tests/unit $(ARGS)
+
+# To collect the tests twice would take half a minute.
+.PHONY: unit-all
+unit-all: $(VENV)/.test ## Run unit and servers as one
+	$(PYTEST_UNIT) -m 'not long' tests/unit $(ARGS)
 
 # These tests often wait for processes, so there are more workers than cores.
 # Files begin in the given order, those that take longest first.

@@ -24,7 +24,7 @@ from vobjects.versions import Version
 VERSIONS = ('1.0', '1.7', '1.8', 'latest', '1.13', '1.14')
 
 #: Seconds between two requests for the status of an action.
-POLL_INTERVAL = 0.1
+POLL_INTERVAL = 0.2
 
 
 class Workload:
