@@ -8,6 +8,7 @@
     sender             the connection for messages and for responses
     listener           receives messages for a server
     notifications      receives notifications
+    bindings           keeps queues bound to their exchanges
     consumption        consumes from queues; acknowledgements
     calls              the calls that wait for their responses
     responses          sends responses, again if necessary

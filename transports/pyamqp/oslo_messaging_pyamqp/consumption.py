@@ -5,17 +5,17 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import time
 from collections.abc import Callable
 
 import amqp
 
 from oslo_messaging_pyamqp import frames, message_format, topology
+from oslo_messaging_pyamqp.bindings import Bindings
 from oslo_messaging_pyamqp.broker_connection import (
     BrokerChannel,
     BrokerConnection,
 )
-from oslo_messaging_pyamqp.link import Link, OutageLog, describe
+from oslo_messaging_pyamqp.link import Link, OutageLog
 from oslo_messaging_pyamqp.message_format import Request
 from oslo_messaging_pyamqp.settings import Settings
 
@@ -23,9 +23,6 @@ LOG = logging.getLogger(__name__)
 
 #: Maximum time to stop consuming, and to delete a queue, in seconds.
 STOP_TIMEOUT = 6.0
-
-#: Seconds between repetitions of the bindings.
-BIND_INTERVAL = 10.0
 
 
 @dataclasses.dataclass(slots=True)
@@ -72,10 +69,6 @@ OnRequest = Callable[[Request, Delivery], None]
 
 class Consumption:
     """Consumes from queues, on a separate connection.
-
-    If an exchange is deleted, the broker deletes its bindings and tells no
-    consumer. A message to all servers then reaches none, even if its sender
-    creates the exchange again, so each binding is repeated at intervals.
 
     :param queues: the queues to create and to consume from; those with the
         same name are one queue with several bindings
@@ -161,39 +154,7 @@ class Consumption:
         if self._is_consuming:
             for name in self._names:
                 self._consume(channel, name)
-        self._keep_bound(connection)
-
-    def _keep_bound(self, connection: BrokerConnection) -> None:
-        """Bind the consumed queues again at intervals."""
-        channel = connection.channel()
-        next_time = time.monotonic() + BIND_INTERVAL
-
-        def bind() -> None:
-            nonlocal next_time
-            if time.monotonic() < next_time:
-                return
-            next_time = time.monotonic() + BIND_INTERVAL
-            for queue in self._bound():
-                channel.queue_bind(
-                    queue.name,
-                    queue.exchange.name,
-                    routing_key=queue.routing_key,
-                    nowait=True,
-                )
-
-        def declare(error: amqp.ChannelError) -> None:
-            LOG.warning('A binding is lost: %s', describe(error))
-            # Not on the channel itself, which could not report an error.
-            setup = connection.channel()
-            try:
-                for queue in self._bound():
-                    topology.declare_queue(setup, queue)
-            except amqp.ChannelError as reason:
-                LOG.warning('Cannot bind again: %s', describe(reason))
-            setup.close()
-
-        channel.on_error = declare
-        connection.on_tick = bind
+        Bindings(connection, self._bound).keep()
 
     def _bound(self) -> list[topology.Queue]:
         return [

@@ -15,7 +15,7 @@ import oslo_messaging
 import pytest
 
 from oslo_messaging_driverlib.errors import AnswerLost
-from oslo_messaging_pyamqp import consumption, errors
+from oslo_messaging_pyamqp import bindings, errors
 from tests.functional import brokers
 from tests.functional.library_suites import results_of
 from tests.functional.processes import TIMEOUT, wait_for
@@ -232,7 +232,7 @@ def test_fanout_after_its_exchange_or_queue_was_deleted_reaches_all(
     remove: Callable[[Any], None],
     driver: str,
 ) -> None:
-    monkeypatch.setattr(consumption, 'BIND_INTERVAL', 0.1)
+    monkeypatch.setattr(bindings, 'INTERVAL', 0.1)
     workers = [
         bus.server(name, heartbeat_timeout_threshold=4)[1]
         for name in ('one', 'two')

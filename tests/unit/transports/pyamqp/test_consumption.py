@@ -10,6 +10,7 @@ import amqp
 import pytest
 
 from oslo_messaging_pyamqp import (
+    bindings,
     consumption,
     frames,
     message_format,
@@ -121,18 +122,18 @@ def test_bindings_are_repeated_at_intervals_and_only_of_consumed_queues(
     channel, monkeypatch
 ):
     now = time.monotonic()
-    monkeypatch.setattr(consumption.time, 'monotonic', lambda: now)
+    monkeypatch.setattr(bindings.time, 'monotonic', lambda: now)
     channel.connection.on_tick()
     assert channel.events == []
 
-    now += consumption.BIND_INTERVAL + 1
+    now += bindings.INTERVAL + 1
     channel.connection.on_tick()
     channel.connection.on_tick()
     assert channel.events == ['q bound to e by k', 'own bound to e by k']
 
     channel.consumption.drain()
     channel.events.clear()
-    now += consumption.BIND_INTERVAL
+    now += bindings.INTERVAL
     channel.connection.on_tick()
     assert channel.events == ['own bound to e by k']
 
