@@ -7,6 +7,7 @@ of ``nova.api.validation`` add schemas to the same :class:`Method`.
 
 import functools
 
+import microversion_parse
 import webob.exc
 from nova import exception
 from nova import version as nova_version
@@ -17,7 +18,6 @@ from vobjects import exceptions
 from vobjects.controllers import dispatch, version_request, wrapper
 from vobjects.controllers.method_spec import MethodSpec, spec_of
 from vobjects.controllers.ranges import RangeMap
-from vobjects.microversions import compat
 from vobjects.microversions.version_policy import MICROVERSION
 
 LOG = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ api_version_request = property(
 
 def negotiate(request, minimum, maximum):
     """Set the version of a request from its headers."""
-    text = compat.get_version(
+    text = microversion_parse.get_version(
         request.headers, 'compute', ['X-OpenStack-Nova-API-Version']
     )
     if text == 'latest':

@@ -7,12 +7,12 @@ This module takes the place of ``senlin.api.common.version_request``.
 import functools
 import operator
 
+import microversion_parse
 from senlin.common import exception
 from webob import exc
 
 from vobjects import exceptions
 from vobjects.controllers import dispatch, version_request
-from vobjects.microversions import compat
 
 
 class APIVersionRequest(version_request.APIVersionRequest):
@@ -37,7 +37,7 @@ def negotiate(request, controller):
     :raises senlin.common.exception.InvalidGlobalAPIVersion: the version is not
         served
     """
-    text = compat.get_version(request.headers, 'clustering')
+    text = microversion_parse.get_version(request.headers, 'clustering')
     if text is None:
         request.version_request = APIVersionRequest(
             controller.DEFAULT_API_VERSION
