@@ -137,7 +137,7 @@ class Discovery(discovery.Middleware[Application]):
         self, scope: Scope, receive: Receive, send: Send
     ) -> None:
         environ = scope.get(ENVIRON, {})
-        response = self.documents.find(environ) if environ else None
+        response = self.find(environ) if environ else None
         if response is not None:
             await _send_json(environ, send, *response)
         else:

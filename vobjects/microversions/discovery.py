@@ -66,29 +66,6 @@ class Middleware(Generic[App]):
         self, app: App, policy: VersionPolicy, public_url: str = ''
     ) -> None:
         self.app = app
-        self.documents = Documents(policy, public_url)
-
-
-class Discovery(Middleware[WSGIApplication]):
-    """WSGI middleware that serves both documents to GET and HEAD."""
-
-    def __call__(
-        self, environ: WSGIEnvironment, start_response: StartResponse
-    ) -> Iterable[bytes]:
-        response = self.documents.find(environ)
-        if response is None:
-            return self.app(environ, start_response)
-        return send_json(environ, start_response, *response)
-
-
-class Documents:
-    """The documents of a service.
-
-    :param policy: version policy of the service
-    :param public_url: public URL of ``/``; empty: the URL of the request
-    """
-
-    def __init__(self, policy: VersionPolicy, public_url: str = '') -> None:
         self._policy = policy
         self._public_url = public_url
         self._paths = paths(policy)
@@ -109,15 +86,23 @@ class Documents:
         ):
             return None
         environ[ROUTE] = path
-        arguments = (
-            environ,
-            self._policy,
-            environ[MAXIMUM],
-            self._public_url,
-        )
+        base = self._public_url.rstrip('/') or base_url(environ)
+        version = _version(base, self._policy, environ[MAXIMUM])
         if path in ('', '/'):
-            return self._policy.versions_status, versions_document(*arguments)
-        return 200, version_document(*arguments)
+            return self._policy.versions_status, {'versions': [version]}
+        return 200, {'version': version}
+
+
+class Discovery(Middleware[WSGIApplication]):
+    """WSGI middleware that serves both documents to GET and HEAD."""
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        response = self.find(environ)
+        if response is None:
+            return self.app(environ, start_response)
+        return send_json(environ, start_response, *response)
 
 
 def paths(policy: VersionPolicy) -> frozenset[str]:
@@ -125,32 +110,6 @@ def paths(policy: VersionPolicy) -> frozenset[str]:
     names = (policy.major, *policy.path_aliases)
     majors = (f'/{name}{slash}' for name in names for slash in ('', '/'))
     return frozenset({'', '/', *majors})
-
-
-def versions_document(
-    environ: Mapping[str, Any],
-    policy: VersionPolicy,
-    maximum: Maximum,
-    public_url: str = '',
-) -> dict[str, Any]:
-    """Return the body for ``/``, which lists the only major version.
-
-    :param environ: WSGI environ of the request
-    :param policy: version policy of the service
-    :param maximum: highest version served now
-    :param public_url: public URL of ``/``; empty: the URL of the request
-    """
-    return {'versions': [_version(environ, policy, maximum, public_url)]}
-
-
-def version_document(
-    environ: Mapping[str, Any],
-    policy: VersionPolicy,
-    maximum: Maximum,
-    public_url: str = '',
-) -> dict[str, Any]:
-    """Return the body for ``/v1``; see :func:`versions_document`."""
-    return {'version': _version(environ, policy, maximum, public_url)}
 
 
 def base_url(environ: Mapping[str, Any]) -> str:
@@ -176,12 +135,12 @@ def base_url(environ: Mapping[str, Any]) -> str:
 
 
 def _version(
-    environ: Mapping[str, Any],
-    policy: VersionPolicy,
-    maximum: Maximum,
-    public_url: str,
+    base: str, policy: VersionPolicy, maximum: Maximum
 ) -> dict[str, Any]:
-    base = public_url.rstrip('/') or base_url(environ)
+    """Return the description of the only major version.
+
+    :param base: URL of ``/``, without trailing slash
+    """
     highest = str(policy.limit(maximum).version)
     links = [
         {'rel': 'self', 'href': f'{base}/{policy.major}/'},
