@@ -53,7 +53,7 @@ _WHITESPACE = ' \t'
 _TOO_HIGH = Version(10**MAX_DIGITS, 0)
 
 
-class Requested(NamedTuple):
+class _Requested(NamedTuple):
     """The version that a request asks this service for.
 
     :ivar text: canonical text: ``'1.7'``, ``'latest'``, or ``''`` for none
@@ -64,7 +64,7 @@ class Requested(NamedTuple):
     version: Version = NULL
 
 
-NO_VERSION = Requested()
+_NO_VERSION = _Requested()
 
 #: Cache key: a header, followed by the legacy headers if there are any.
 _Key = str | tuple[str, ...]
@@ -79,23 +79,18 @@ class Negotiator:
 
     def __init__(self, policy: VersionPolicy) -> None:
         self.policy = policy
-        self._minimum, self._maximum = policy.minimum, policy.maximum
         self._names = frozenset(policy.service_types)
-        self._ignores_others = not policy.other_service_status
-        self._versions: dict[str, Requested] = {}
+        self._versions: dict[str, _Requested] = {}
         # A tuple, replaced as a whole: no thread may combine the results of
         # one maximum with another maximum.
         self._cache: tuple[Maximum | None, dict[_Key, Version]] = (None, {})
 
     def negotiate(
-        self,
-        header: str | Sequence[str],
-        maximum: Maximum,
-        legacy: Sequence[str] = (),
+        self, header: str, maximum: Maximum, legacy: Sequence[str] = ()
     ) -> Version:
         """Return the version to serve.
 
-        :param header: ``OpenStack-API-Version``, one line or several
+        :param header: ``OpenStack-API-Version``
         :param maximum: highest version served now
         :param legacy: values of the policy's legacy headers, preferred one
             first; used if ``header`` does not name this service
@@ -106,8 +101,7 @@ class Negotiator:
         :raises vobjects.microversions.errors.UnsupportedVersion: the version
             is out of range
         """
-        text = header if isinstance(header, str) else ','.join(header)
-        key = (text, *legacy) if legacy else text
+        key = (header, *legacy) if legacy else header
         cached_for, cache = self._cache
         if maximum is not cached_for:
             cache = cache if maximum == cached_for else {}
@@ -115,47 +109,48 @@ class Negotiator:
         version = cache.get(key)
         if version is not None:
             return version
-        is_short = len(text) <= MAX_CACHED_LENGTH
-        if is_short and not legacy and self._ignores_others:
-            requested, _ = self._parse(text)
-        else:
-            requested = self.requested(text, legacy)
-        version = requested.version
-        if not self._minimum <= version <= maximum.version <= self._maximum:
-            version = choose_version(requested, self.policy, maximum)
-        if is_short and (
-            not legacy or sum(map(len, legacy)) <= MAX_CACHED_LENGTH
-        ):
+        version = self._choose(self._requested(header, legacy), maximum)
+        if len(header) + sum(map(len, legacy)) <= MAX_CACHED_LENGTH:
             if len(cache) >= MAX_CACHED:
                 cache.clear()
             cache[key] = version
         return version
 
-    def requested(
-        self, header: str | Sequence[str], legacy: Sequence[str] = ()
-    ) -> Requested:
-        """Return the version that the headers request from this service.
+    def _choose(self, requested: _Requested, maximum: Maximum) -> Version:
+        """Return the version to serve for a requested one."""
+        text, version = requested
+        limit = self.policy.limit(maximum)
+        if not text:
+            return self.policy.default_for(limit)
+        if text == LATEST:
+            return limit.version
+        if self.policy.minimum <= version <= limit.version:
+            return version
+        raise errors.UnsupportedVersion(text, self.policy.minimum, limit)
 
-        Parameters and errors are those of :meth:`negotiate`.
-        """
-        text = header if isinstance(header, str) else ','.join(header)
-        if len(text) > MAX_LENGTH:
-            raise _too_long(text)
-        requested, others = self._parse(text)
-        if requested is NO_VERSION and legacy:
+    def _requested(self, header: str, legacy: Sequence[str]) -> _Requested:
+        """Return the version that the headers request from this service."""
+        if len(header) > MAX_LENGTH:
+            raise _too_long(header)
+        requested, others = self._parse(header)
+        if requested is _NO_VERSION and legacy:
             requested = self._parse_legacy(legacy)
-        if requested is NO_VERSION and others and not self._ignores_others:
+        if (
+            requested is _NO_VERSION
+            and others
+            and self.policy.other_service_status
+        ):
             raise errors.OtherService(
                 f'{HEADER} names other services only; this one is'
                 f' {self.policy.service_type!r}.'
             )
         return requested
 
-    def _parse(self, text: str) -> tuple[Requested, bool]:
+    def _parse(self, text: str) -> tuple[_Requested, bool]:
         """Return the requested version, and whether others are named."""
         if '\t' in text:
             text = text.replace('\t', ' ')
-        requested, others, names = NO_VERSION, False, self._names
+        requested, others, names = _NO_VERSION, False, self._names
         for item in text.split(','):
             name, _, rest = item.strip(' ').partition(' ')
             if name not in names and name.lower() not in names:
@@ -177,14 +172,14 @@ class Negotiator:
             )
         return requested, others
 
-    def _parse_legacy(self, values: Sequence[str]) -> Requested:
+    def _parse_legacy(self, values: Sequence[str]) -> _Requested:
         """Parse the first legacy header that is not empty."""
         value = next(
             (value for value in values if value.strip(_WHITESPACE)), ''
         )
         if len(value) > MAX_LENGTH:
             raise _too_long(value)
-        requested = NO_VERSION
+        requested = _NO_VERSION
         for item in value.split(','):
             if text := item.strip(_WHITESPACE):
                 version = self._version(text)
@@ -196,7 +191,7 @@ class Negotiator:
                 requested = _check_equal(requested, version)
         return requested
 
-    def _version(self, text: str) -> Requested | None:
+    def _version(self, text: str) -> _Requested | None:
         version = self._versions.get(text)
         if version is None:
             version = self._parse_version(text)
@@ -206,15 +201,15 @@ class Negotiator:
                 self._versions[text] = version
         return version
 
-    def _parse_version(self, text: str) -> Requested | None:
+    def _parse_version(self, text: str) -> _Requested | None:
         match = _NUMBERS.fullmatch(text)
         if match is None:
             if self.policy.latest_any_case:
                 text = text.lower()
-            return Requested(LATEST) if text == LATEST else None
+            return _Requested(LATEST) if text == LATEST else None
         if max(len(match[1]), len(match[2])) > MAX_DIGITS:
-            return Requested(text, _TOO_HIGH)
-        return Requested(text, Version(int(match[1]), int(match[2])))
+            return _Requested(text, _TOO_HIGH)
+        return _Requested(text, Version(int(match[1]), int(match[2])))
 
     def _malformed(self, value: str, problem: str) -> errors.MalformedVersion:
         name = self.policy.service_type
@@ -225,28 +220,6 @@ class Negotiator:
         )
 
 
-def choose_version(
-    requested: Requested, policy: VersionPolicy, maximum: Maximum
-) -> Version:
-    """Return the version to serve for a requested one.
-
-    :param requested: the requested version
-    :param policy: version policy of the service
-    :param maximum: highest version served now
-    :raises vobjects.microversions.errors.UnsupportedVersion: the version is
-        out of range
-    """
-    text, version = requested
-    limit = policy.limit(maximum)
-    if not text:
-        return policy.default_for(limit)
-    if text == LATEST:
-        return limit.version
-    if policy.minimum <= version <= limit.version:
-        return version
-    raise errors.UnsupportedVersion(text, policy.minimum, limit)
-
-
 def _too_long(text: str) -> errors.MalformedVersion:
     return errors.MalformedVersion(
         f'The version header has {len(text)} characters; the maximum is'
@@ -254,7 +227,7 @@ def _too_long(text: str) -> errors.MalformedVersion:
     )
 
 
-def _check_equal(first: Requested, second: Requested) -> Requested:
+def _check_equal(first: _Requested, second: _Requested) -> _Requested:
     # Some servers use the first version and others the last, so the client
     # cannot know which one applies.
     if first.text and first != second:
