@@ -33,18 +33,11 @@ _UNSTORABLE = re.compile('[\0\ud800-\udfff]')
 _SUSPECT = re.compile(rb'\\u(?:0000|[dD][89a-fA-F])')
 
 
-def load_json(
-    raw: bytes,
-    max_bytes: int = MAX_BYTES,
-    max_depth: int = MAX_DEPTH,
-    max_values: int = MAX_VALUES,
-) -> Any:
+def load_json(raw: bytes, max_bytes: int = MAX_BYTES) -> Any:
     """Parse one JSON value.
 
     :param raw: the body, in UTF-8
     :param max_bytes: maximum length of the body
-    :param max_depth: maximum nesting of objects and arrays
-    :param max_values: maximum number of values, at any depth
     :raises vobjects.microversions.errors.BodyTooLarge: the body is longer than
         ``max_bytes``
     :raises vobjects.microversions.errors.MalformedBody: the body is not JSON,
@@ -70,15 +63,15 @@ def load_json(
             f'The request body is not UTF-8: byte {error.start} is'
             f' 0x{raw[error.start]:02x}.'
         ) from None
-    position = json_depth.too_deep_at(raw, max_depth)
+    position = json_depth.too_deep_at(raw, MAX_DEPTH)
     if position is not None:
         raise errors.MalformedBody(
-            f'The request body is nested more than {max_depth} deep at byte'
+            f'The request body is nested more than {MAX_DEPTH} deep at byte'
             f' {position}.'
         )
-    if json_depth.has_too_many_values(raw, max_values):
+    if json_depth.has_too_many_values(raw, MAX_VALUES):
         raise errors.MalformedBody(
-            f'The request body has more than {max_values} values.'
+            f'The request body has more than {MAX_VALUES} values.'
         )
     try:
         value = _decoder.decode(text)
