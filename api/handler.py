@@ -29,6 +29,7 @@ from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests.common import ListRequest
 from vobjects.microversions import errors, query
 from vobjects.microversions.version_policy import MICROVERSION
+from vobjects.microversions.version_ranges import VersionRange
 from vobjects.versions import Version
 
 
@@ -140,7 +141,7 @@ class Handler:
         if version not in self._builder.versions:
             since = self._type.introduced() or self._service.versions.minimum
             raise errors.MethodNotAtVersion(
-                str(self.route), version, ((since, None),)
+                str(self.route), version, (VersionRange(since),)
             )
 
     def _next_page_url(self, environ: dict[str, Any], marker: str) -> str:

@@ -49,6 +49,7 @@ from vobjects.controllers.ranges import RangeEntry, RangeMap, bound
 from vobjects.controllers.version_request import version_of
 from vobjects.microversions import errors
 from vobjects.microversions.version_policy import MICROVERSION
+from vobjects.microversions.version_ranges import VersionRanges
 from vobjects.versions import Version
 
 Function = Callable[..., Any]
@@ -122,7 +123,7 @@ class VersionedFunction:
         return self.functions.last.value
 
     @property
-    def ranges(self) -> tuple[errors.InclusiveRange, ...]:
+    def ranges(self) -> VersionRanges:
         """The ranges of versions that have a function, without overlaps."""
         return self.functions.merged()
 

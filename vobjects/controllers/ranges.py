@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Generic, NamedTuple, TypeVar
 
 from vobjects import exceptions
+from vobjects.microversions.version_ranges import VersionRange, VersionRanges
 from vobjects.versions import NULL, Version, as_version
 
 T = TypeVar('T')
@@ -75,17 +76,17 @@ class RangeMap(Generic[T]):
         """Yield successive entries with versions between them."""
         for before, after in itertools.pairwise(self._entries):
             if after.first not in (
-                Version(before.last.major, before.last.minor + 1),
+                _after(before),
                 Version(before.last.major + 1, 0),
             ):
                 yield before, after
 
-    def merged(self) -> tuple[tuple[Version, Version | None], ...]:
-        """Return the first and last versions between gaps; None: no end."""
+    def merged(self) -> VersionRanges:
+        """Return the ranges between gaps, oldest first."""
         starts = [self._entries[0], *(after for _, after in self.gaps())]
         ends = [*(before for before, _ in self.gaps()), self._entries[-1]]
         return tuple(
-            (start.first, end.last or None)
+            VersionRange(start.first, _after(end) if end.last else None)
             for start, end in zip(starts, ends, strict=True)
         )
 
@@ -165,7 +166,7 @@ class RangeMap(Generic[T]):
                 )
             if not entry.last:
                 return
-            expected = Version(entry.last.major, entry.last.minor + 1)
+            expected = _after(entry)
         if not last or last >= expected:
             raise exceptions.DeclarationError(
                 f'{owner} has no {self.name} from {expected} on, where'
@@ -180,6 +181,11 @@ def bound(version: str | Version | None) -> Version:
     :raises vobjects.exceptions.InvalidVersion: the text is not a version
     """
     return NULL if version is None else as_version(version)
+
+
+def _after(entry: RangeEntry[T]) -> Version:
+    """Return the version after the last one of an entry, which has one."""
+    return Version(entry.last.major, entry.last.minor + 1)
 
 
 def _begins_within(inner: RangeEntry[T], outer: RangeEntry[T]) -> bool:

@@ -43,9 +43,6 @@ from typing import Any, Literal
 from vobjects import exceptions
 from vobjects.microversions import error_formats, version_ranges
 from vobjects.microversions.version_policy import VersionPolicy
-from vobjects.microversions.version_ranges import (
-    InclusiveRange as InclusiveRange,
-)
 from vobjects.microversions.version_ranges import VersionRanges
 from vobjects.versions import Maximum, Version
 
@@ -285,15 +282,11 @@ class MethodNotAtVersion(NegotiationError):
     type_name = 'MethodVersionNotFound'
 
     def __init__(
-        self, name: str, version: Version, ranges: tuple[InclusiveRange, ...]
+        self, name: str, version: Version, ranges: VersionRanges
     ) -> None:
         self.version = version
-        self.ranges = ranges
-        available = version_ranges.from_inclusive(ranges)
-        super().__init__(
-            version_ranges.explain(name, available, version) + '.'
-        )
-        self.set_availability(available, version)
+        super().__init__(version_ranges.explain(name, ranges, version) + '.')
+        self.set_availability(ranges, version)
 
     def status_for(self, policy: VersionPolicy) -> int:
         return policy.method_missing_status

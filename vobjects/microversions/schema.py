@@ -28,6 +28,7 @@ from vobjects.microversions import (
     fault_search,
     nested_objects,
     schema_bounds,
+    version_ranges,
 )
 from vobjects.versions import NULL, Version
 
@@ -208,9 +209,9 @@ def _compiled_at(
 ) -> RequestSchema:
     object_version = cls.version_at(microversion, early=early)
     if object_version is None:
-        introduced = cls.introduced() or NULL
+        introduced = version_ranges.VersionRange(cls.introduced() or NULL)
         raise errors.MethodNotAtVersion(
-            cls.obj_name(), microversion, ((introduced, None),)
+            cls.obj_name(), microversion, (introduced,)
         )
     hashable: Any = cls
     return compiled(hashable, object_version, names)

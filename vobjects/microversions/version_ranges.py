@@ -10,16 +10,13 @@ parameter, an action, a route. The message has the same form for all::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vobjects.versions import NULL, Version
 
 if TYPE_CHECKING:
     from vobjects import objects
-
-#: First and last version; None as the last one: no end.
-InclusiveRange: TypeAlias = tuple[Version, Version | None]
 
 
 class VersionRange(NamedTuple):
@@ -40,14 +37,6 @@ class VersionRange(NamedTuple):
 
 
 VersionRanges: TypeAlias = tuple[VersionRange, ...]
-
-
-def from_inclusive(ranges: Iterable[InclusiveRange]) -> VersionRanges:
-    """Convert ranges with an inclusive end."""
-    return tuple(
-        VersionRange(first, last and Version(last.major, last.minor + 1))
-        for first, last in ranges
-    )
 
 
 def ranges_having(

@@ -41,6 +41,7 @@ from vobjects.microversions import (
     presets,
     version_policy,
 )
+from vobjects.microversions.version_ranges import VersionRange
 from vobjects.rpc import serializer
 from vobjects.testing import api_sig
 from vobjects.versions import Version
@@ -563,7 +564,7 @@ def test_unexpected_error_when_not_handled_is_raised_and_not_logged(
 
     assert not caplog.records
     missing = errors.MethodNotAtVersion(
-        'show', Version(1, 14), ((Version(1, 0), Version(1, 1)),)
+        'show', Version(1, 14), (VersionRange(Version(1, 0), Version(1, 2)),)
     )
     response = call(
         presets.SENLIN,

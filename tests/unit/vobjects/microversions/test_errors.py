@@ -9,12 +9,17 @@ import json
 import pytest
 
 from vobjects import exceptions
-from vobjects.microversions import application_errors, errors, presets
+from vobjects.microversions import (
+    application_errors,
+    errors,
+    presets,
+    version_ranges,
+)
 from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
 CAPPED = Maximum(Version(1, 7), 'engine-2 speaks no newer')
-RANGES = ((Version(1, 2), Version(1, 4)),)
+RANGES = (version_ranges.VersionRange(Version(1, 2), Version(1, 5)),)
 
 EVERY_ERROR = [
     errors.MalformedVersion('x'),

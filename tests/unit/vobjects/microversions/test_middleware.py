@@ -17,6 +17,7 @@ from vobjects.microversions import (
     negotiation,
     presets,
     version_policy,
+    version_ranges,
 )
 from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
@@ -190,7 +191,7 @@ def test_api_error_of_the_application_becomes_its_document():
         raise errors.MethodNotAtVersion(
             'show',
             environ[version_policy.MICROVERSION],
-            ((Version(1, 9), None),),
+            (version_ranges.VersionRange(Version(1, 9)),),
         )
 
     service = middleware.Microversions(app, presets.SENLIN)
