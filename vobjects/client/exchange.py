@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Negotiate, repeat and retry requests, without input and output.
 
-An :class:`Exchange` yields what to do: :class:`Send` a message and return the
-response, or :class:`Wait`. A synchronous and an asynchronous client do it.
+An :class:`Exchange` yields what to do: a message to send, whose response it
+receives, or seconds to wait. A synchronous and an asynchronous client do it.
 """
 
 from __future__ import annotations
@@ -30,22 +30,8 @@ _NOT_PROCESSED = (413, 429)
 _REPEATABLE = ('GET', 'HEAD', 'PUT', 'DELETE')
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Send:
-    """Send a message with headers, and return the response."""
-
-    message: messages.Message
-    headers: Mapping[str, str]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Wait:
-    """Wait some seconds."""
-
-    seconds: float
-
-
-Steps = Generator[Send | Wait, Any, Any]
+#: Yields messages to send and seconds to wait, and returns the result.
+Steps = Generator[messages.Message | float, Any, Any]
 
 
 class Exchange:
@@ -152,11 +138,13 @@ class Exchange:
         """Send a message until the server does not ask to retry."""
         headers = {
             'Accept': 'application/json',
-            **version_headers(self._policy, version),
+            HEADER: f'{self._policy.service_type} {version}',
+            **dict.fromkeys(self._policy.legacy_headers, str(version)),
         }
+        message = dataclasses.replace(message, headers=headers)
         left = self._retry_for
         while True:
-            response = yield Send(message, headers)
+            response = yield message
             may_retry = response.status_code in _NOT_PROCESSED or (
                 response.status_code == 503 and message.method in _REPEATABLE
             )
@@ -164,16 +152,7 @@ class Exchange:
             if not may_retry or delay is None or delay > left:
                 return response
             left -= delay
-            yield Wait(delay)
-
-
-def version_headers(
-    policy: VersionPolicy, version: Version | str
-) -> dict[str, str]:
-    """Return the headers of a request, in the dialect of a service."""
-    headers = {HEADER: f'{policy.service_type} {version}'}
-    headers.update(dict.fromkeys(policy.legacy_headers, str(version)))
-    return headers
+            yield delay
 
 
 def retry_after(

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Generic
 
 import httpx
 
-from vobjects.client.exchange import Exchange, Send, Steps, Wait
+from vobjects.client.exchange import Exchange, Steps
+from vobjects.client.messages import Message
 from vobjects.client.operations import Http, Operations, Route
 from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Version
@@ -82,8 +83,8 @@ class Client(Generic[Http]):
                 step = steps.send(result)
             except StopIteration as end:
                 return end.value
-            if isinstance(step, Wait):
-                result = self._sleep(step.seconds)
+            if isinstance(step, float):
+                result = self._sleep(step)
             else:
                 result = self._http.send(self._built(step))
 
@@ -94,18 +95,17 @@ class Client(Generic[Http]):
                 step = steps.send(result)
             except StopIteration as end:
                 return end.value
-            if isinstance(step, Wait):
-                result = await self._sleep(step.seconds)
+            if isinstance(step, float):
+                result = await self._sleep(step)
             else:
                 result = await self._http.send(self._built(step))
 
-    def _built(self, step: Send) -> httpx.Request:
-        message = step.message
+    def _built(self, message: Message) -> httpx.Request:
         request: httpx.Request = self._http.build_request(
             message.method,
             message.path,
             params=message.query or None,
             json=message.body,
-            headers=step.headers,
+            headers=message.headers,
         )
         return request

@@ -26,12 +26,14 @@ class Message:
 
     :ivar path: below the base URL
     :ivar body: JSON data; None: no body
+    :ivar headers: those about versions
     """
 
     method: str
     path: str
     query: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     body: Any = None
+    headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def write(
