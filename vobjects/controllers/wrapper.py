@@ -23,10 +23,7 @@ from vobjects.controllers.method_spec import ATTRIBUTE, MethodSpec, spec_of
 from vobjects.controllers.ranges import RangeMap, bound
 from vobjects.controllers.version_request import environ_of, version_of
 from vobjects.microversions import application_errors, errors, query
-from vobjects.microversions.version_policy import (
-    EXPERIMENTAL,
-    ExperimentalOptIn,
-)
+from vobjects.microversions.version_policy import EXPERIMENTAL, opts_in
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
@@ -173,7 +170,11 @@ class MethodWrapper:
             raise spec.removal.error(self._function.__name__)
         environ: Mapping[str, Any] = environ_of(request)
         if spec.is_experimental:
-            _check_opted_in(self._function.__name__, environ.get(EXPERIMENTAL))
+            header = environ.get(EXPERIMENTAL, '')
+            if not opts_in(environ, header):
+                raise errors.ExperimentalMethod(
+                    self._function.__name__, header
+                )
         if spec.request_schemas:
             self._check_body(version, arguments, named)
         if spec.query_schemas:
@@ -242,19 +243,6 @@ class MethodWrapper:
         values = schema.parse_query(pairs)
         schema.check(values, 'query', version, schemas)
         return values
-
-
-def _check_opted_in(name: str, opt_in: ExperimentalOptIn | None) -> None:
-    """Reject a request that does not opt in to experimental methods.
-
-    :param name: the method, for people
-    :param opt_in: the request's opt-in, from the version middleware; None: the
-        service offers none
-    :raises vobjects.microversions.errors.ExperimentalMethod: the request does
-        not opt in
-    """
-    if opt_in is None or not opt_in.opted_in:
-        raise errors.ExperimentalMethod(name, opt_in.header if opt_in else '')
 
 
 def _is_expected(error: Exception, statuses: frozenset[int]) -> bool:

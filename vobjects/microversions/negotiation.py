@@ -50,9 +50,9 @@ from vobjects.microversions.version_policy import (
     HEADER,
     MAXIMUM,
     MICROVERSION,
-    ExperimentalOptIn,
     VersionPolicy,
     environ_key,
+    opts_in,
 )
 from vobjects.versions import Maximum, Version
 
@@ -138,21 +138,13 @@ class Negotiation:
         self._discovery = discovery.paths(policy)
         self._legacy = tuple(map(environ_key, policy.legacy_headers))
         self._varies = (HEADER, *policy.legacy_headers)
-        self._opt_ins: tuple[ExperimentalOptIn, ExperimentalOptIn] | None = (
-            None
-        )
-        self._experimental_key = ''
-        if name := policy.experimental_header:
-            self._opt_ins = (
-                ExperimentalOptIn(name, False),
-                ExperimentalOptIn(name, True),
-            )
-            self._experimental_key = environ_key(name)
-            self._varies += (name,)
+        self._experimental = policy.experimental_header
+        if self._experimental:
+            self._varies += (self._experimental,)
         self._vary = ('Vary', ', '.join(self._varies))
         own_headers = (
             HEADER,
-            policy.experimental_header,
+            self._experimental,
             *(name for name, _ in policy.response_headers),
         )
         self._replaced = frozenset(
@@ -200,10 +192,9 @@ class Negotiation:
         else:
             environ[MICROVERSION] = version
         own = state.headers.get(version) or self._headers_at(version, maximum)
-        if self._opt_ins:
-            value = environ.get(self._experimental_key, '').strip().lower()
-            environ[EXPERIMENTAL] = self._opt_ins[value == 'true']
-        if self._retired or self._opt_ins or _OWN_REQUEST_ID in environ:
+        if self._experimental:
+            environ[EXPERIMENTAL] = self._experimental
+        if self._retired or self._experimental or _OWN_REQUEST_ID in environ:
             own = self._add_request_headers(environ, version, own)
         return own, None
 
@@ -281,9 +272,8 @@ class Negotiation:
         self, environ: Environ, version: Version, own: Headers
     ) -> Headers:
         """Return the headers with those that depend on the request."""
-        opt_in: ExperimentalOptIn | None = environ.get(EXPERIMENTAL)
-        if opt_in is not None and opt_in.opted_in:
-            own = [*own, (opt_in.header, 'true')]
+        if self._experimental and opts_in(environ, self._experimental):
+            own = [*own, (self._experimental, 'true')]
         own = _with_request_id(environ, own)
         retired = self._retired.get(version)
         if retired and environ.get('PATH_INFO', '') not in self._discovery:

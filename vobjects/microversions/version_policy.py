@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from vobjects.microversions import error_formats, retirement
 from vobjects.versions import NULL, Maximum, Version
@@ -33,8 +35,8 @@ ERROR_CODE = 'vobjects.refused'
 #: Environ key that is true if the policy accepts fields early.
 EARLY = 'vobjects.early'
 
-#: Environ key of the :class:`ExperimentalOptIn`, set if the policy has a
-#: header.
+#: Environ key of the name of the header with which a request opts in to
+#: experimental methods, set if the policy has one.
 EXPERIMENTAL = 'vobjects.experimental'
 
 #: Key of the environ in an ASGI scope.
@@ -55,16 +57,13 @@ def environ_key(header: str) -> str:
     return 'HTTP_' + header.upper().replace('-', '_')
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ExperimentalOptIn:
-    """Whether a request opts in to experimental methods.
+def opts_in(environ: Mapping[str, Any], header: str) -> bool:
+    """Return whether a request opts in to experimental methods.
 
-    :ivar header: name of the header for opting in
-    :ivar opted_in: whether the request opts in
+    :param header: name of the header for that; empty: there is none
     """
-
-    header: str
-    opted_in: bool
+    value: str = environ.get(environ_key(header), '')
+    return value.strip().lower() == 'true'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
