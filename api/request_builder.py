@@ -7,7 +7,7 @@ computed at startup; a request looks it up by microversion.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from api import request_body, routes, webhooks
@@ -98,7 +98,7 @@ class RequestBuilder:
         text = environ.get('QUERY_STRING')
         pairs = query.parse_pairs(text) if text else []
         if pairs and not self._service.strict_requests:
-            pairs = query.drop_repeated(
+            pairs = _drop_repeated(
                 pairs, self._single_valued, skip_empty=params.ignore_empty
             )
         if params.webhook:
@@ -195,3 +195,26 @@ def _check_given_once(
                 f'{where}.{name}',
                 'must be in the query or in the body, not in both',
             )
+
+
+def _drop_repeated(
+    pairs: Iterable[tuple[str, str]],
+    single: Collection[str],
+    *,
+    skip_empty: bool,
+) -> list[tuple[str, str]]:
+    """Return a query in which some parameters occur at most once.
+
+    :param pairs: names and values
+    :param single: names of these parameters; the last value counts
+    :param skip_empty: whether to drop them if they are empty
+    """
+    result: list[tuple[str, str]] = []
+    last: dict[str, str] = {}
+    for name, text in pairs:
+        if name in single:
+            last[name] = text
+        else:
+            result.append((name, text))
+    result += (pair for pair in last.items() if pair[1] or not skip_empty)
+    return result

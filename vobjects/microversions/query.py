@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import urllib.parse
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from vobjects import exceptions
@@ -105,29 +105,6 @@ def coerce_query(
         by_fields=by_fields,
     )
     return values
-
-
-def drop_repeated(
-    pairs: Iterable[tuple[str, str]],
-    single: Collection[str],
-    *,
-    skip_empty: bool,
-) -> list[tuple[str, str]]:
-    """Return a query in which some parameters occur at most once.
-
-    :param pairs: names and values
-    :param single: names of these parameters; the last value counts
-    :param skip_empty: whether to drop them if they are empty
-    """
-    result: list[tuple[str, str]] = []
-    last: dict[str, str] = {}
-    for name, text in pairs:
-        if name in single:
-            last[name] = text
-        else:
-            result.append((name, text))
-    result += (pair for pair in last.items() if pair[1] or not skip_empty)
-    return result
 
 
 def add_parameter(
