@@ -49,7 +49,6 @@ from vobjects.controllers.ranges import RangeEntry, RangeMap, bound
 from vobjects.controllers.version_request import version_of
 from vobjects.microversions import errors
 from vobjects.microversions.version_policy import MICROVERSION
-from vobjects.microversions.version_ranges import VersionRanges
 from vobjects.versions import Version
 
 Function = Callable[..., Any]
@@ -122,11 +121,6 @@ class VersionedFunction:
         """The function of the highest versions."""
         return self.functions.last.value
 
-    @property
-    def ranges(self) -> VersionRanges:
-        """The ranges of versions that have a function, without overlaps."""
-        return self.functions.merged()
-
     def at(self, version: Version) -> Function:
         """Return the unbound function for a version.
 
@@ -140,7 +134,9 @@ class VersionedFunction:
             return function
         removal = spec_of(self.newest).removal
         error: errors.NegotiationError = (
-            errors.MethodNotAtVersion(self.__name__, version, self.ranges)
+            errors.MethodNotAtVersion(
+                self.__name__, version, self.functions.merged()
+            )
             if removal is None or version < removal.version
             else removal.error(self.__name__)
         )

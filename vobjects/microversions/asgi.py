@@ -27,7 +27,7 @@ import asyncio
 import functools
 import json
 import sys
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from vobjects.microversions import (
@@ -240,7 +240,11 @@ def environ_from(scope: Scope) -> dict[str, Any]:
     """Return the environ of a request, as WSGI defines it (PEP 3333).
 
     It has no streams, and nothing of the connection's client. A request id in
-    the scope, set by an outer middleware, is kept.
+    the scope, set by an outer middleware, is kept. The values of a repeated
+    header are joined with commas, those of Cookie with semicolons (RFC 9113,
+    section 8.2.3). Headers whose name has an underscore are dropped: in an
+    environ they would look like those with a hyphen, which proxies remove or
+    set.
 
     :param scope: HTTP scope of the request
     """
@@ -260,24 +264,7 @@ def environ_from(scope: Scope) -> dict[str, Any]:
     }
     if REQUEST_ID in scope:
         environ[REQUEST_ID] = scope[REQUEST_ID]
-    add_headers(environ, scope.get('headers', ()))
-    return environ
-
-
-def add_headers(
-    environ: Environ, headers: Iterable[tuple[bytes, bytes]]
-) -> None:
-    """Add the headers of an ASGI scope to an environ (PEP 3333).
-
-    The values of a repeated header are joined with commas, those of Cookie
-    with semicolons (RFC 9113, section 8.2.3). Headers whose name has an
-    underscore are dropped: in an environ they would look like those with a
-    hyphen, which proxies remove or set.
-
-    :param environ: without keys that begin with ``HTTP_``
-    :param headers: names in lower case, and values
-    """
-    for name, value in headers:
+    for name, value in scope.get('headers', ()):
         if b'_' in name:
             continue
         key = _header_key(name)
@@ -286,6 +273,7 @@ def add_headers(
             separator = '; ' if name == b'cookie' else ','
             text = f'{environ[key]}{separator}{text}'
         environ[key] = text
+    return environ
 
 
 @functools.lru_cache(maxsize=256)

@@ -110,7 +110,8 @@ class Negotiator:
         if version is not None:
             return version
         version = self._choose(self._requested(header, legacy), maximum)
-        if len(header) + sum(map(len, legacy)) <= MAX_CACHED_LENGTH:
+        length = len(header) + (sum(map(len, legacy)) if legacy else 0)
+        if length <= MAX_CACHED_LENGTH:
             if len(cache) >= MAX_CACHED:
                 cache.clear()
             cache[key] = version
@@ -120,12 +121,12 @@ class Negotiator:
         """Return the version to serve for a requested one."""
         text, version = requested
         limit = self.policy.limit(maximum)
+        if self.policy.minimum <= version <= limit.version:
+            return version
         if not text:
             return self.policy.default_for(limit)
         if text == LATEST:
             return limit.version
-        if self.policy.minimum <= version <= limit.version:
-            return version
         raise errors.UnsupportedVersion(text, self.policy.minimum, limit)
 
     def _requested(self, header: str, legacy: Sequence[str]) -> _Requested:

@@ -33,11 +33,7 @@ from wsgiref.types import WSGIApplication
 
 from vobjects.microversions import application_errors
 from vobjects.microversions.json_response import send_json
-from vobjects.microversions.negotiation import (
-    ErrorResponse,
-    Headers,
-    Middleware,
-)
+from vobjects.microversions.negotiation import Headers, Middleware
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -56,7 +52,7 @@ class Microversions(Middleware[WSGIApplication]):
         own, rejection = negotiation.negotiate(environ)
         if rejection is not None:
             response = negotiation.error_response(rejection, environ, own)
-            return _send(response, environ, start_response)
+            return send_json(environ, start_response, *response)
         is_started = False
 
         def start_versioned(
@@ -117,21 +113,9 @@ class Microversions(Middleware[WSGIApplication]):
         exc_info: Any = None,
     ) -> Iterable[bytes]:
         response = self.negotiation.error_response(error, environ, own)
-        body = _send(response, environ, start_response, exc_info)
+        body = send_json(environ, start_response, *response, exc_info=exc_info)
         self.negotiation.log(error, environ, response.status)
         return body
-
-
-def _send(
-    response: ErrorResponse,
-    environ: WSGIEnvironment,
-    start_response: StartResponse,
-    exc_info: Any = None,
-) -> Iterable[bytes]:
-    status, document, headers = response
-    return send_json(
-        environ, start_response, status, document, headers, exc_info
-    )
 
 
 def _iterate(

@@ -29,12 +29,6 @@ class VersionRange(NamedTuple):
     first: Version
     removed: Version | None = None
 
-    def covers(self, version: Version) -> bool:
-        """Return whether a version lies in the range."""
-        return self.first <= version and (
-            self.removed is None or version < self.removed
-        )
-
 
 VersionRanges: TypeAlias = tuple[VersionRange, ...]
 
