@@ -92,6 +92,7 @@ def test_method_when_missing_names_the_versions_that_have_it(version, words):
     assert caught.value.detail == (
         f'show {words}; this request asked for {version}.'
     )
+    assert caught.value.__context__ is None
 
 
 def test_method_when_open_ended_serves_every_later_version():
@@ -259,14 +260,9 @@ def test_lookup_error_of_a_function_propagates():
     assert len(calls) == 2
 
 
-def test_missing_method_error_is_not_chained():
-    with pytest.raises(errors.MethodNotAtVersion) as caught:
-        Controller().show(at('1.0'), 'x')
-
-    assert caught.value.__context__ is None
-
-
-def test_method_of_a_class_has_the_signature_of_the_newest():
+def test_signature_is_that_of_the_newest():
+    # Frameworks use it to find the arguments of a view.
+    assert list(inspect.signature(listing).parameters) == ['req', 'limit']
     assert list(inspect.signature(Mixed.other).parameters) == [
         'self',
         'req',
@@ -712,17 +708,6 @@ def test_resolve_returns_the_attributes_of_the_version():
 
     assert dispatch.resolve(method, Version(1, 4)).code == 202
     assert dispatch.resolve(method, Version(1, 5)).code == 204
-
-
-def test_signature_is_that_of_the_newest_function():
-    # Frameworks use it to find the arguments of a view.
-    signature = inspect.signature(listing)
-
-    assert list(signature.parameters) == ['req', 'limit']
-    assert list(inspect.signature(Controller.index).parameters) == [
-        'self',
-        'req',
-    ]
 
 
 def test_attributes_below_are_shown_while_the_class_is_created():

@@ -13,7 +13,7 @@ from openstack import utils as sdk_utils
 
 from tests.unit.vobjects.microversions import wsgi
 from vobjects.microversions import client, presets
-from vobjects.versions import Maximum, Version
+from vobjects.versions import Version
 
 HEADER = 'OpenStack-API-Version'
 
@@ -290,20 +290,6 @@ def test_openstacksdk_helpers_read_every_preset(preset, url, keystone):
         sdk_utils.pick_microversion(service, str(above))
     with pytest.raises(openstack.exceptions.SDKException):
         sdk_utils.require_microversion(service, str(above))
-
-
-def test_openstacksdk_sees_the_maximum_that_is_served(keystone):
-    service = wsgi.Service(presets.NOVA)
-    service.maximum = Maximum(Version(2, 40), 'a node is older')
-    with wsgi.serve(service.app) as url:
-        compute = adapter.Adapter(
-            keystone, service_type='compute', endpoint_override=f'{url}/v2.1'
-        )
-
-        assert not sdk_utils.supports_microversion(compute, '2.41')
-        assert (
-            sdk_utils.maximum_supported_microversion(compute, '2.90') == '2.40'
-        )
 
 
 @pytest.mark.parametrize(

@@ -169,19 +169,6 @@ def client():
     session_.session.close()
 
 
-@pytest.mark.parametrize('path', ['', '/', '/v1', '/v1/'])
-def test_keystoneauth_discovers_from_every_path(url, client, path):
-    discovery_ = discover.Discover(client, url + path)
-
-    (data,) = discovery_.version_data()
-    assert data['version'] == (1, 0)
-    assert data['url'] == f'{url}/v1/'
-    assert data['min_microversion'] == (1, 0)
-    assert data['max_microversion'] == (1, 14)
-    assert data['raw_status'] == 'CURRENT'
-    assert discovery_.url_for('v1') == f'{url}/v1/'
-
-
 @pytest.mark.parametrize('path', ['', '/v1'])
 @pytest.mark.parametrize(
     'version_options', [{}, {'version': '1'}, {'min_version': 1}]

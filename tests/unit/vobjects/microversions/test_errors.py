@@ -125,25 +125,19 @@ def test_document_for_an_applications_own_error_conforms():
     assert body['error']['type'] == 'ResourceNotFound'
 
 
+@pytest.mark.parametrize(
+    ('option', 'error'),
+    [
+        ('malformed_status', errors.MalformedVersion('x')),
+        ('other_service_status', errors.OtherService('x')),
+        ('unsupported_status', EVERY_ERROR[1]),
+        ('method_missing_status', EVERY_ERROR[2]),
+    ],
+)
 @pytest.mark.parametrize('status', [404, 406, 400])
-def test_missing_method_status_is_that_of_the_policy(status):
-    configured = dataclasses.replace(
-        presets.SENLIN, method_missing_status=status
-    )
-    error = errors.MethodNotAtVersion('show', Version(1, 1), RANGES)
+def test_status_of_a_negotiation_error_is_that_of_the_policy(
+    option, error, status
+):
+    configured = dataclasses.replace(presets.SENLIN, **{option: status})
 
-    body = error.document(configured)
-
-    api_sig.assert_error_document(body, status)
-    assert 'needs API version 1.2 to 1.4' in body['errors'][0]['detail']
-
-
-def test_missing_method_at_400_has_the_text_of_senlin():
-    configured = dataclasses.replace(presets.SENLIN, method_missing_status=400)
-    error = errors.MethodNotAtVersion('show', Version(1, 1), RANGES)
-
-    assert error.document(configured)['error'] == {
-        'code': 400,
-        'message': "API version '1.1' is not supported on this method.",
-        'type': 'MethodVersionNotFound',
-    }
+    api_sig.assert_error_document(error.document(configured), status)

@@ -88,8 +88,3 @@ def test_spec_says_whether_a_method_is_experimental():
 
     assert not method_spec.spec_of(old).is_experimental
     assert method_spec.spec_of(new).is_experimental
-
-
-def test_policy_when_the_header_name_is_invalid_is_rejected():
-    with pytest.raises(ValueError, match='not the name of a header'):
-        dataclasses.replace(POLICY, experimental_header='no header')

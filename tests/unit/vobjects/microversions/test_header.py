@@ -229,15 +229,6 @@ def test_legacy_header_when_malformed_is_rejected(value):
         header.Negotiator(WITH_LEGACY).negotiate('', MAXIMUM, [value])
 
 
-def test_malformed_status_is_that_of_the_policy():
-    lenient = dataclasses.replace(presets.SENLIN, malformed_status=406)
-
-    with pytest.raises(errors.MalformedVersion) as caught:
-        header.Negotiator(lenient).negotiate('clustering pony', MAXIMUM)
-
-    assert caught.value.status_for(lenient) == 406
-
-
 # Valid and invalid parts of a header.
 ITEM = st.one_of(
     st.text(),

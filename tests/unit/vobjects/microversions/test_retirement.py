@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import email.utils
-import re
 
 import pytest
-import requests.utils
 
 from tests.unit.vobjects.microversions import wsgi
 from vobjects import exceptions
-from vobjects.microversions import errors, middleware, presets, retirement
+from vobjects.microversions import middleware, presets, retirement
 from vobjects.microversions.retirement import retire
 from vobjects.versions import Version
 
@@ -50,25 +47,6 @@ def test_headers_of_a_retired_version_have_the_syntax_of_their_rfcs():
         f'<{HELP}>; rel="sunset"; type="text/html", '
         '<>; rel="successor-version"; title="clustering 1.7"'
     ]
-
-
-def test_headers_of_a_retired_version_are_readable_by_other_parsers():
-    response = send(retiring_service(END_OF_2), '1.2')
-
-    sunset = email.utils.parsedate_to_datetime(response.headers['sunset'])
-    assert sunset == END_OF_2.sunset
-    (deprecation,) = values(response, 'Deprecation')
-    assert re.fullmatch(r'@-?[0-9]{1,15}', deprecation)
-    seconds = int(deprecation[1:])
-    assert datetime.datetime.fromtimestamp(seconds, datetime.UTC) == (
-        END_OF_2.deprecated
-    )
-    links = requests.utils.parse_header_links(response.headers['link'])
-    assert {link['rel']: link['url'] for link in links} == {
-        'deprecation': HELP,
-        'sunset': HELP,
-        'successor-version': '',
-    }
 
 
 @pytest.mark.parametrize(
@@ -260,18 +238,3 @@ def test_versions_covered_are_those_of_the_range():
 
     covered = [m for m in range(15) if end.covers(Version(1, m))]
     assert covered == list(range(2, 11))
-
-
-def test_api_error_of_the_application_has_the_headers():
-    def app(environ, start_response):
-        raise errors.ValidationError('body.x', 'is wrong')
-
-    versions = dataclasses.replace(presets.SENLIN, retired=(END_OF_2,))
-    response = wsgi.call(
-        middleware.Microversions(app, versions),
-        headers={'OpenStack-API-Version': 'clustering 1.2'},
-    )
-
-    assert response.status == 400
-    assert response.headers['openstack-api-version'] == 'clustering 1.2'
-    assert values(response, 'Sunset')

@@ -174,72 +174,6 @@ def test_validate_when_the_body_is_not_an_object_raises(values):
 
 
 @pytest.mark.parametrize(
-    ('name', 'version', 'needs'),
-    [
-        ('force', '1.0', '1.8'),
-        ('force', '1.7', '1.8'),
-        ('config', '1.1', '1.2'),
-        ('config', '1.0', '1.2'),
-    ],
-)
-def test_validate_when_a_field_is_newer_names_its_version(
-    name, version, needs
-):
-    assert validation_error({**MINIMAL, name: 'x'}, version) == (
-        f"body.cluster.{name}: '{name}' needs API version {needs} or later;"
-        f' this request asked for {version}.'
-    )
-
-
-def test_validate_when_a_field_was_removed_names_the_version():
-    check({**MINIMAL, 'legacy': 'x'}, '1.9')
-
-    assert validation_error({**MINIMAL, 'legacy': 'x'}, '1.14') == (
-        "body.cluster.legacy: 'legacy' was removed in API version 1.10; this"
-        ' request asked for 1.14.'
-    )
-
-
-def test_validate_when_a_field_was_renamed_gives_the_other_name():
-    check({**MINIMAL, 'color': 'x'}, '1.9')
-    check({**MINIMAL, 'colour': 'x'}, '1.10')
-
-    assert validation_error({**MINIMAL, 'colour': 'x'}, '1.9') == (
-        "body.cluster.colour: 'colour' needs API version 1.10 or later; this"
-        " request asked for 1.9, where it is called 'color'."
-    )
-    assert validation_error({**MINIMAL, 'color': 'x'}, '1.14') == (
-        "body.cluster.color: 'color' was removed in API version 1.10; this"
-        " request asked for 1.14, where it is called 'colour'."
-    )
-
-
-@pytest.mark.parametrize(
-    ('value', 'version', 'expected'),
-    [
-        (
-            3,
-            '1.11',
-            'must be a string or null, not 3; 3 needs API version 1.12 or'
-            ' later; this request asked for 1.11.',
-        ),
-        (
-            'x',
-            '1.12',
-            "must be an integer or null, not 'x'; 'x' was removed in API"
-            ' version 1.12; this request asked for 1.12.',
-        ),
-    ],
-)
-def test_validate_when_another_version_accepts_the_value_names_it(
-    value, version, expected
-):
-    assert validation_error({**MINIMAL, 'size': value}, version) == (
-        f'body.cluster.size: {expected}'
-    )
-
-
-@pytest.mark.parametrize(
     ('version', 'expected'),
     [
         (
@@ -270,6 +204,56 @@ def test_validate_when_an_enum_had_the_value_at_another_version(
     assert caught.value.is_about_versions
 
 
+#: Version, additional field -> problem, and the version that is requested.
+OTHER_VERSIONS = {
+    ('1.0', 'force', True): "'force' needs API version 1.8 or later",
+    ('1.7', 'force', True): "'force' needs API version 1.8 or later",
+    ('1.1', 'config', 'x'): "'config' needs API version 1.2 or later",
+    ('1.14', 'legacy', 'x'): "'legacy' was removed in API version 1.10",
+    ('1.9', 'colour', 'x'): "'colour' needs API version 1.10 or later",
+    ('1.14', 'color', 'x'): "'color' was removed in API version 1.10",
+    ('1.11', 'size', 3): 'must be a string or null, not 3; 3 needs API'
+    ' version 1.12 or later',
+    ('1.12', 'size', 'x'): "must be an integer or null, not 'x'; 'x' was"
+    ' removed in API version 1.12',
+    ('1.0', 'forse', True): "unknown; did you mean 'force'? 'force' needs API"
+    ' version 1.8 or later',
+}
+#: The other name of a field at the requested version.
+OTHER_NAMES = {'colour': 'color', 'color': 'colour'}
+
+
+@pytest.mark.parametrize(('case', 'problem'), OTHER_VERSIONS.items())
+def test_validate_when_another_version_accepts_it_names_that(case, problem):
+    version, name, value = case
+    other = OTHER_NAMES.get(name)
+    where = f", where it is called '{other}'" if other else ''
+
+    assert validation_error({**MINIMAL, name: value}, version) == (
+        f'body.cluster.{name}: {problem}; this request asked for'
+        f' {version}{where}.'
+    )
+
+
+@pytest.mark.parametrize(
+    ('version', 'name'),
+    [('1.9', 'legacy'), ('1.9', 'color'), ('1.10', 'colour')],
+)
+def test_validate_when_the_version_has_the_field_accepts_it(version, name):
+    check({**MINIMAL, name: 'x'}, version)
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'end'),
+    [
+        ('desired_capacty', 1, "unknown; did you mean 'desired_capacity'?"),
+        ('mode', 'cld', "not 'cld'; did you mean 'cold'?"),
+    ],
+)
+def test_validate_when_misspelt_suggests_the_right_word(name, value, end):
+    assert validation_error({**MINIMAL, name: value}).endswith(end)
+
+
 def test_validate_when_no_version_accepts_the_value_names_none():
     assert 'API version' not in validation_error({**MINIMAL, 'mode': 'warm'})
     assert 'API version' not in validation_error({**MINIMAL, 'size': [1]})
@@ -298,36 +282,14 @@ def test_validate_when_only_some_versions_require_a_field_names_them(
     )
 
 
-def test_validate_when_a_field_is_misspelt_suggests_the_right_one():
-    assert validation_error({**MINIMAL, 'desired_capacty': 1}) == (
-        'body.cluster.desired_capacty: unknown; did you mean'
-        " 'desired_capacity'?"
-    )
-
-
-def test_validate_when_a_later_field_is_misspelt_names_its_version():
-    assert validation_error({**MINIMAL, 'forse': True}, '1.0') == (
-        "body.cluster.forse: unknown; did you mean 'force'? 'force' needs API"
-        ' version 1.8 or later; this request asked for 1.0.'
-    )
-
-
-def test_validate_when_a_word_is_misspelt_suggests_the_accepted_one():
-    assert validation_error({**MINIMAL, 'mode': 'cld'}).endswith(
-        "not 'cld'; did you mean 'cold'?"
-    )
-
-
 def test_validate_when_a_field_is_unknown_lists_those_of_the_version():
     detail = validation_error({**MINIMAL, 'zzz': 1}, '1.0')
 
     assert detail.startswith('body.cluster.zzz: unknown; known here: ')
+    # It belongs elsewhere in the request.
+    assert 'unknown' in validation_error({**MINIMAL, 'identity': 'x'})
     assert "'color'" in detail
     assert "'force'" not in detail
-
-
-def test_validate_when_a_field_belongs_elsewhere_in_the_request_is_unknown():
-    assert 'unknown' in validation_error({**MINIMAL, 'identity': 'x'})
 
 
 def test_validate_when_names_and_values_are_long_truncates_them():

@@ -33,6 +33,12 @@ def test_policies_with_equal_values_are_equal():
         ({'maximum': Version(2, 3)}, 'same major'),
         ({'minimum': Version(1, 15)}, 'above maximum'),
         ({'minimum': Version(), 'maximum': Version()}, 'must not be null'),
+        ({'default': Version(1, 99)}, 'default 1.99 must be between'),
+        ({'path': 'one'}, "'one' is not a path segment"),
+        ({'legacy_headers': ('X Y',)}, "'X Y' is not the name of a header"),
+        ({'experimental_header': 'X Y'}, 'not the name of a header'),
+        ({'response_headers': (('X-Y', '{pony}'),)}, 'invalid template'),
+        ({'response_headers': (('X-Y', '{'),)}, 'invalid template'),
     ],
 )
 def test_policy_when_contradictory_is_rejected(values, words):
@@ -40,25 +46,14 @@ def test_policy_when_contradictory_is_rejected(values, words):
         dataclasses.replace(presets.SENLIN, **values)
 
 
-def test_limit_without_fleet_is_the_newest_of_this_build():
-    assert presets.SENLIN.limit() == Maximum(Version(1, 14))
-
-
-def test_limit_when_fleet_is_newer_is_the_newest_of_this_build():
-    newer = Maximum(Version(1, 20), 'of something')
-
-    assert presets.SENLIN.limit(newer) == Maximum(Version(1, 14))
-
-
-def test_limit_when_fleet_serves_nothing_is_the_minimum_with_a_reason():
-    none = Maximum(Version(0, 0), 'no engine is alive')
-
-    assert presets.SENLIN.limit(none) == Maximum(
-        Version(1, 0), 'no engine is alive'
-    )
-
-
-def test_limit_when_fleet_is_older_is_that_of_the_fleet():
-    older = Maximum(Version(1, 7), 'engine-2 is older')
-
-    assert presets.SENLIN.limit(older) is older
+@pytest.mark.parametrize(
+    ('maximum', 'expected'),
+    [
+        (None, Maximum(Version(1, 14))),
+        (Maximum(Version(1, 20), 'of something'), Maximum(Version(1, 14))),
+        (Maximum(Version(1, 7), 'old'), Maximum(Version(1, 7), 'old')),
+        (Maximum(Version(0, 0), 'none'), Maximum(Version(1, 0), 'none')),
+    ],
+)
+def test_limit_is_within_the_versions_of_this_build(maximum, expected):
+    assert presets.SENLIN.limit(maximum) == expected
