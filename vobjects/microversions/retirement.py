@@ -38,7 +38,6 @@ from vobjects import exceptions
 from vobjects.versions import Version, as_version
 
 Headers: TypeAlias = list[tuple[str, str]]
-Date: TypeAlias = str | datetime.datetime
 
 # Characters that RFC 3986 allows in a URL; none of them can end the header
 # value or its <...>.
@@ -107,8 +106,8 @@ def retire(
     first: str | Version,
     last: str | Version | None = None,
     *,
-    deprecated: Date | None = None,
-    sunset: Date | None = None,
+    deprecated: str | None = None,
+    sunset: str | None = None,
     successor: str = '',
     help_url: str = '',
 ) -> Retirement:
@@ -117,8 +116,8 @@ def retire(
     :param first: the version, or the first one of the range
     :param last: last version of the range, inclusive
     :param deprecated: date from which new clients should not use it: ISO 8601
-        (UTC unless it names a time zone), or an aware datetime
-    :param sunset: date from which it may be unavailable; same forms
+        (UTC unless it names a time zone)
+    :param sunset: date from which it may be unavailable; same form
     :param successor: version to use instead, or a URL
     :param help_url: page for people; empty: the policy's history or help page
     :raises vobjects.exceptions.DeclarationError: no date, an unreadable date,
@@ -247,25 +246,19 @@ def _successor(name: str, last: Version, successor: str) -> str:
 
 
 def _date(
-    name: str, option: str, value: Date | None
+    name: str, option: str, value: str | None
 ) -> datetime.datetime | None:
     if value is None:
         return None
-    moment = value
-    if isinstance(moment, str):
-        try:
-            moment = datetime.datetime.fromisoformat(moment)
-        except ValueError:
-            raise exceptions.DeclarationError(
-                f'retire {name}: {option}: {exceptions.cut(value)} is not a'
-                ' date; write it as 2027-06-30 or 2027-06-30T12:00:00Z'
-            ) from None
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=datetime.UTC)
-    if moment.tzinfo is None:
+    try:
+        moment = datetime.datetime.fromisoformat(value)
+    except ValueError:
         raise exceptions.DeclarationError(
-            f'retire {name}: {option}: {moment} has no time zone'
-        )
+            f'retire {name}: {option}: {exceptions.cut(value)} is not a'
+            ' date; write it as 2027-06-30 or 2027-06-30T12:00:00Z'
+        ) from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=datetime.UTC)
     try:
         return moment.astimezone(datetime.UTC)
     except OverflowError:
