@@ -22,6 +22,7 @@ from vobjects.microversions import (
     validation,
 )
 from vobjects.microversions import schema as schemas
+from vobjects.microversions.version_ranges import VersionRange, explain
 from vobjects.versions import Version
 
 
@@ -74,10 +75,12 @@ class CompiledSchema:
             later = _later_property(fault, version, all_schemas)
             if later is not None:
                 name, first = later
-                raise errors.ValidationError(
+                ranges = (VersionRange(first),)
+                raise errors.ValidationError.about_versions(
                     where,
-                    f'{exceptions.cut(name)} needs API version {first} or'
-                    f' later; this request asked for {version}',
+                    explain(exceptions.cut(name), ranges, version),
+                    ranges,
+                    version,
                 )
         raise validation.schema_error(fault, where, nulls=where != 'query')
 

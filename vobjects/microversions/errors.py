@@ -432,6 +432,15 @@ class ValidationError(InputError):
         stop = '' if problem.endswith('?') else '.'
         super().__init__(f'{path}: {problem}{stop}')
 
+    @classmethod
+    def about_versions(
+        cls, path: str, problem: str, ranges: VersionRanges, requested: Version
+    ) -> ValidationError:
+        """Return the error for a feature that only other versions have."""
+        error = cls(path, problem)
+        error.set_availability(ranges, requested)
+        return error
+
     def message_for(self, policy: VersionPolicy, detail: str) -> str:
         # Senlin has no wording for errors about versions.
         return (

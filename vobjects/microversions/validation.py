@@ -94,9 +94,9 @@ def _validate_object(
     if cls.version_at(microversion, early=options['early']) is None:
         ranges = version_ranges.ranges_having(cls, lambda _: True)
         problem = version_ranges.explain(cls.obj_name(), ranges, microversion)
-        error = errors.ValidationError(where, problem)
-        error.set_availability(ranges, microversion)
-        raise error
+        raise errors.ValidationError.about_versions(
+            where, problem, ranges, microversion
+        )
     hashable: Any = cls
     names = _cached_field_names(hashable)
     validate(cls, microversion, names, values, where, **options)
@@ -195,9 +195,9 @@ def unknown_field_error(
         shown = exceptions.cut(name)
         problem = version_ranges.explain(shown, ranges, microversion)
         problem += _other_name(cls, microversion, name)
-        error = errors.ValidationError(path, problem)
-        error.set_availability(ranges, microversion)
-        return error
+        return errors.ValidationError.about_versions(
+            path, problem, ranges, microversion
+        )
     known = compiled.properties
     near = suggestions.nearest(name, (*known, *names))
     problem = (
@@ -313,11 +313,9 @@ def _other_versions_error(
         return None
     shown = phrases.format_value(fault.instance)
     hint = version_ranges.explain(shown, ranges, microversion)
-    better_error = errors.ValidationError(
-        error.path, f'{error.problem}; {hint}'
+    return errors.ValidationError.about_versions(
+        error.path, f'{error.problem}; {hint}', ranges, microversion
     )
-    better_error.set_availability(ranges, microversion)
-    return better_error
 
 
 def conversion_error(

@@ -107,8 +107,11 @@ def test_body_when_valid_at_its_version_is_passed(version, body, expected):
     ],
 )  # fmt: skip
 def test_body_when_invalid_at_its_version_is_rejected(version, body, problem):
-    with pytest.raises(errors.ValidationError, match=problem):
+    with pytest.raises(errors.ValidationError, match=problem) as caught:
         Controller().create(request_at(version), body=body)
+
+    needed = Version(1, 3) if 'tag' in problem else None
+    assert caught.value.available_from == needed
 
 
 def test_query_is_converted_to_its_types():
