@@ -17,7 +17,7 @@ from typing import Any
 from vobjects import objects
 from vobjects.client import messages
 from vobjects.client.errors import RequestFailed, ServerTooOld
-from vobjects.client.operations import Route
+from vobjects.client.operations import AnyOperation
 from vobjects.microversions import client as negotiation
 from vobjects.microversions.version_policy import HEADER, VersionPolicy
 from vobjects.versions import Version
@@ -55,7 +55,7 @@ class Exchange:
         self._retry_for = retry_for
         self._now = now
 
-    def call(self, route: Route, request: objects.Request) -> Steps:
+    def call(self, route: AnyOperation, request: objects.Request) -> Steps:
         """Send a request, and return its result.
 
         :raises ServerTooOld: no version of the server can hold the request

@@ -15,7 +15,7 @@ import httpx
 
 from vobjects.client.exchange import Exchange, Steps
 from vobjects.client.messages import Message
-from vobjects.client.operations import Http, Operations, Route
+from vobjects.client.operations import AnyOperation, Http, Operations
 from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Version
 
@@ -72,7 +72,7 @@ class Client(Generic[Http]):
         """The negotiated version; None: there was no call yet."""
         return self._exchange.version
 
-    def _call(self, route: Route, /, **fields: Any) -> Any:
+    def _call(self, route: AnyOperation, /, **fields: Any) -> Any:
         request = route.request(**fields)
         return self._run(self._exchange.call(route, request))
 

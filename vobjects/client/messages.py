@@ -12,7 +12,7 @@ from typing import Any, NoReturn, get_args, get_origin
 
 from vobjects import exceptions, field_values, objects
 from vobjects.client.errors import InvalidResponse, NotSent, ServerTooOld
-from vobjects.client.operations import Location, Route
+from vobjects.client.operations import AnyOperation, Location
 from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.objects import manifest, unknown_fields
 from vobjects.versions import Version
@@ -37,7 +37,7 @@ class Message:
 
 
 def write(
-    route: Route,
+    route: AnyOperation,
     request: objects.Request,
     version: Version,
     policy: VersionPolicy,
@@ -72,7 +72,7 @@ def write(
 
 
 def read(
-    route: Route, response: Any, version: Version, policy: VersionPolicy
+    route: AnyOperation, response: Any, version: Version, policy: VersionPolicy
 ) -> Any:
     """Return the result of an operation in the client's version.
 

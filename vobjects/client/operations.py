@@ -11,6 +11,7 @@ from typing import (
     Any,
     Generic,
     ParamSpec,
+    TypeAlias,
     TypeVar,
     cast,
     overload,
@@ -36,21 +37,6 @@ class Location(str):
     __slots__ = ()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Route:
-    """An operation as the server sees it; see :func:`operation`."""
-
-    method: str
-    path: str
-    request: type[objects.Request]
-    response: Any
-    body: Body
-    result: str
-
-    def __str__(self) -> str:
-        return f'{self.method} {self.path}'
-
-
 class Operations(Generic[Http]):
     """A group of operations; a subclass declares them.
 
@@ -61,11 +47,22 @@ class Operations(Generic[Http]):
         self._call = call
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
 class Operation(Generic[Params, Result]):
-    """An operation of a group, which is a method of its instances."""
+    """An operation of a group, which is a method of its instances.
 
-    def __init__(self, route: Route) -> None:
-        self.route = route
+    The attributes are the parameters of :func:`operation`.
+    """
+
+    method: str
+    path: str
+    request: type[objects.Request]
+    response: Any
+    body: Body
+    result: str
+
+    def __str__(self) -> str:
+        return f'{self.method} {self.path}'
 
     @overload
     def __get__(
@@ -82,7 +79,10 @@ class Operation(Generic[Params, Result]):
     def __get__(self, group: Any, owner: Any = None) -> Any:
         if group is None:
             return self
-        return functools.partial(group._call, self.route)
+        return functools.partial(group._call, self)
+
+
+AnyOperation: TypeAlias = Operation[..., Any]
 
 
 @overload
@@ -129,4 +129,4 @@ def operation(
         whole body
     """
     cls = cast('type[objects.Request]', request)
-    return Operation(Route(method, path, cls, response, body, result))
+    return Operation(method, path, cls, response, body, result)

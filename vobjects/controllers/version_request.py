@@ -98,7 +98,7 @@ class APIVersionRequest(Version):
         version = (
             Version()
             if version_string is None
-            else _parse_version(version_string)
+            else Version.parse(version_string)
         )
         return tuple.__new__(cls, version)
 
@@ -110,7 +110,3 @@ class APIVersionRequest(Version):
     def __getnewargs__(self) -> tuple[str | None]:
         # copy and pickle pass these to the constructor.
         return (None if self.is_null() else str(self),)
-
-
-# The subclass overrides parse() with its constructor.
-_parse_version = Version.parse
