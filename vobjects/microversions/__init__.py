@@ -15,9 +15,10 @@ In the order in which a request uses them::
     negotiate, for_requests, ...        the side of the client
 
 The middleware sets ``environ[MICROVERSION]``; controllers read it with
-:func:`vobjects.controllers.version_of`. Functions on a part of a request take
-``names``: the fields of a request type that come from this part, over all
-versions of the type. The version of the request decides which of them exist.
+:func:`~vobjects.controllers.version_request.version_of`. Functions on a part
+of a request take ``names``: the fields of a request type that come from this
+part, over all versions of the type. The version of the request decides which
+of them exist.
 """
 
 from vobjects import _lazy
