@@ -3,17 +3,19 @@
 
 A controller declares each method once per range of versions. Its router calls
 ``resolve``, and the decorators validate bodies, queries and responses by
-the version of the request::
+the version of the request. The modules are::
 
-    api_version, resolve, check         one name, one function per range
-    schema, query_schema, response_body_schema
-    response, expected_errors, gone, experimental
-    action, Actions                     dispatch by the only key of a body
-    version_of, is_supported            the negotiated version of a request
-    APIVersionRequest                   a Version constructed from text
-    parse_body, parse_query, parse_values
-                                        a validated part, as an object
-    spec_of                             all declarations of a method
+    dispatch          api_version, resolve: one name, one function per range
+    dispatch_check    check: whether requests can reach all functions
+    validation        schema, query_schema, response_body_schema
+    responses         response, expected_errors, gone, experimental
+    actions           action, Actions: dispatch by the only key of a body
+    method_spec       spec_of: all declarations of a method
+    version_request   version_of, is_supported, APIVersionRequest
+    request_parsing   parse_body, parse_query, parse_values: parts as objects
+    wrapper           MethodWrapper: enforces a MethodSpec
+    compiled_schema   CompiledSchema: validates a value
+    ranges            RangeMap: values by range of versions
 """
 
 from vobjects import _lazy

@@ -3,16 +3,35 @@
 
 The middleware negotiates the version of each request by the policy of the
 service; the rest of a request validates, converts and reports by that version.
-In the order in which a request uses them::
+In the order in which a request uses them, the modules are::
 
-    VersionPolicy, NOVA, SENLIN, ...    versions and conventions of a service
-    retire                              announces the end of old versions
-    Microversions, Discovery            WSGI middlewares, for any framework;
-                                        those for ASGI are in ``asgi``
-    load_json                           parses a body
-    ApiError, ValidationError           errors, which become responses
-    UsageMetrics, UsageMiddleware       count requests by version and client
-    negotiate, for_requests, ...        the side of the client
+    version_policy     VersionPolicy: versions and conventions of a service
+    presets            policies of five services: NOVA, SENLIN, MAGNUM, ...
+    retirement         retire: announces the end of old versions
+    middleware         Microversions: WSGI middleware, for any framework
+    asgi               Microversions, Discovery and read_body for ASGI
+    negotiation        what both middlewares have in common
+    header             the version header
+    discovery          Discovery: the documents for / and /v1
+    json_body          load_json: safe parsing of bodies
+    query              query strings
+    schema             JSON schemas of request types by version
+    schema_bounds      default bounds of texts, lists and objects
+    nested_objects     objects inside the bodies of requests
+    validation         validation of a part of a request, and its messages
+    fast_validation    quick check of valid values
+    fault_search       the faults of an invalid value, in linear time
+    version_ranges     versions that have a feature, and messages about them
+    errors             ApiError, ValidationError: become responses
+    application_errors  HttpError and errors of the application's servers
+    error_formats      error bodies in the format of each preset's service
+    error_log          log of the errors whose response lacks the reason
+    json_response      responses of the middlewares for WSGI
+    statuses           texts of HTTP statuses
+    usage_metrics      UsageMetrics, UsageMiddleware: metrics for Prometheus
+    shared_values      keeps a full disk from ending processes that count
+    tracing            spans of OpenTelemetry for requests
+    client             negotiate, for_requests, ...: the side of the client
 
 The middleware sets ``environ[MICROVERSION]``; controllers read it with
 :func:`~vobjects.controllers.version_request.version_of`. Functions on a part
