@@ -19,12 +19,12 @@ from tests import machine_speed
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import Process, free_port, wait_for
 from tests.functional.rest import NEWEST, RestClient
+from tests.revisions import Environment
 from tests.upgrade import load_balancer, mixed_fleet
 from tests.upgrade.redelivery import RecordedMessages
 from tests.upgrade.workload import Workload
 from vobjects.lock import installed_locks
 from vobjects.testing import upgrade
-from vobjects.testing.upgrade.revisions import Environment
 
 #: An emulated release: engines use the old manifest of
 #: :mod:`tests.upgrade.mixed_fleet`, APIs the oldest release in the lock.

@@ -8,11 +8,10 @@ import subprocess
 
 import pytest
 
-from tests import requirements
+from tests import requirements, revisions
 from tests.functional.deployments import Platform
 from tests.upgrade import service_fleet
 from vobjects.testing import upgrade
-from vobjects.testing.upgrade import revisions
 
 ROOT = pathlib.Path(__file__).parents[2]
 

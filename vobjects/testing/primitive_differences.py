@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.testing.comparison import UNSET
+
+#: The value of a field that is not set.
+UNSET = '<unset>'
 
 
 def first_difference(

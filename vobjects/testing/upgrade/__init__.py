@@ -9,7 +9,6 @@
     runner.py     runs a plan step by step, until a failure
     tree.py       prints a plan as a tree, each step with its state
     checker.py    draw and run: called by fixture `vobjects_upgrade`
-    revisions.py  installs an older revision of a repository
 
 Any service can use this package; it does not depend on the processes' purpose.
 """

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from vobjects.testing.upgrade import revisions
+from tests import revisions
 
 
 def git(directory: pathlib.Path, *words: str) -> str:
@@ -23,33 +23,15 @@ def git(directory: pathlib.Path, *words: str) -> str:
 
 @pytest.fixture
 def repository(tmp_path: pathlib.Path) -> pathlib.Path:
-    """Three commits; the second adds a file, the third changes it."""
+    """Three commits."""
     directory = tmp_path / 'repository'
     directory.mkdir()
     git(directory, 'init', '--quiet')
     for number in (1, 2, 3):
-        name = 'first' if number == 1 else 'second'
-        (directory / name).write_text(f'{number}\n')
+        (directory / 'file').write_text(f'{number}\n')
         git(directory, 'add', '.')
         git(directory, 'commit', '--quiet', '--message', str(number))
     return directory
-
-
-def test_commit_before_file_is_found(repository: pathlib.Path) -> None:
-    commit = revisions.commit_before(repository, 'second')
-
-    assert commit == git(repository, 'rev-parse', 'HEAD~2')
-
-
-@pytest.mark.parametrize('path', ['first', 'third'])
-def test_commit_before_when_history_does_not_reach_back_raises(
-    repository: pathlib.Path, path: str
-) -> None:
-    with pytest.raises(revisions.RevisionError) as raised:
-        revisions.commit_before(repository, path)
-
-    assert str(repository) in str(raised.value)
-    assert 'shallow' not in str(raised.value)
 
 
 def test_environment_when_clone_is_shallow_raises(
@@ -63,14 +45,8 @@ def test_environment_when_clone_is_shallow_raises(
         *(repository.as_uri(), str(clone)),
     )
 
-    for call in (
-        lambda: revisions.environment(clone, commit, tmp_path / 'cache'),
-        lambda: revisions.commit_before(clone, 'second'),
-    ):
-        with pytest.raises(
-            revisions.RevisionError, match='git fetch --unshallow'
-        ):
-            call()
+    with pytest.raises(revisions.RevisionError, match='git fetch --unshallow'):
+        revisions.environment(clone, commit, tmp_path / 'cache')
 
 
 def test_environment_without_repository_raises(

@@ -100,27 +100,6 @@ def environment(
     return Environment(commit, directory)
 
 
-def commit_before(repository: str | os.PathLike[str], path: str) -> str:
-    """Return the last commit before a file was added.
-
-    Such a revision remains valid when commits get new hashes.
-
-    :param repository: a directory in a git repository
-    :param path: path of a file, relative to the repository's root
-    :raises RevisionError: no commit in the history adds the file
-    """
-    added = _git(
-        repository,
-        *('log', '--diff-filter=A', '--first-parent', '--format=%H'),
-        *('--', f':/{path}'),
-    ).split()
-    if not added:
-        raise RevisionError(
-            f'{repository} has no commit that adds {path}' + _hint(repository)
-        )
-    return _commit(repository, f'{added[-1]}^')
-
-
 def _commit(repository: str | os.PathLike[str], revision: str) -> str:
     try:
         return _git(
@@ -225,7 +204,7 @@ def _run(command: list[str], timeout: float) -> str:
     }
     line = ' '.join(command[:4])
     try:
-        result = subprocess.run(  # noqa: S603 - no shell, fixed commands
+        result = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
