@@ -22,7 +22,10 @@ VERSION: Schema = {'type': 'string', 'pattern': f'^{PATTERN.pattern}$'}
 
 _LINK: Schema = {
     'type': 'object',
-    'properties': {'rel': _TEXT, 'href': _TEXT},
+    'properties': {
+        'rel': _TEXT,
+        'href': {'type': 'string', 'pattern': r'^https?://[^/\s]+'},
+    },
     'required': ['rel', 'href'],
 }
 
@@ -68,7 +71,8 @@ ERROR: Schema = {
     'required': ['errors'],
 }
 
-_MAJOR: Schema = {
+#: The entry of a major version in discovery.
+MAJOR: Schema = {
     'title': 'Version',
     'description': 'A major version, and its microversions served now',
     'type': 'object',
@@ -91,7 +95,7 @@ def discovery_operations(policy: VersionPolicy) -> list[Operation]:
 
     They are the same at every microversion.
     """
-    root = {'versions': {'type': 'array', 'minItems': 1, 'items': _MAJOR}}
+    root = {'versions': {'type': 'array', 'minItems': 1, 'items': MAJOR}}
     return [
         _discovery_operation(
             '/',
@@ -102,7 +106,7 @@ def discovery_operations(policy: VersionPolicy) -> list[Operation]:
         _discovery_operation(
             f'/{policy.major}',
             200,
-            closed({'version': _MAJOR}, ['version']),
+            closed({'version': MAJOR}, ['version']),
             'Show the version of the API',
         ),
     ]

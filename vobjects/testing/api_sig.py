@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Schemas of the documents that the API-SIG guidelines require.
+"""Check the documents that the API-SIG guidelines require.
 
-They follow the guidelines on errors, microversions and version discovery, and
-correct two of their mistakes. The guidelines limit a microversion to two
-digits on each side and allow any character between them, so that Nova's 2.104
-does not match. They also define ``links`` as one link instead of a list.
-Unknown keys are allowed: every service has some.
+The schemas of :mod:`vobjects.contract.standard_schemas` follow the guidelines
+on errors, microversions and version discovery, and correct two of their
+mistakes. The guidelines limit a microversion to two digits on each side and
+allow any character between them, so that Nova's 2.104 does not match. They
+also define ``links`` as one link instead of a list. Unknown keys are allowed:
+every service has some.
 """
 
 from __future__ import annotations
@@ -15,89 +16,14 @@ from typing import Any
 
 import jsonschema
 
-_DIALECT = 'http://json-schema.org/draft-04/schema#'
+from vobjects.contract.standard_schemas import ERROR, MAJOR
 
-#: A version, as the microversion specification defines it.
-MICROVERSION = {
-    'type': 'string',
-    'pattern': r'^([1-9]\d*)\.([1-9]\d*|0)$',
-}
 
-_LINK = {
-    'type': 'object',
-    'properties': {
-        'rel': {'type': 'string', 'minLength': 1},
-        'href': {'type': 'string', 'pattern': r'^https?://[^/\s]+'},
-    },
-    'required': ['rel', 'href'],
-}
+def _with_key(key: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {'type': 'object', 'properties': {key: schema}, 'required': [key]}
 
-ERRORS_SCHEMA: dict[str, Any] = {
-    '$schema': _DIALECT,
-    'type': 'object',
-    'properties': {
-        'errors': {
-            'type': 'array',
-            'minItems': 1,
-            'items': {
-                'type': 'object',
-                'properties': {
-                    'request_id': {'type': 'string', 'minLength': 1},
-                    'code': {
-                        'type': 'string',
-                        'pattern': r'^[a-z0-9._-]+$',
-                    },
-                    'status': {'type': 'integer'},
-                    'title': {'type': 'string', 'minLength': 1},
-                    'detail': {'type': 'string'},
-                    'min_version': MICROVERSION,
-                    'max_version': MICROVERSION,
-                    'links': {'type': 'array', 'minItems': 1, 'items': _LINK},
-                },
-                'required': ['code', 'status', 'title', 'detail', 'links'],
-            },
-        },
-    },
-    'required': ['errors'],
-}
 
-_VERSION = {
-    'type': 'object',
-    'properties': {
-        # The guideline requires the v; Senlin has always omitted it.
-        'id': {'type': 'string', 'pattern': r'^v?[1-9]\d*(\.\d+)?$'},
-        'status': {
-            'type': 'string',
-            'enum': ['CURRENT', 'SUPPORTED', 'EXPERIMENTAL', 'DEPRECATED'],
-        },
-        'min_version': MICROVERSION,
-        'max_version': MICROVERSION,
-        'links': {'type': 'array', 'minItems': 1, 'items': _LINK},
-    },
-    'required': ['id', 'status', 'links', 'min_version', 'max_version'],
-}
-
-#: The document at ``/``.
-VERSIONS_SCHEMA: dict[str, Any] = {
-    '$schema': _DIALECT,
-    'type': 'object',
-    'properties': {
-        'versions': {'type': 'array', 'minItems': 1, 'items': _VERSION},
-    },
-    'required': ['versions'],
-}
-
-#: The document at one major version.
-VERSION_SCHEMA: dict[str, Any] = {
-    '$schema': _DIALECT,
-    'type': 'object',
-    'properties': {'version': _VERSION},
-    'required': ['version'],
-}
-
-_errors = jsonschema.Draft4Validator(ERRORS_SCHEMA)
-_versions = jsonschema.Draft4Validator(VERSIONS_SCHEMA)
-_version = jsonschema.Draft4Validator(VERSION_SCHEMA)
+_VERSIONS = {'type': 'array', 'minItems': 1, 'items': MAJOR}
 
 
 def assert_error_document(
@@ -112,7 +38,7 @@ def assert_error_document(
     :param headers: headers of the response; the request id must match
     :raises AssertionError: the message names the problem
     """
-    _assert(_errors, body)
+    _assert(ERROR, body)
     item = body['errors'][0]
     service, _, rest = item['code'].partition('.')
     _require(bool(service and rest), f'code {item["code"]!r} has no service')
@@ -145,7 +71,7 @@ def assert_versions_document(body: Mapping[str, Any]) -> None:
     :param body: the decoded response body
     :raises AssertionError: the message names the problem
     """
-    _assert(_versions, body)
+    _assert(_with_key('versions', _VERSIONS), body)
 
 
 def assert_version_document(body: Mapping[str, Any]) -> None:
@@ -154,7 +80,7 @@ def assert_version_document(body: Mapping[str, Any]) -> None:
     :param body: the decoded response body
     :raises AssertionError: the message names the problem
     """
-    _assert(_version, body)
+    _assert(_with_key('version', MAJOR), body)
 
 
 def _assert_senlin_keys(body: Mapping[str, Any]) -> None:
@@ -168,12 +94,10 @@ def _assert_senlin_keys(body: Mapping[str, Any]) -> None:
         _require(bool(value), f"'error.{name}' is missing or empty")
 
 
-def _assert(
-    validator: jsonschema.Draft4Validator, body: Mapping[str, Any]
-) -> None:
+def _assert(schema: Mapping[str, Any], body: Mapping[str, Any]) -> None:
     errors = [
         f'{error.json_path}: {error.message}'
-        for error in validator.iter_errors(body)
+        for error in jsonschema.Draft202012Validator(schema).iter_errors(body)
     ]
     _require(not errors, '; '.join(errors))
 
