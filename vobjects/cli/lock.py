@@ -17,7 +17,7 @@ from vobjects.lock.rules import DIRECTIONS
 
 _EXIT_CODES = 'Exit codes: 0 no findings; 1 findings; 2 invalid arguments.'
 
-_OUTPUTS = (*output.FORMATS, 'sarif', 'github')
+_OUTPUTS = (*output.FORMATS, 'github')
 
 #: The names of locks, see vobjects.lock.lock_names.
 _SOURCES = """\
@@ -137,7 +137,7 @@ _COMMANDS = {
             more='The exit code is 1 if a check fails.',
             examples=[
                 'vobjects lock check',
-                'vobjects lock check -o sarif > lock.sarif  # for CI',
+                'vobjects lock check -o github  # annotations, for CI',
             ],
         ),
     ),
@@ -152,15 +152,6 @@ _COMMANDS = {
             _add_file,
             _add_release,
             examples=['vobjects lock release 1.2.0'],
-        ),
-    ),
-    'collapse': (
-        'merge unreleased versions of each type, in the source code',
-        _command(
-            'collapse',
-            _add_file,
-            _add_write,
-            examples=['vobjects lock collapse --write'],
         ),
     ),
     'drop': (

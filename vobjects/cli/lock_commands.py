@@ -18,7 +18,6 @@ from vobjects.cli import output, terminal
 from vobjects.cli.parser import Run
 from vobjects.lock import (
     check,
-    collapse,
     drop,
     edit,
     golden,
@@ -139,25 +138,6 @@ def _release(options: argparse.Namespace) -> int:
         f' {len(lock.at(options.name).schemas)} versions; {golden_file} has'
         ' their primitives'
     )
-    return EXIT_OK
-
-
-def _collapse(options: argparse.Namespace) -> int:
-    lock, code = _load(options)
-    current = edit.update(lock, code, _today())
-    files: source_edit.Files = {}
-    for merge in collapse.merges(current):
-        versions = ', '.join(merge.versions)
-        if merge.obstacle:
-            print(f'{merge.type_name} {versions}: kept, {merge.obstacle}')
-            continue
-        print(f'{merge.type_name} {versions}: merged into {merge.into}')
-        cls = registries.class_of(merge.type_name, merge.versions[-1])
-        collapse.rewrite(cls, merge, files)
-    if not _is_written(options, files):
-        return EXIT_OK
-    if files:
-        print(f'run "{parse.command("update", options.file)}"')
     return EXIT_OK
 
 
@@ -359,7 +339,6 @@ _COMMANDS: Mapping[str, Run] = {
     'check': _check,
     'update': _update,
     'release': _release,
-    'collapse': _collapse,
     'drop': _drop,
     'rules': _rules,
 }

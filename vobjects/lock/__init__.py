@@ -29,10 +29,9 @@ its types and releases.
     source_location.py  the location of a type or a field in the source
     samples.py          filled instances of any type
     service_quirks.py   how services convert objects by hand, and send them
-    report/             findings as text, JSON, SARIF, annotations
+    report/             findings as text, JSON, annotations
     edit.py             update, release
     source_edit.py      change classes in the source code
-    collapse.py         merge unreleased versions in the source
     drop.py             drop versions that older microversions need
     lock_names.py       find a lock: file, release, git, import
     golden.py           primitives as each release wrote them

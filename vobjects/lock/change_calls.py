@@ -24,23 +24,12 @@ def function_of(node: ast.AST | None) -> str:
     return name if name in FIELDS else ''
 
 
-def versions(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield the versions that a call names, if it declares changes."""
-    if not isinstance(node, ast.Call) or not node.args:
-        return
-    first = node.args[0]
-    if function_of(node):
-        yield first
-        for keyword in node.keywords:
-            if keyword.arg == 'dropped':
-                yield keyword.value
-    elif _called(node) == WORDS and isinstance(first, ast.Dict):
-        yield from first.values
-
-
-def is_words(node: ast.AST) -> bool:
-    """Return whether a call declares an enum by the versions of its words."""
-    return _called(node) == WORDS
+def words_versions(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the versions of the words, if a node declares an enum by them."""
+    if isinstance(node, ast.Call) and _called(node) == WORDS:
+        for argument in node.args[:1]:
+            if isinstance(argument, ast.Dict):
+                yield from argument.values
 
 
 def _called(node: ast.AST | None) -> str:

@@ -212,10 +212,9 @@ class _Folding:
             if len(node.args) <= older:
                 return
             outer, node = node.args[older - 1], node.args[older]
-        if change_calls.is_words(node):
-            for version in change_calls.versions(node):
-                if self.is_old(version):
-                    yield (*self.source.span(version), 'None')
+        for version in change_calls.words_versions(node):
+            if self.is_old(version):
+                yield (*self.source.span(version), 'None')
 
     def _folded(
         self,

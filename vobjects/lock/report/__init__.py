@@ -5,8 +5,7 @@ Each format is a function ``(result, locate) -> str``.
 
 ::
 
-    machine_reports  report findings as JSON, SARIF 2.1.0 and GitHub
-                     annotations
+    machine_reports  report findings as JSON, and as GitHub annotations
     text_report      report findings as text, in the style of rustc
 """
 
@@ -21,6 +20,5 @@ from vobjects.lock.report.text_report import Locate
 FORMATS: Mapping[str, Callable[[Result, Locate], str]] = {
     'text': text_report.text,
     'json': machine_reports.as_json,
-    'sarif': machine_reports.sarif,
     'github': machine_reports.github,
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Report findings as JSON, SARIF 2.1.0 and GitHub annotations."""
+"""Report findings as JSON, and as GitHub annotations."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 
 from vobjects.lock.check import Finding, Result
 from vobjects.lock.report.text_report import Locate, summary, title
-from vobjects.lock.rules import DIRECTIONS, RULES
+from vobjects.lock.rules import DIRECTIONS
 from vobjects.lock.source_location import SourceLocation
-
-_SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json'
 
 
 def as_json(result: Result, locate: Locate) -> str:
@@ -58,59 +56,6 @@ def _position(location: SourceLocation | None) -> dict[str, Any] | None:
         'line': location.line,
         'column': location.column,
     }
-
-
-def sarif(result: Result, locate: Locate) -> str:
-    """Return a SARIF log, in which accepted findings are suppressed."""
-    run = {
-        'tool': {
-            'driver': {
-                'name': 'vobjects lock check',
-                'rules': [
-                    {
-                        'id': rule.id,
-                        'shortDescription': {'text': rule.purpose},
-                    }
-                    for rule in RULES
-                ],
-            }
-        },
-        'results': [
-            _sarif_result(finding, locate(finding))
-            for finding in result.findings
-            if not finding.covered_by
-        ],
-    }
-    log = {'$schema': _SCHEMA, 'version': '2.1.0', 'runs': [run]}
-    return json.dumps(log, indent=2) + '\n'
-
-
-def _sarif_result(
-    finding: Finding, location: SourceLocation | None
-) -> dict[str, Any]:
-    result: dict[str, Any] = {
-        'ruleId': finding.rule.id,
-        'level': 'error',
-        'message': {'text': _message(finding)},
-        'partialFingerprints': {'vobjects/v1': finding.fingerprint},
-    }
-    if location is not None:
-        result['locations'] = [
-            {
-                'physicalLocation': {
-                    'artifactLocation': {'uri': location.file},
-                    'region': {
-                        'startLine': location.line,
-                        'startColumn': location.column,
-                    },
-                }
-            }
-        ]
-    if finding.accepted:
-        result['suppressions'] = [
-            {'kind': 'inSource', 'justification': finding.accepted}
-        ]
-    return result
 
 
 def _message(finding: Finding) -> str:

@@ -149,7 +149,10 @@ def test_option_when_abbreviated_is_unknown(capsys):
     ('arguments', 'error_text'),
     [
         ('lock check -o jsn', "unknown format 'jsn'; did you mean 'json'?"),
-        ('lock rules -o sarif', "unknown format 'sarif'; known here: 'json'"),
+        (
+            'lock rules -o github',
+            "unknown format 'github'; known here: 'json'",
+        ),
         ('completion bsh', "unknown shell 'bsh'; did you mean 'bash'?"),
         ('up --provider dokcer', "unknown provider 'dokcer'; did you mean"),
         ('config check --connect bsu', "unknown server 'bsu'; did you mean"),

@@ -76,7 +76,7 @@ def test_version_when_it_changes_no_field_is_rejected(
     [
         ('1.1', {'NO_FIELD_CHANGES': REASON}),
         ('1.2', {'fields': {'a': NEW}, 'NO_FIELD_CHANGES': REASON}),
-        # A gap that nothing maps, as after "vobjects lock collapse".
+        # A gap that nothing maps, as after a merge of versions.
         ('1.2', {'fields': {'a': NEW}}),
         # As in oslo.versionedobjects.
         ('1.7', {'obj_make_compatible': make_compatible}),
