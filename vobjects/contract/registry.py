@@ -11,13 +11,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from vobjects import exceptions
 from vobjects.contract import schema_tree
 from vobjects.contract.schema_tree import Schema
 from vobjects.microversions.version_policy import VersionPolicy
-from vobjects.objects import Object, registration
 from vobjects.versions import Version
 
 #: Schema of a part for which no schema is declared.
@@ -100,7 +99,7 @@ class Contract:
     :ivar accepted: that contract; without one, this contract itself
     :ivar versions: every microversion, oldest first
     :raises vobjects.exceptions.DeclarationError: two operations have the same
-        name, or a type maps a microversion that the history lacks
+        name
     """
 
     def __init__(
@@ -109,34 +108,19 @@ class Contract:
         operations: Sequence[Operation],
         history: Mapping[str, Sequence[str]] | None = None,
         accepted: Contract | None = None,
-        types: Iterable[type[Object]] = (),
     ) -> None:
         self.policy = policy
         self.operations = tuple(operations)
         self.history = dict(history or {})
         self.accepted = accepted or self
-        self._by_name = {operation.name: operation for operation in operations}
-        if len(self._by_name) != len(self.operations):
-            names = [operation.name for operation in operations]
-            name = next(name for name in names if names.count(name) > 1)
+        names = [operation.name for operation in operations]
+        if repeated := [name for name in names if names.count(name) > 1]:
             raise exceptions.DeclarationError(
-                f'{name} is in the contract twice'
+                f'{repeated[0]} is in the contract twice'
             )
-        for cls in types:
-            for problem, fix in registration.unlisted_microversions(
-                cls, self.history
-            ):
-                raise exceptions.DeclarationError(f'{problem}; {fix}')
         self.versions = policy.versions
         self._shapes = functools.cache(self._shapes_at)
         self._version_ranges = functools.cache(self._version_range)
-
-    def operation(self, name: str) -> Operation:
-        """Return the operation with a name.
-
-        :raises KeyError: there is none
-        """
-        return self._by_name[name]
 
     def at(self, version: Version) -> Mapping[str, OperationShape]:
         """Return name -> shape of the operations that a microversion has.
