@@ -47,7 +47,11 @@ for name, examples in (('long', 1000), ('few', 20)):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Multiply the time limit of a test by the factor of this machine."""
+    """Multiply the time limit of a test by the factor of this machine.
+
+    Also choose an upgrade plan with something of every kind of step.
+    """
+    config.option.upgrade_seed = config.option.upgrade_seed or [22]
     if config.option.timeout is None:
         limit = float(config.getini('timeout'))
         config.option.timeout = limit * machine_speed.scale()

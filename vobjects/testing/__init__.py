@@ -22,7 +22,6 @@ the lock; ``emulate`` and ``EmulatedPeer`` stand for an older release;
     upgrade_plugin.py    its fixture ``vobjects_upgrade``
     contract_checks.py   checks responses against the contract
     strategies.py        hypothesis strategies of instances
-    client_version.py    ``set_version``: the microversion of a test client
     api_sig.py           the documents of the API-SIG guidelines
 """
 

@@ -22,13 +22,7 @@ PROPERTY = 'vobjects_upgrade'
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Add the command-line and ini options."""
-    parser.addini(
-        'vobjects_upgrade_seed', 'seed of upgrade plans', default='1'
-    )
-    parser.addini(
-        'vobjects_upgrade_steps', 'steps of an upgrade plan', default='10'
-    )
+    """Add the command-line options."""
     group = parser.getgroup('vobjects', 'upgrade plans (vobjects)')
     group.addoption(
         '--upgrade-seed',
@@ -36,14 +30,14 @@ def add_options(parser: pytest.Parser) -> None:
         type=int,
         action='append',
         help='draw the upgrade plan from this seed; given several times, each'
-        ' is tried (default: vobjects_upgrade_seed in the ini file, or 1)',
+        ' is tried (default: 1)',
     )
     group.addoption(
         '--upgrade-steps',
         metavar='N',
         type=_positive,
-        help='steps of the plan (default: vobjects_upgrade_steps in the ini'
-        ' file, or 10)',
+        default=10,
+        help='steps of the plan (default: %(default)s)',
     )
     group.addoption(
         '--upgrade-only',
@@ -57,10 +51,7 @@ def generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrize the tests that use the fixture, one per seed."""
     if FIXTURE not in metafunc.fixturenames:
         return
-    config = metafunc.config
-    seeds = config.getoption('upgrade_seed') or [
-        _ini(config, 'vobjects_upgrade_seed')
-    ]
+    seeds = metafunc.config.getoption('upgrade_seed') or [1]
     metafunc.parametrize(
         FIXTURE, seeds, ids=[f'seed-{seed}' for seed in seeds], indirect=True
     )
@@ -78,9 +69,6 @@ def vobjects_upgrade(
     from vobjects.testing.upgrade.tree import tree
 
     config = request.config
-    steps = config.getoption('upgrade_steps') or _ini(
-        config, 'vobjects_upgrade_steps'
-    )
     test = request.node.nodeid.rpartition('[')[0] or request.node.nodeid
 
     def replay_command(plan: Plan) -> str:
@@ -91,7 +79,7 @@ def vobjects_upgrade(
             plan_config,
             open_fleet,
             seed=request.param,
-            steps=steps,
+            steps=config.getoption('upgrade_steps'),
             only=config.getoption('upgrade_only'),
             replay_command=replay_command,
         )
@@ -114,16 +102,6 @@ def summarize(terminalreporter: Any) -> None:
         for name, value in getattr(report, 'user_properties', ()):
             if name == PROPERTY:
                 terminalreporter.write_line(f'vobjects upgrade: {value}')
-
-
-def _ini(config: pytest.Config, name: str) -> int:
-    text = config.getini(name)
-    try:
-        return int(text)
-    except ValueError:
-        raise pytest.UsageError(
-            f'{name} must be a number, not {text!r}'
-        ) from None
 
 
 def _positive(text: str) -> int:

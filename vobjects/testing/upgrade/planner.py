@@ -66,10 +66,9 @@ def draw(config: PlanConfig, seed: int, count: int) -> Plan:
                 effect = steps.rare_effect(config, state, step)
                 choices.setdefault(effect, []).append(step)
         weights = [
-            config.weights.get(effect, 0) / (1 + counts[effect])
-            for effect in choices
+            steps.EFFECTS[effect] / (1 + counts[effect]) for effect in choices
         ]
-        if not any(weights):
+        if not weights:
             raise ValueError(
                 'no step is possible: configure a group with more processes'
                 ' than "keep", and allow kinds of steps for them'

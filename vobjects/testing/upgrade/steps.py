@@ -56,16 +56,12 @@ class PlanConfig:
         the process of a step
     :ivar redeliver: whether messages are delivered again
     :ivar pauses: the shortest and the longest pause, in seconds
-    :ivar weights: see :data:`EFFECTS`
     """
 
     processes: tuple[Process, ...]
     keep: int = 1
     redeliver: bool = False
     pauses: tuple[float, float] = (0.5, 2.0)
-    weights: Mapping[str, float] = dataclasses.field(
-        default_factory=lambda: EFFECTS
-    )
 
     def process(self, name: str) -> Process:
         """Return the process with a name.

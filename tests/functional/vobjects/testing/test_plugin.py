@@ -129,13 +129,10 @@ def test_upgrade_fixture_prints_the_plan_of_each_seed(
     tmp_path: pathlib.Path,
 ) -> None:
     (tmp_path / 'test_plan.py').write_text(PLAN.format(kill='pass'))
-    (tmp_path / 'pytest.ini').write_text(
-        '[pytest]\nvobjects_upgrade_steps = 6\nvobjects_upgrade_seed = 4\n'
-    )
     stdout = run(tmp_path, *QUIET, '-rA')
-    assert 'test_upgrade[seed-4]' in stdout
-    assert 'upgrade plan, seed 4, 6 steps: ok' in stdout
-    assert 'vobjects upgrade: seed 4, 6 steps' in stdout
+    assert 'test_upgrade[seed-1]' in stdout
+    assert 'upgrade plan, seed 1, 10 steps: ok' in stdout
+    assert 'vobjects upgrade: seed 1, 10 steps' in stdout
 
     stdout = run(
         tmp_path,
