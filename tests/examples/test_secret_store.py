@@ -264,9 +264,7 @@ def test_lock_of_each_release_is_current(installed: Installed) -> None:
         package = installation.source / 'secret_store'
         checked = installation.run('vobjects', 'lock', 'check', cwd=package)
         assert checked.startswith('OK: ')
-        assert (
-            f'release {release}\n' in (package / 'vobjects.lock').read_text()
-        )
+        assert f'  "{release}",\n' in (package / 'vobjects.lock').read_text()
 
 
 def test_matrix_of_all_releases_has_no_broken_cell(

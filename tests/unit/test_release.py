@@ -19,7 +19,7 @@ def source(tmp_path: pathlib.Path) -> pathlib.Path:
     script.parent.mkdir()
     script.write_text((ROOT / 'tools/release').read_text())
     (tmp_path / 'vobjects.lock').write_text(
-        'vobjects-lock 1\nrelease 0.0.1\nrelease 0.1.0\n'
+        'format = 1\nreleases = ["0.0.1", "0.1.0"]\n'
     )
     git(tmp_path, 'init', '--quiet')
     git(tmp_path, 'add', '.')

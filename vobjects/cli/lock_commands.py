@@ -267,7 +267,7 @@ def _locate_in(path: pathlib.Path) -> Locate:
 
     def locate_finding(finding: check.Finding) -> SourceLocation | None:
         if finding.rule.change_kind in ('expired', 'unused'):
-            return first_match(path, rf'accept \S+ {finding.subject} ')
+            return first_match(path, rf' *"\S+ {finding.subject} until ')
         return locate(finding.type_name, finding.field)
 
     return locate_finding

@@ -9,7 +9,7 @@ its types and releases.
 ::
 
     model.py            a lock as values: types, fields, releases, acceptances
-    text.py             write a lock as text, one block per type and version
+    text.py             write a lock as text, one table per type and version
     parse.py            parse the text, strictly
     losses.py           conversions of fields, and their loss
     field_schemas.py    schemas of oslo.versionedobjects fields

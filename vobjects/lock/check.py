@@ -241,21 +241,21 @@ def _acceptances(
     """Find the acceptances that have expired or match no finding."""
     for acceptance in lock.accepted:
         rule, subject = acceptance.rule, acceptance.subject
-        line = f'accept {rule} {subject}'
+        line = f'{rule} {subject}'
         if not any(_applies(acceptance, finding) for finding in findings):
             yield _lock_finding(
                 'unused',
                 subject,
-                f'"{line}" matches no finding',
-                f'delete the line "{line} ..." (line {acceptance.line})',
+                f'the acceptance "{line}" matches no finding',
+                f'delete "{line} ..." from the list "accept"',
             )
         elif today > acceptance.until:
             yield _lock_finding(
                 'expired',
                 subject,
-                f'"{line}" expired on {acceptance.until}',
+                f'the acceptance "{line}" expired on {acceptance.until}',
                 f'fix the finding of {rule}, or change the date and the reason'
-                f' in line {acceptance.line}',
+                ' in the list "accept"',
             )
 
 

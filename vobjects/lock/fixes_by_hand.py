@@ -143,10 +143,10 @@ def _kept(rule: Rule, change: SchemaChange) -> Iterator[str]:
         yield '# and set the new value where the service creates the object'
     yield (
         '# or, if no peer and no stored object has them, or the class converts'
-        ' them when it reads them, add this line to the lock:'
+        ' them when it reads them, add this to the list "accept" of the lock:'
     )
     subject = f'{change.old.name}.{change.field}'
-    yield f'# accept {rule.id} {subject} until DATE: WHY'
+    yield f'# "{rule.id} {subject} until DATE: WHY",'
 
 
 def next_version(change: SchemaChange) -> str:

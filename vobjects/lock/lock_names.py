@@ -67,7 +67,7 @@ def load(lock: Lock, path: pathlib.Path) -> None:
     :raises LockError: the lock has no imports, or one of them fails
     """
     if not lock.imports:
-        raise LockError(f'{path}: add a line "import MODULE"')
+        raise LockError(f'{path}: add "MODULE" to the list "imports"')
     add_to_import_path(path)
     snapshot.load(lock.imports)
 

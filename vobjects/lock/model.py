@@ -195,14 +195,15 @@ class Acceptance:
     :ivar rule: the ID of a rule
     :ivar subject: ``Type`` or ``Type.field``
     :ivar until: the last day of the acceptance
-    :ivar line: its line in the lock file, from 1
     """
 
     rule: str
     subject: str
     until: datetime.date
     reason: str
-    line: int = dataclasses.field(default=0, compare=False)
+
+    def __str__(self) -> str:
+        return f'{self.rule} {self.subject} until {self.until}: {self.reason}'
 
 
 @dataclasses.dataclass(frozen=True)

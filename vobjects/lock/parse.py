@@ -2,26 +2,25 @@
 """Parse the text of a lock, strictly.
 
 The text comes from a repository and may be the result of a merge, so every
-error names the line.
+error names the line, or the type and version.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import ast
 import datetime
-import json
 import pathlib
 import re
 import shlex
-from collections.abc import Callable, Iterator
-from typing import NoReturn, TypeVar
+import tomllib
+from collections.abc import Mapping
+from typing import Any
 
 from vobjects import exceptions
 from vobjects.lock import text
 from vobjects.lock.model import (
     BY_HAND,
     NAMESPACE,
-    OPERATIONS,
     Acceptance,
     Conversion,
     FieldSchema,
@@ -40,32 +39,92 @@ DEFAULT_PATH = pathlib.Path('vobjects.lock')
 #: Maximum size of a file, in bytes: about a hundred times Nova's.
 MAX_BYTES = 32 * 1024 * 1024
 
-#: Maximum nesting depth of field types.
-MAX_DEPTH = 20
-
-_Value = TypeVar('_Value')
-
 TYPE_KINDS = ('request', 'resource', 'object', 'plain')
 
-_NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_.]*')
-_IMPORT = re.compile(r'[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*|\.\*)?', re.ASCII)
 _RELEASE = re.compile(r'[A-Za-z0-9][A-Za-z0-9._+-]*')
-_FINGERPRINT = re.compile(r'[0-9a-f]{32}')
-_MICROVERSION = re.compile(r'[1-9][0-9]{0,8}\.(0|[1-9][0-9]{0,8})')
-_CONFLICT = ('<<<<<<<', '=======', '>>>>>>>', '|||||||')
+_NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_.]*')
 _ACCEPT = re.compile(
     r'(?P<rule>[A-Z][A-Z0-9_]*) (?P<subject>[A-Za-z_][\w.]*)'
     r' until (?P<until>\S+): (?P<reason>\S.*)',
     re.ASCII,
 )
+_CONVERSION = re.compile(
+    r'by-hand|(?P<operation>added|removed|changed|renamed (?P<old>\S+) to)'
+    r' (?P<field>\S+)(?P<ignore> ignoring loss)?( by (?P<by>.*))?'
+)
+_CONFLICT = re.compile('^(<<<<<<<|=======|>>>>>>>|[|]{7})', re.MULTILINE)
 
 
-class ParseError(LockError):
-    """The text of a lock is malformed."""
+def _text(pattern: re.Pattern[str] | str, hint: str) -> Mapping[str, Any]:
+    pattern = pattern if isinstance(pattern, str) else pattern.pattern
+    return {
+        'type': 'string',
+        'pattern': rf'\A(?:{pattern})\Z',
+        'description': f'write {hint}',
+    }
 
-    def __init__(self, where: str, line: int, problem: str) -> None:
-        self.where, self.line, self.problem = where, line, problem
-        super().__init__(f'{where}:{line}: {problem}')
+
+def _list(pattern: re.Pattern[str] | str, hint: str) -> Mapping[str, Any]:
+    return {
+        'type': 'array',
+        'uniqueItems': True,
+        'items': _text(pattern, hint),
+    }
+
+
+def _table(name: Mapping[str, Any], values: Any) -> Mapping[str, Any]:
+    return {
+        'type': 'object',
+        'propertyNames': name,
+        'additionalProperties': values,
+    }
+
+
+_VERSION: Mapping[str, Any] = {
+    'type': 'object',
+    'additionalProperties': False,
+    'properties': {
+        'kind': {'enum': list(TYPE_KINDS)},
+        'namespace': _text(r'[\w.-]+ [\w.-]+', '"SERIAL PROJECT"'),
+        'release': _text(_RELEASE, 'the name of a release'),
+        'until': _text(_RELEASE, 'the name of a release'),
+        'microversion': _text(
+            r'[1-9][0-9]{0,8}\.(0|[1-9][0-9]{0,8})', 'MAJOR.MINOR'
+        ),
+        'fingerprint': _text('[0-9a-f]{32}', '32 hexadecimal digits'),
+        'conversions': _list(
+            _CONVERSION,
+            '"added FIELD", "removed FIELD", "changed FIELD by CONVERSION",'
+            ' "renamed OLD to NEW" or "by-hand"',
+        ),
+        'fields': _table(
+            _text(_NAME, 'the name of a field'), {'type': 'string'}
+        ),
+    },
+}
+
+#: The content of a lock, as a JSON schema.
+_SCHEMA: Mapping[str, Any] = {
+    'type': 'object',
+    'additionalProperties': False,
+    'required': ['format'],
+    'properties': {
+        'format': {'const': text.FORMAT},
+        'imports': _list(
+            r'[A-Za-z_][A-Za-z0-9_.]*(:[A-Za-z_][A-Za-z0-9_.]*|\.\*)?',
+            'MODULE, MODULE:CALLABLE or PACKAGE.*',
+        ),
+        'releases': _list(_RELEASE, 'the name of a release'),
+        'accept': _list(_ACCEPT, '"RULE TYPE.FIELD until YYYY-MM-DD: reason"'),
+        'type': _table(
+            _text(_NAME, 'the name of a type'),
+            _table({'type': 'string'}, _VERSION),
+        ),
+    },
+}
+
+#: Words of JSON -> their values.
+_WORDS = {'true': True, 'false': False, 'null': None}
 
 
 def command(words: str, path: pathlib.Path) -> str:
@@ -102,7 +161,8 @@ def parse_bytes(content: bytes, where: str) -> Lock:
     """Parse the content of a lock file.
 
     :param where: name of the file, for error messages
-    :raises LockError: the content is malformed; the message names the line
+    :raises LockError: the content is malformed; the message names the line,
+        or the type and version
     """
     if len(content) > MAX_BYTES:
         raise LockError(f'{where} has more than {MAX_BYTES} bytes')
@@ -110,7 +170,7 @@ def parse_bytes(content: bytes, where: str) -> Lock:
         return parse(content.decode(), where)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b'\n') + 1
-        raise ParseError(where, line, 'not UTF-8') from None
+        raise LockError(f'{where}: not UTF-8 (at line {line})') from None
 
 
 def check_release(name: str) -> str:
@@ -129,343 +189,165 @@ def check_release(name: str) -> str:
 def parse(content: str, where: str = 'lock') -> Lock:
     """Parse the text of a lock.
 
-    :raises ParseError: the text is malformed; the message names the line
+    :raises LockError: the text is malformed; the message names the line, or
+        the type and version
     """
-    return _Parser(where).read(content)
-
-
-@dataclasses.dataclass
-class _Block:
-    """A block under construction, and its first line."""
-
-    line: int
-    name: str
-    version: str
-    attributes: dict[str, str] = dataclasses.field(default_factory=dict)
-    fields: dict[str, FieldSchema] = dataclasses.field(default_factory=dict)
-    conversions: list[Conversion] = dataclasses.field(default_factory=list)
-
-    def schema(self) -> TypeSchema:
-        serial, project = self.attributes.get(
-            'namespace', ' '.join(NAMESPACE)
-        ).split()
-        return TypeSchema(
-            self.name,
-            self.version,
-            kind=self.attributes.get('kind', 'plain'),
-            fields=tuple(self.fields[name] for name in sorted(self.fields)),
-            conversions=tuple(self.conversions),
-            microversion=self.attributes.get('microversion', ''),
-            fingerprint=self.attributes.get('fingerprint', ''),
-            release=self.attributes.get('release', ''),
-            until=self.attributes.get('until', ''),
-            namespace=(serial, project),
-        )
-
-
-class _Parser:
-    def __init__(self, where: str) -> None:
-        self._where = where
-        self._line = 0
-        self._imports: list[str] = []
-        self._releases: list[str] = []
-        self._accepted: list[Acceptance] = []
-        self._blocks: dict[tuple[str, str], _Block] = {}
-        self._block: _Block | None = None
-
-    def read(self, content: str) -> Lock:
-        for number, line in self._lines(content):
-            self._line = number
-            if not line.startswith(' '):
-                self._top_level(line)
-            elif self._block is None:
-                self._fail('an indented line outside of a block')
-            elif not line.startswith('  ') or line.startswith('   '):
-                self._fail('indent by two spaces')
-            else:
-                self._block_line(self._block, line[2:])
-        for block in self._blocks.values():
-            self._line = block.line
-            self._finish(block)
-        return Lock(
-            tuple(self._imports),
-            tuple(self._releases),
-            sorted_schemas(b.schema() for b in self._blocks.values()),
-            tuple(self._accepted),
-        )
-
-    def _fail(self, problem: str) -> NoReturn:
-        raise ParseError(self._where, self._line, problem)
-
-    def _lines(self, content: str) -> Iterator[tuple[int, str]]:
-        """Yield non-empty lines; join the lines of a multi-line field."""
-        lines = content.split('\n')
-        self._line = 1
-        if lines[0].rstrip('\r') != text.FORMAT:
-            self._fail(f'a lock must begin with {text.FORMAT!r}')
-        parts: list[str] = []
-        start = 0
-        for number, line in enumerate(lines[1:], 2):
-            self._line = number
-            if line.startswith(_CONFLICT):
-                self._fail(
-                    'unresolved merge conflict: keep the block that was'
-                    ' released first and give the other one the next version'
-                )
-            if line != line.rstrip() or '\t' in line:
-                self._fail('remove tabs, and spaces at the end of the line')
-            if parts:
-                if line.startswith('  )'):
-                    yield start, ''.join(parts).rstrip(', ') + line[2:]
-                    parts = []
-                elif line.startswith('    ') and line.endswith(','):
-                    parts.append(line.strip() + ' ')
-                else:
-                    self._fail("indent by four spaces and end with ','")
-            elif line.startswith('  field ') and line.endswith('('):
-                start, parts = number, [line]
-            elif line and not line.startswith('#'):
-                yield number, line
-        if parts:
-            self._line = start
-            self._fail("'(' is not closed")
-
-    # Top level
-
-    def _top_level(self, line: str) -> None:
-        keyword, _, rest = line.partition(' ')
-        parse_line = {
-            'import': self._import,
-            'release': self._release,
-            'accept': self._accept,
-            'type': self._type,
-        }.get(keyword)
-        if parse_line is None:
-            self._fail(
-                f'unknown keyword {exceptions.cut(keyword)}: write import,'
-                ' release, accept or type'
+    try:
+        return _lock(tomllib.loads(content))
+    except LockError as error:
+        raise LockError(f'{where}: {error}') from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        problem = str(error)
+        if conflict := _CONFLICT.search(content):
+            line = content[: conflict.start()].count('\n') + 1
+            problem = (
+                'unresolved merge conflict: keep the version that was released'
+                ' first and give the other one the next version (at line'
+                f' {line})'
             )
-        self._block = None
-        parse_line(rest)
-
-    def _import(self, rest: str) -> None:
-        self._match(
-            _IMPORT, rest, 'write MODULE, MODULE:CALLABLE or PACKAGE.*'
-        )
-        self._add(self._imports, rest)
-
-    def _release(self, rest: str) -> None:
-        self._match(_RELEASE, rest, 'write the name of a release')
-        self._add(self._releases, rest)
-
-    def _add(self, names: list[str], name: str) -> None:
-        if name in names:
-            self._fail(f'duplicate {name}')
-        names.append(name)
-
-    def _accept(self, rest: str) -> None:
-        match = _ACCEPT.fullmatch(rest)
-        if match is None:
-            self._fail(
-                'write "accept RULE TYPE.FIELD until YYYY-MM-DD: reason"'
-            )
-        try:
-            until = datetime.date.fromisoformat(match['until'])
-        except ValueError:
-            self._fail(
-                f'{exceptions.cut(match["until"])} is not a date: write'
-                ' YYYY-MM-DD'
-            )
-        self._accepted.append(
-            Acceptance(
-                match['rule'],
-                match['subject'],
-                until,
-                match['reason'],
-                self._line,
-            )
-        )
-
-    def _type(self, rest: str) -> None:
-        words = rest.split(' ')
-        if len(words) != 2 or not _NAME.fullmatch(words[0]):
-            self._fail('write "type NAME VERSION"')
-        name, version = words[0], words[-1]
-        self._checked(version_key, version)
-        duplicate = self._blocks.get((name, version))
-        if duplicate is not None:
-            self._fail(
-                f'duplicate {name} {version}, first in line {duplicate.line}:'
-                ' give the later change the next version'
-            )
-        self._block = _Block(self._line, name, version)
-        self._blocks[name, version] = self._block
-
-    # Inside a block
-
-    def _block_line(self, block: _Block, line: str) -> None:
-        keyword, _, rest = line.partition(' ')
-        if keyword == 'field':
-            self._field(block, rest)
-        elif keyword == 'conversion':
-            conversion = self._conversion(rest)
-            if conversion in block.conversions:
-                self._fail(f'duplicate conversion {rest}')
-            block.conversions.append(conversion)
-        elif keyword in _ATTRIBUTES:
-            if keyword in block.attributes:
-                self._fail(f'duplicate {keyword!r}')
-            pattern, hint = _ATTRIBUTES[keyword]
-            self._match(pattern, rest, hint)
-            block.attributes[keyword] = rest
-        else:
-            self._fail(
-                f'unknown keyword {exceptions.cut(keyword)}: write'
-                f' {", ".join((*_ATTRIBUTES, "conversion"))} or field'
-            )
-
-    def _finish(self, block: _Block) -> None:
-        kind = block.attributes.get('kind', 'plain')
-        major = version_key(block.version)[0]
-        if kind != 'plain' and major != 1 and 'until' not in block.attributes:
-            self._fail(
-                f'{block.name} {block.version}: a type of kind {kind!r} has'
-                ' only versions 1.x, because peers cannot convert another'
-                ' major version; delete the block, and register a type with'
-                f' another name, such as {block.name}{major}'
-            )
-        for keyword in ('release', 'until'):
-            name = block.attributes.get(keyword)
-            if name is not None and name not in self._releases:
-                self._fail(
-                    f'{block.name} {block.version}: add the line'
-                    f' "release {name}" at the top'
-                )
-
-    def _conversion(self, rest: str) -> Conversion:
-        rest, _, by = rest.partition(' by ')
-        words = rest.split(' ')
-        ignore = words[-2:] == ['ignoring', 'loss']
-        if ignore:
-            words = words[:-2]
-        if words == [BY_HAND.operation] and not ignore:
-            return BY_HAND
-        if len(words) == 4 and words[0] == 'renamed' and words[2] == 'to':
-            return Conversion('renamed', words[3], words[1], ignore)
-        if (
-            len(words) != 2
-            or words[0] not in OPERATIONS
-            or words[0] == 'renamed'
-        ):
-            self._fail(
-                'write "added FIELD", "removed FIELD", "changed FIELD'
-                ' by CONVERSION",'
-                ' "renamed OLD to NEW" or "by-hand"'
-            )
-        return Conversion(words[0], words[-1], ignore=ignore, by=by)
-
-    def _field(self, block: _Block, rest: str) -> None:
-        name, colon, definition = rest.partition(': ')
-        if not colon or not _NAME.fullmatch(name):
-            self._fail('write "field NAME: TYPE"')
-        if name in block.fields:
-            self._fail(f'duplicate field {name!r}')
-        block.fields[name] = self._checked(
-            lambda content: _FieldParser(name, content).parse(), definition
-        )
-
-    def _match(self, pattern: re.Pattern[str], value: str, hint: str) -> None:
-        if not pattern.fullmatch(value):
-            self._fail(f'{exceptions.cut(value)}: {hint}')
-
-    def _checked(self, parse: Callable[[str], _Value], value: str) -> _Value:
-        try:
-            return parse(value)
-        except LockError as error:
-            raise ParseError(self._where, self._line, str(error)) from None
+        raise LockError(f'{where}: {problem}') from None
 
 
-#: Keywords that a block has at most once -> pattern and hint.
-_ATTRIBUTES: dict[str, tuple[re.Pattern[str], str]] = {
-    'kind': (
-        re.compile('|'.join(TYPE_KINDS)),
-        f'write {", ".join(TYPE_KINDS)}',
-    ),
-    'namespace': (
-        re.compile(r'[\w.-]+ [\w.-]+', re.ASCII),
-        'write "namespace SERIAL PROJECT"',
-    ),
-    'release': (_RELEASE, 'write the name of a release'),
-    'until': (_RELEASE, 'write the name of a release'),
-    'microversion': (_MICROVERSION, 'write MAJOR.MINOR'),
-    'fingerprint': (_FINGERPRINT, 'write 32 hexadecimal digits'),
-}
+def _lock(document: Mapping[str, Any]) -> Lock:
+    # Imported here: commands need only the names of this module for --help.
+    import jsonschema
 
-
-class _FieldParser:
-    """Parses ``TYPE [| null] [= JSON]``."""
-
-    _json = json.JSONDecoder()
-
-    def __init__(self, name: str, content: str) -> None:
-        self._name, self._content, self._position = name, content, 0
-
-    def parse(self) -> FieldSchema:
-        field_type = self._type(0)
-        nullable = self._take(' | null')
-        default = self._value() if self._take(' = ') else ''
-        if self._position != len(self._content):
-            self._fail('expected the end of the line')
-        return FieldSchema(self._name, field_type, nullable, default)
-
-    def _fail(self, problem: str) -> NoReturn:
-        rest = self._content[self._position :]
+    validator = jsonschema.Draft202012Validator(_SCHEMA)
+    for error in validator.iter_errors(document):
+        hint = error.schema.get('description')
+        problem = f'{exceptions.cut(error.instance)}: {hint}'
         raise LockError(
-            f'field {self._name}: {problem}'
-            + (f', at {exceptions.cut(rest)}' if rest else '')
+            f'{error.json_path}: {problem if hint else error.message}'
         )
+    releases = document.get('releases', ())
+    return Lock(
+        tuple(document.get('imports', ())),
+        tuple(releases),
+        sorted_schemas(
+            _schema(name, version, block, releases)
+            for name, versions in document.get('type', {}).items()
+            for version, block in versions.items()
+        ),
+        tuple(map(_acceptance, document.get('accept', ()))),
+    )
 
-    def _take(self, expected: str) -> bool:
-        if self._content.startswith(expected, self._position):
-            self._position += len(expected)
-            return True
-        return False
 
-    def _type_name(self) -> str:
-        match = _NAME.match(self._content, self._position)
-        if match is None:
-            self._fail('expected the name of a type')
-        self._position = match.end()
-        return match[0]
+def _acceptance(line: str) -> Acceptance:
+    match = _ACCEPT.fullmatch(line)
+    assert match is not None
+    try:
+        until = datetime.date.fromisoformat(match['until'])
+    except ValueError:
+        raise LockError(
+            f'$.accept: {exceptions.cut(match["until"])} is not a date: write'
+            ' YYYY-MM-DD'
+        ) from None
+    return Acceptance(match['rule'], match['subject'], until, match['reason'])
 
-    def _value(self) -> str:
-        try:
-            value, self._position = self._json.raw_decode(
-                self._content, self._position
+
+def _schema(
+    name: str, version: str, block: Mapping[str, Any], releases: list[str]
+) -> TypeSchema:
+    attributes = {'kind': 'plain', 'namespace': ' '.join(NAMESPACE), **block}
+    kind, (major, *_minor) = attributes['kind'], version_key(version)
+    if kind != 'plain' and major != 1 and 'until' not in block:
+        raise LockError(
+            f'{name} {version}: a type of kind {kind!r} has only versions 1.x,'
+            ' because peers cannot convert another major version; delete the'
+            ' version, and register a type with another name, such as'
+            f' {name}{major}'
+        )
+    for key in {'release', 'until'} & block.keys():
+        if block[key] not in releases:
+            raise LockError(
+                f'{name} {version}: add "{block[key]}" to the list "releases"'
             )
-            return json_text(value)
-        except (ValueError, RecursionError):
-            self._fail('expected a JSON value')
+    serial, project = attributes.pop('namespace').split()
+    fields = sorted(attributes.pop('fields', {}).items())
+    conversions = attributes.pop('conversions', ())
+    try:
+        return TypeSchema(
+            name,
+            version,
+            fields=tuple(_field(*field) for field in fields),
+            conversions=tuple(map(_conversion, conversions)),
+            namespace=(serial, project),
+            **attributes,
+        )
+    except LockError as error:
+        raise LockError(f'{name} {version}: {error}') from None
 
-    def _type(self, depth: int) -> FieldType:
-        if depth > MAX_DEPTH:
-            self._fail(f'types are nested more than {MAX_DEPTH} levels deep')
-        name = self._type_name()
-        if not self._take('('):
-            return FieldType(name)
-        args: list[FieldType | str] = []
-        options: list[tuple[str, str]] = []
-        while True:
-            match = _NAME.match(self._content, self._position)
-            after = match.end() if match else 0
-            if match is not None and self._content[after : after + 1] == '=':
-                self._position = after + 1
-                options.append((match[0], self._value()))
-            elif match is None or match[0] in ('true', 'false', 'null'):
-                args.append(self._value())
-            else:
-                args.append(self._type(depth + 1))
-            if self._take(')'):
-                return FieldType(name, tuple(args), tuple(options))
-            if not self._take(', '):
-                self._fail("expected ', ' or ')'")
+
+def _conversion(line: str) -> Conversion:
+    match = _CONVERSION.fullmatch(line)
+    assert match is not None
+    if not match['field']:
+        return BY_HAND
+    return Conversion(
+        match['operation'].partition(' ')[0],
+        match['field'],
+        match['old'] or '',
+        bool(match['ignore']),
+        match['by'] or '',
+    )
+
+
+def _field(name: str, definition: str) -> FieldSchema:
+    """Parse ``TYPE [| null] [= JSON]``.
+
+    This is the syntax of an annotation in Python, with the words of JSON.
+    """
+    try:
+        (statement,) = ast.parse(f'_: {definition}').body
+        if not isinstance(statement, ast.AnnAssign):
+            raise ValueError(definition)
+        annotation, nullable = statement.annotation, False
+        match annotation:
+            case ast.BinOp(annotation, ast.BitOr(), ast.Name('null')):
+                nullable = True
+        default = _json(statement.value) if statement.value else ''
+        return FieldSchema(name, _type(annotation), nullable, default)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        raise LockError(
+            f'field {name}: {exceptions.cut(definition)} is not a field: write'
+            ' TYPE, TYPE | null or TYPE = JSON; a type is NAME or'
+            ' NAME(TYPE, JSON, OPTION=JSON)'
+        ) from None
+
+
+def _type(node: ast.expr) -> FieldType:
+    match node:
+        case ast.Call(func=function, args=args, keywords=keywords):
+            return FieldType(
+                _type_name(function),
+                tuple(map(_argument, args)),
+                tuple((str(k.arg), _json(k.value)) for k in keywords),
+            )
+    return FieldType(_type_name(node))
+
+
+def _type_name(node: ast.expr) -> str:
+    if not _NAME.fullmatch(name := ast.unparse(node)):
+        raise ValueError(name)
+    return name
+
+
+def _argument(node: ast.expr) -> FieldType | str:
+    if isinstance(node, ast.Call | ast.Attribute | ast.Name) and (
+        ast.unparse(node) not in _WORDS
+    ):
+        return _type(node)
+    return _json(node)
+
+
+class _JsonWords(ast.NodeTransformer):
+    """Replaces the words of JSON by constants."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id not in _WORDS:
+            raise ValueError(node.id)
+        return ast.Constant(_WORDS[node.id])
+
+
+def _json(node: ast.expr) -> str:
+    return json_text(ast.literal_eval(_JsonWords().visit(node)))

@@ -1,32 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write a lock as text.
+"""Write a lock as text, in TOML.
 
 ::
 
-    vobjects-lock 1
-    import vobjects.clustering.types
-    release 0.1.0
+    format = 1
+    imports = [
+      "vobjects.clustering.types",
+    ]
+    releases = [
+      "0.1.0",
+    ]
+    accept = [
+      "FIELD_SAME_DEFAULT Node.role until 2027-03-31: no client sends it",
+    ]
 
-    accept FIELD_SAME_DEFAULT Node.role until 2027-03-31: no client sends it
+    [type.ClusterDeleteRequest."1.1"]
+    kind = "request"
+    release = "0.1.0"
+    microversion = "1.8"
+    fingerprint = "ebc0e72062d3745df36dc17b03f2b1af"
+    conversions = [
+      "added force",
+    ]
+    fields.force = "StrictBoolean = false"
+    fields.identity = "String"
 
-    type ClusterDeleteRequest 1.1
-      kind request
-      release 0.1.0
-      microversion 1.8
-      fingerprint ebc0e72062d3745df36dc17b03f2b1af
-      conversion added force
-      field force: StrictBoolean = false
-      field identity: String
-
-Blocks are sorted by type and version, fields by name, and a block never
+Tables are sorted by type and version, fields by name, and a table never
 changes once a release has frozen it. Two branches that change different types
 merge without conflicts. If both add version 1.2 of the same type, they change
-the same block, and the conflict is intended.
+the same table, and the conflict is intended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from vobjects.lock.model import (
     NAMESPACE,
@@ -34,10 +42,12 @@ from vobjects.lock.model import (
     FieldType,
     Lock,
     TypeSchema,
+    json_text,
     sorted_schemas,
 )
 
-FORMAT = 'vobjects-lock 1'
+#: Number of the format.
+FORMAT = 1
 
 #: Maximum length of a field's line; longer fields take several lines.
 WIDTH = 79
@@ -45,72 +55,81 @@ WIDTH = 79
 _PREAMBLE = (
     '# Released versions of all types. "vobjects lock update" writes them;',
     '# "vobjects lock check" compares the code with them.',
+    f'format = {FORMAT}',
 )
+
+#: Keys that TOML allows without quotes.
+_BARE = re.compile('[A-Za-z0-9_-]+')
 
 
 def dump(lock: Lock) -> str:
     """Return the text of a lock."""
-    blocks = [list(_head(lock))]
-    if lock.accepted:
-        blocks.append(
-            [
-                f'accept {acceptance.rule} {acceptance.subject} until'
-                f' {acceptance.until}: {acceptance.reason}'
-                for acceptance in sorted(
-                    lock.accepted,
-                    key=lambda acceptance: (
-                        acceptance.subject,
-                        acceptance.rule,
-                    ),
-                )
-            ]
-        )
-    blocks += [list(block(schema)) for schema in sorted_schemas(lock.schemas)]
+    accepted = sorted(
+        lock.accepted, key=lambda item: (item.subject, item.rule)
+    )
+    head = [
+        *_PREAMBLE,
+        *_list('imports', lock.imports),
+        *_list('releases', lock.releases),
+        *_list('accept', map(str, accepted)),
+    ]
+    blocks = [head, *map(block, sorted_schemas(lock.schemas))]
     return '\n\n'.join('\n'.join(lines) for lines in blocks) + '\n'
 
 
-def _head(lock: Lock) -> Iterator[str]:
-    yield FORMAT
-    yield from _PREAMBLE
-    for name in lock.imports:
-        yield f'import {name}'
-    for name in lock.releases:
-        yield f'release {name}'
+def _list(key: str, texts: Iterable[str]) -> Iterator[str]:
+    """Yield a list with a line for each text; nothing for an empty one."""
+    lines = [f'  {_string(item)},' for item in texts]
+    if lines:
+        yield from (f'{key} = [', *lines, ']')
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _string(name)
+
+
+def _string(content: str) -> str:
+    """Return a text as a string of TOML, without escapes where possible."""
+    if '"' in content and "'" not in content and content.isprintable():
+        return f"'{content}'"
+    return json_text(content).replace('\x7f', '\\u007f')
 
 
 def block(schema: TypeSchema) -> Iterator[str]:
     """Yield the lines of one version of a type."""
-    yield f'type {schema.name} {schema.version}'
-    if schema.kind != 'plain':
-        yield f'  kind {schema.kind}'
-    if schema.namespace != NAMESPACE:
-        yield f'  namespace {" ".join(schema.namespace)}'
-    if schema.release:
-        yield f'  release {schema.release}'
-    if schema.until:
-        yield f'  until {schema.until}'
-    if schema.microversion:
-        yield f'  microversion {schema.microversion}'
-    if schema.fingerprint:
-        yield f'  fingerprint {schema.fingerprint}'
-    for conversion in schema.conversions:
-        yield f'  conversion {conversion}'
+    yield f'[type.{_key(schema.name)}."{schema.version}"]'
+    for key, value, default in (
+        ('kind', schema.kind, 'plain'),
+        ('namespace', ' '.join(schema.namespace), ' '.join(NAMESPACE)),
+        ('release', schema.release, ''),
+        ('until', schema.until, ''),
+        ('microversion', schema.microversion, ''),
+        ('fingerprint', schema.fingerprint, ''),
+    ):
+        if value != default:
+            yield f'{key} = {_string(value)}'
+    yield from _list('conversions', map(str, schema.conversions))
     for field in schema.fields:
         yield from _field(field)
 
 
 def _field(field: FieldSchema) -> Iterator[str]:
-    start = f'  field {field.name}: '
+    start = f'fields.{_key(field.name)} = '
     suffix = field_suffix(field)
-    line = f'{start}{type_text(field.type)}{suffix}'
+    line = f'{start}{_string(type_text(field.type) + suffix)}'
     items = list(_items(field.type))
-    if len(line) <= WIDTH or len(items) < 2:
+    content = ''.join((*items, suffix))
+    if (
+        len(line) <= WIDTH
+        or len(items) < 2
+        or ("'''" in content or not content.isprintable())
+    ):
         yield line
         return
-    yield f'{start}{field.type.name}('
+    yield f"{start}'''{field.type.name}("
     for item in items:
-        yield f'    {item},'
-    yield f'  ){suffix}'
+        yield f'  {item},'
+    yield f"){suffix}'''"
 
 
 def field_suffix(field: FieldSchema) -> str:

@@ -40,15 +40,15 @@ def test_models_lock_writes_kinds_types_and_defaults() -> None:
 
     assert parse.parse(content).types.keys() == {'Item', 'Order'}
     assert content.partition('\n\n')[2].splitlines() == [
-        'type Item 1.0',
-        '  field name: String',
+        '[type.Item."1.0"]',
+        'fields.name = "String"',
         '',
-        'type Order 1.0',
-        '  kind request',
-        '  field items: List(Object(Item))',
-        '  field note: String | null = null',
-        '  field pair: Union(Integer, String) = 1',
-        '  field status: Enum("open", "paid") = "computed"',
+        '[type.Order."1.0"]',
+        'kind = "request"',
+        'fields.items = "List(Object(Item))"',
+        'fields.note = "String | null = null"',
+        'fields.pair = "Union(Integer, String) = 1"',
+        'fields.status = \'Enum("open", "paid") = "computed"\'',
     ]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from oslo_versionedobjects import base as ovo_base
 
+from tests.unit.vobjects.lock.factories import accept
 from vobjects.cli import lock as cli
 from vobjects.cli import main
 from vobjects.lock import golden, parse
@@ -232,21 +233,15 @@ def test_release_when_type_was_removed_ends_it(
     # A process never forgets what an earlier import registered.
     ovo_base.VersionedObjectRegistry()._obj_classes.clear()
     assert 'TYPE_NO_REMOVE' in output(capsys, 1, 'update')
-    path.write_text(
-        path.read_text().replace(
-            'release 1\n',
-            'release 1\naccept TYPE_NO_REMOVE Order until 2999-01-01: no peer'
-            ' sends it\n',
-            1,
-        )
-    )
+    line = 'TYPE_NO_REMOVE Order until 2999-01-01: no peer sends it'
+    path.write_text(accept(path.read_text(), line))
     output(capsys, 0, 'release', '2')
     lock = parse.load(path)
     assert lock.at('2').manifest() == {'Bill': '1.0'}
     assert lock.at('1').manifest() == {'Order': '1.0'}
     stdout = output(capsys, 1, 'check')
     assert 'error[ACCEPTANCE_USED]' in stdout
-    assert '--> vobjects.lock:8:1' in stdout
+    assert '--> vobjects.lock:5:1' in stdout
 
 
 def test_commands_when_used_wrongly_raise(
@@ -258,8 +253,8 @@ def test_commands_when_used_wrongly_raise(
         cli.main(['init', '--import', 'json', '--file', 'other.lock'])
     with pytest.raises(LockError, match=r'other\.lock does not exist'):
         cli.main(['check', '--file', 'other.lock'])
-    pathlib.Path('other.lock').write_text('vobjects-lock 1\n')
-    with pytest.raises(LockError, match='add a line "import MODULE"'):
+    pathlib.Path('other.lock').write_text('format = 1\n')
+    with pytest.raises(LockError, match='add "MODULE" to the list'):
         cli.main(['check', '--file', 'other.lock'])
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.unit.vobjects.lock.factories import accept
 from vobjects.cli import lock as cli
 from vobjects.lock import annotation_code, parse, rules
 from vobjects.testing import invariants
@@ -342,7 +343,7 @@ def advice_in_words() -> Iterator[Advice]:
             'ACCEPTANCE_USED',
             released,
             released,
-            'accept FIELD_NO_ADD Order.gift until 2999-01-01: unused',
+            'FIELD_NO_ADD Order.gift until 2999-01-01: unused',
         )
     for old, new in itertools.permutations(DECLARED, 2):
         yield (
@@ -364,7 +365,7 @@ def advice_in_words() -> Iterator[Advice]:
             'ACCEPTANCE_CURRENT',
             released,
             module(kind, '1.0', f"'gift': {WORD},"),
-            'accept FIELD_NO_ADD Order.gift until 2020-01-01: expired',
+            'FIELD_NO_ADD Order.gift until 2020-01-01: expired',
         )
 
 
@@ -641,7 +642,7 @@ def obey(advice: str, released: str, edited: str) -> str:
     """
     lock = pathlib.Path(parse.DEFAULT_PATH)
     lines = lock.read_text().splitlines(keepends=True)
-    if kept := re.match(r'# keep (?:the class of|a class) (\w+) ', advice):
+    if gone := re.match(r'# keep (?:the class of|a class) (\w+) ', advice):
         tree = ast.parse(edited)
         (function,) = (
             node
@@ -650,7 +651,7 @@ def obey(advice: str, released: str, edited: str) -> str:
             and node.name == 'register_all'
         )
         # The registry finds the newest class of a name first.
-        function.body.append(class_source(released, kept[1]))
+        function.body.append(class_source(released, gone[1]))
         return ast.unparse(tree)
     if kinds := re.search(
         r'derive the class from (\S+), not from (\S+)$', advice
@@ -660,17 +661,15 @@ def obey(advice: str, released: str, edited: str) -> str:
         return edited.replace('history={', f'history={{{entry[1]}, ')
     if command := re.fullmatch(r'run "vobjects lock (\w+)"', advice):
         assert cli.main([command[1]]) == 0
-    elif line := re.match(r'delete the line ".*" \(line (\d+)\)', advice):
-        del lines[int(line[1]) - 1]
-        lock.write_text(''.join(lines))
+    elif line := re.fullmatch(
+        r'delete "(.*) \.\.\." from the list "accept"', advice
+    ):
+        kept = [text for text in lines if line[1] not in text]
+        assert len(kept) == len(lines) - 1
+        lock.write_text(''.join(kept))
     else:
-        line = re.search(
-            r'or change the date and the reason in line (\d+)', advice
-        )
-        assert line, advice
-        number = int(line[1]) - 1
-        lines[number] = lines[number].replace('2020', '2999')
-        lock.write_text(''.join(lines))
+        assert 'or change the date and the reason in the list' in advice
+        lock.write_text(''.join(lines).replace('2020', '2999'))
     return edited
 
 
@@ -693,8 +692,7 @@ def test_check_when_its_advice_in_words_is_followed_passes(
     assert cli.main(['release', '1']) == 0
     lock = pathlib.Path(parse.DEFAULT_PATH)
     if accepted:
-        head, release, rest = lock.read_text().partition('release 1\n')
-        lock.write_text(f'{head}{release}{accepted}\n{rest}')
+        lock.write_text(accept(lock.read_text(), accepted))
     replace_shop(edited)
     capsys.readouterr()
     assert cli.main(['check', '-o', 'json']) == 1

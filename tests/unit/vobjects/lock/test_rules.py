@@ -11,6 +11,7 @@ from oslo_versionedobjects import base as ovo_base
 
 from tests.unit.vobjects.lock.factories import (
     TODAY,
+    accept,
     check_code,
     ironic_class,
     ovo_class,
@@ -216,7 +217,7 @@ EDITS: dict[str, Edit] = {
         new_ovo_type(x=fields.StringField()),
         new_ovo_type(version='1.1', x=fields.IntegerField()),
         BOTH,
-        'accept RETYPED_CONVERTED Thing.x until DATE: WHY',
+        '"RETYPED_CONVERTED Thing.x until DATE: WHY"',
     ),
     'NULLABLE_CONVERTED': Edit(
         new_ovo_type(x=fields.StringField()),
@@ -228,19 +229,19 @@ EDITS: dict[str, Edit] = {
         new_ovo_type(x=fields.StringField(nullable=True)),
         new_ovo_type(version='1.1', x=fields.StringField()),
         BACKWARD,
-        'accept NOT_NULLABLE_CONVERTED Thing.x until DATE: WHY',
+        '"NOT_NULLABLE_CONVERTED Thing.x until DATE: WHY"',
     ),
     'DEFAULT_CONVERTED': Edit(
         new_ovo_type(x=fields.StringField(default='a')),
         new_ovo_type(version='1.1', x=fields.StringField(default='b')),
         BOTH,
-        'accept DEFAULT_CONVERTED Thing.x until DATE: WHY',
+        '"DEFAULT_CONVERTED Thing.x until DATE: WHY"',
     ),
     'NARROWED_CONVERTED': Edit(
         new_ovo_type(x=fields.EnumField(valid_values=ENUM)),
         new_ovo_type(version='1.1', x=fields.EnumField(valid_values=ENUM[:1])),
         BACKWARD,
-        'accept NARROWED_CONVERTED Thing.x until DATE: WHY',
+        '"NARROWED_CONVERTED Thing.x until DATE: WHY"',
     ),
     'WIDENED_CONVERTED': Edit(
         new_ovo_type(x=fields.EnumField(valid_values=ENUM[:1])),
@@ -252,7 +253,7 @@ EDITS: dict[str, Edit] = {
         new_ovo_type(x=fields.NameField(maximum=64)),
         new_ovo_type(version='1.1', x=fields.NameField(maximum=255)),
         BOTH,
-        'accept LIMITS_CONVERTED Thing.x until DATE: WHY',
+        '"LIMITS_CONVERTED Thing.x until DATE: WHY"',
     ),
     'TYPE_NO_REMOVE': Edit(
         new_type(), None, BACKWARD, 'keep the class of Thing 1.0', 'Thing'
@@ -634,9 +635,10 @@ def test_advice_about_old_values_when_applied_satisfies_the_check(
     )
     assert failing(lock, new_ovo_type(version=version, x=suggested)) == []
 
-    line = finding.fix[-1].removeprefix('# ').replace('DATE', str(TODAY))
-    head, _, blocks = text.dump(lock).partition('\n\n')
-    accepting = parse.parse(f'{head}\n\n{line}\n\n{blocks}', 'lock')
+    line = finding.fix[-1].removeprefix('# "').removesuffix('",')
+    accepting = parse.parse(
+        accept(text.dump(lock), line.replace('DATE', str(TODAY)))
+    )
     assert failing(accepting, edited) == []
     code = snapshot.of_classes(classes(edited), known=accepting)
     assert edit.update(accepting, code, TODAY).schema('Thing', version)

@@ -80,46 +80,58 @@ def test_snapshot_of_vobjects_type_has_every_version() -> None:
     )
     lock = snapshot.of_classes([cls])
     assert [
-        '\n'.join(line for line in text.block(schema) if 'print' not in line)
+        ''.join(
+            f'{line}\n' for line in text.block(schema) if 'print' not in line
+        )
         for schema in lock.schemas
     ] == [
         """\
-type Thing 1.0
-  kind request
-  field b: Object(Other, subclasses=true)
-  field d: Integer
-  field e: DateTime(tzinfo_aware=true) | null
-  field f: String | null""",
+[type.Thing."1.0"]
+kind = "request"
+fields.b = "Object(Other, subclasses=true)"
+fields.d = "Integer"
+fields.e = "DateTime(tzinfo_aware=true) | null"
+fields.f = "String | null"
+""",
         """\
-type Thing 1.1
-  kind request
-  microversion 1.2
-  conversion added a ignoring loss
-  field a: String = "x"
-  field b: Object(Other, subclasses=true)
-  field d: Integer
-  field e: DateTime(tzinfo_aware=true) | null
-  field f: String | null""",
+[type.Thing."1.1"]
+kind = "request"
+microversion = "1.2"
+conversions = [
+  "added a ignoring loss",
+]
+fields.a = 'String = "x"'
+fields.b = "Object(Other, subclasses=true)"
+fields.d = "Integer"
+fields.e = "DateTime(tzinfo_aware=true) | null"
+fields.f = "String | null"
+""",
         """\
-type Thing 1.2
-  kind request
-  conversion renamed b to c
-  field a: String = "x"
-  field c: Object(Other, subclasses=true)
-  field d: Integer
-  field e: DateTime(tzinfo_aware=true) | null
-  field f: String | null""",
+[type.Thing."1.2"]
+kind = "request"
+conversions = [
+  "renamed b to c",
+]
+fields.a = 'String = "x"'
+fields.c = "Object(Other, subclasses=true)"
+fields.d = "Integer"
+fields.e = "DateTime(tzinfo_aware=true) | null"
+fields.f = "String | null"
+""",
         """\
-type Thing 1.4
-  kind request
-  microversion 1.9
-  conversion changed d by functions; loss unknown
-  conversion removed e
-  conversion removed f
-  field a: String = "x"
-  field c: Object(Other, subclasses=true)
-  field d: Dict(String)
-  field f: String | null""",
+[type.Thing."1.4"]
+kind = "request"
+microversion = "1.9"
+conversions = [
+  "changed d by functions; loss unknown",
+  "removed e",
+  "removed f",
+]
+fields.a = 'String = "x"'
+fields.c = "Object(Other, subclasses=true)"
+fields.d = "Dict(String)"
+fields.f = "String | null"
+""",
     ]
     # It includes versions that only the lock has.
     known = Lock(schemas=(TypeSchema('Thing', '1.3'),))
@@ -137,7 +149,7 @@ def test_snapshot_of_ovo_class_has_the_newest_version_only() -> None:
             )
         ]
     ).schemas
-    assert next(iter(text.block(schema))) == 'type Thing 1.7'
+    assert next(iter(text.block(schema))) == '[type.Thing."1.7"]'
     assert [text.field_text(field) for field in schema.fields] == [
         'a: FlexibleBoolean = false',
         'b: Dict(String(nullable=true)) | null',

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import datetime
+import keyword
 import pathlib
 
 import pytest
@@ -24,7 +24,9 @@ from vobjects.lock.model import (
 )
 
 names = st.from_regex(r'[A-Za-z_][A-Za-z0-9_]{0,8}', fullmatch=True).filter(
-    lambda name: name not in ('true', 'false', 'null')
+    lambda name: (
+        name not in ('true', 'false', 'null') and not keyword.iskeyword(name)
+    )
 )
 values = st.sampled_from(
     [None, True, 1, -1.5, '', 'a "b", (c)', [], ['x', {'y': [2]}], {'é': 1}]
@@ -129,78 +131,65 @@ def test_dump_of_long_enum_has_a_line_for_each_value() -> None:
     field = FieldSchema('status', FieldType('Enum', words), nullable=True)
     lock = Lock(schemas=(TypeSchema('Thing', '1.0', fields=(field,)),))
     lines = text.dump(lock).splitlines()
-    start = lines.index('  field status: Enum(')
-    assert lines[start + 1] == '    "WORD_00",'
-    assert lines[start + 12 : start + 14] == ['    "WORD_11",', '  ) | null']
+    start = lines.index("fields.status = '''Enum(")
+    assert lines[start + 1] == '  "WORD_00",'
+    assert lines[start + 12 : start + 14] == ['  "WORD_11",', ") | null'''"]
     assert parse.parse('\n'.join(lines)) == lock
 
 
-HEAD = f'{text.FORMAT}\nrelease 1\n'
+HEAD = 'format = 1\nreleases = ["1"]\n'
+TYPE = f'{HEAD}[type.X."1.0"]\n'
 
 
 @pytest.mark.parametrize(
-    ('content', 'line', 'problem'),
+    ('content', 'problem'),
     [
-        ('', 1, 'a lock must begin with'),
-        ('vobjects-lock 2\n', 1, 'a lock must begin with'),
-        (
-            f'{HEAD}types X 1.0\n',
-            3,
-            "unknown keyword 'types': write import, release",
+        ('', "$: 'format' is a required property"),
+        ('format = 2\n', '$.format: 1 was expected'),
+        ('vobjects-lock 1\n', '(at line 1, column 15)'),
+        (f'{HEAD}types = 1\n', "'types' was unexpected"),
+        (f'{HEAD}imports = "os"\n', "$.imports: 'os' is not of type 'array'"),
+        (f'{HEAD}imports = ["a", "a"]\n', 'non-unique elements'),
+        (f'{HEAD}imports = ["a b"]\n', "$.imports[0]: 'a b': write MODULE"),
+        (f'{HEAD}imports = ["os;x"]\n', "'os;x': write MODULE"),
+        (f'{HEAD}type.X = 1\n', "$.type.X: 1 is not of type 'object'"),
+        (f'{HEAD}[type.X."1.x"]\n', "'1.x' is not a version"),
+        (f'{HEAD}[type."X y"."1.0"]\n', 'write the name of a type'),
+        (f'{TYPE}[type.X."1.0"]\n', '(at line 4'),
+        (f'{TYPE}kind = "thing"\n', "'thing' is not one of"),
+        (f'{TYPE}release = "2"\n', 'X 1.0: add "2" to the list "releases"'),
+        (f'{TYPE}colour = "red"\n', "'colour' was unexpected"),
+        (f'{TYPE}fingerprint = "12"\n', '32 hexadecimal'),
+        (f'{TYPE}microversion = "1.01"\n', 'MAJOR.MINOR'),
+        (f'{TYPE}conversions = ["made a"]\n', 'write "added FIELD'),
+        (f'{TYPE}fields."a b" = "A"\n', 'write the name of a field'),
+        (f'{TYPE}fields.a = 7\n', "7 is not of type 'string'"),
+        *(
+            (f"{TYPE}fields.a = '{field}'\n", 'X 1.0: field a: ')
+            for field in (
+                '7',
+                'A(B',
+                'A = x',
+                'A = 1 + 1',
+                'A | nul',
+                'A\tB',
+                'A(**B)',
+                '"A("' * 50,
+                f'A = {"[" * 100_000}',
+            )
         ),
-        (f'{HEAD}release 1\n', 3, 'duplicate 1'),
-        (f'{HEAD}import a b\n', 3, 'write MODULE'),
-        (f'{HEAD}import os;x\n', 3, 'write MODULE'),
-        (f'{HEAD}type X\n', 3, 'write "type NAME VERSION"'),
-        (f'{HEAD}type X 1.x\n', 3, "'1.x' is not a version"),
-        (f'{HEAD}type X 1.0\ntype X 1.0\n', 4, 'first in line 3'),
-        (f'{HEAD}  kind request\n', 3, 'outside of a block'),
-        (f'{HEAD}type X 1.0\n kind request\n', 4, 'indent by two spaces'),
-        (f'{HEAD}type X 1.0\n  kind thing\n', 4, 'write request, resource'),
-        (f'{HEAD}type X 1.0\n  kind object \n', 4, 'spaces at the end'),
-        (f'{HEAD}type X 1.0\n  release 2\n', 3, 'add the line "release 2"'),
-        (f'{HEAD}type X 1.0\n  colour red\n', 4, "unknown keyword 'colour'"),
-        (f'{HEAD}type X 1.0\n  fingerprint 12\n', 4, '32 hexadecimal'),
-        (f'{HEAD}type X 1.0\n  microversion 1.01\n', 4, 'MAJOR.MINOR'),
-        (f'{HEAD}type X 1.0\n  conversion made a\n', 4, 'write "added FIELD'),
-        (f'{HEAD}type X 1.0\n  field a String\n', 4, 'write "field NAME'),
-        (f'{HEAD}type X 1.0\n  field a: 7\n', 4, 'name of a type'),
-        (f'{HEAD}type X 1.0\n  field a: A(B\n', 4, "expected ', ' or ')'"),
-        (f'{HEAD}type X 1.0\n  field a: A = x\n', 4, 'a JSON value'),
-        (
-            f'{HEAD}type X 1.0\n  field a: A | nul\n',
-            4,
-            'expected the end of the line',
-        ),
-        (
-            f'{HEAD}type X 1.0\n  field a: A\n  field a: B\n',
-            5,
-            "duplicate field 'a'",
-        ),
-        (f'{HEAD}type X 1.0\n  field a: A(\n    "b"\n', 5, "end with ','"),
-        (f'{HEAD}type X 1.0\n  field a: A(\n', 5, "end with ','"),
-        (f'{HEAD}type X 1.0\n  field a: A(', 4, 'is not closed'),
-        (
-            f'{HEAD}type X 1.0\n  field a: {"A(" * 50}B\n',
-            4,
-            'more than 20 levels deep',
-        ),
-        (
-            f'{HEAD}type X 1.0\n  field a: A = {"[" * 100_000}\n',
-            4,
-            'a JSON value',
-        ),
-        (f'{HEAD}accept X y until never: z\n', 3, 'is not a date'),
-        (f'{HEAD}accept X y until 2027-01-01:\n', 3, 'write "accept RULE'),
-        (f'{HEAD}<<<<<<< ours\n', 3, 'unresolved merge conflict'),
+        (f'{TYPE}fields.a = "A"\nfields.a = "B"\n', '(at line 5'),
+        (f'{HEAD}accept = ["X y until never: z"]\n', 'is not a date'),
+        (f'{HEAD}accept = ["X y until 2027-01-01:"]\n', 'write "RULE'),
+        (f'{HEAD}<<<<<<< ours\n', 'unresolved merge conflict'),
     ],
 )
-def test_parse_when_malformed_names_the_line(
-    content: str, line: int, problem: str
+def test_parse_when_malformed_names_the_place(
+    content: str, problem: str
 ) -> None:
-    with pytest.raises(parse.ParseError) as caught:
+    with pytest.raises(LockError) as caught:
         parse.parse(content, 'x.lock')
-    assert str(caught.value).startswith(f'x.lock:{line}: ')
+    assert str(caught.value).startswith('x.lock: ')
     assert problem in str(caught.value)
 
 
@@ -211,7 +200,7 @@ def test_load_when_file_is_unreadable_raises(
     with pytest.raises(LockError, match='vobjects lock init'):
         parse.load(path)
     path.write_bytes(HEAD.encode() + b'\xff\n')
-    with pytest.raises(LockError, match=':3: not UTF-8'):
+    with pytest.raises(LockError, match=r'not UTF-8 \(at line 3\)'):
         parse.load(path)
     with pytest.raises(LockError, match='Is a directory'):
         parse.load(tmp_path)
@@ -245,20 +234,13 @@ def test_version_key_orders_versions_as_numbers() -> None:
             version_key(malformed)
 
 
-def test_acceptance_equality_ignores_the_line() -> None:
-    day = datetime.date(2027, 1, 1)
-    assert Acceptance('A', 'b', day, 'c', 1) == Acceptance(
-        'A', 'b', day, 'c', 2
-    )
-
-
 MAJOR = """\
-vobjects-lock 1
-release 1
+format = 1
+releases = ["1"]
 
-type Order 2.0
-  kind KIND
-  release 1
+[type.Order."2.0"]
+kind = "KIND"
+release = "1"
 """
 
 
@@ -268,10 +250,10 @@ def test_parse_when_a_declared_type_has_another_major_version_fails(
 ) -> None:
     content = MAJOR.replace('KIND', kind)
     with pytest.raises(
-        parse.ParseError,
-        match=rf"x\.lock:4: Order 2\.0: a type of kind '{kind}' .* Order2",
+        LockError,
+        match=rf"x\.lock: Order 2\.0: a type of kind '{kind}' .* Order2",
     ):
         parse.parse(content, 'x.lock')
     # A plain class may have it, and a release may have ended the type.
     assert parse.parse(MAJOR.replace('KIND', 'plain'), 'x.lock').schemas
-    assert parse.parse(f'{content}  until 1\n', 'x.lock').schemas
+    assert parse.parse(f'{content}until = "1"\n', 'x.lock').schemas
