@@ -44,11 +44,11 @@ def test_upgrade_to_another_driver_under_load(tmp_path: pathlib.Path) -> None:
     except revisions.RevisionError as error:
         requirements.missing(str(error))
     steps = tuple(
-        upgrade.Step('move', process, release, number=number)
-        for number, (process, release) in enumerate(MOVES, 1)
+        upgrade.Step('move', process, release)
+        for process, release in MOVES
     )
     terms = service_fleet.terms(REAL, newer=(PYAMQP,))
-    plan = upgrade.Plan(0, len(steps), terms, steps)
+    plan = upgrade.Plan(0, terms, steps)
     platform = Platform('rabbit', 'postgresql')
 
     report = upgrade.run(

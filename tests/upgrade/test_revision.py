@@ -17,11 +17,11 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 #: Upgrade both engines and an API; downgrade one engine at the end.
 STEPS = (
-    upgrade.Step('move', 'engine-1', service_fleet.NEW, number=1),
-    upgrade.Step('pause', 'engine-2', seconds=0.5, number=2),
-    upgrade.Step('move', 'api-1', service_fleet.NEW, number=3),
-    upgrade.Step('move', 'engine-2', service_fleet.NEW, number=4),
-    upgrade.Step('move', 'engine-1', service_fleet.REAL, number=5),
+    upgrade.Step('move', 'engine-1', service_fleet.NEW),
+    upgrade.Step('pause', 'engine-2', seconds=0.5),
+    upgrade.Step('move', 'api-1', service_fleet.NEW),
+    upgrade.Step('move', 'engine-2', service_fleet.NEW),
+    upgrade.Step('move', 'engine-1', service_fleet.REAL),
 )
 
 #: The oldest revision whose processes and databases may be upgraded: what a
@@ -31,12 +31,12 @@ BASELINE = '625d944cef7d4437a01ed77d5d3ba0d184e387fa'
 #: Start an old API while only new engines live, and an old engine while only
 #: new APIs do.
 STARTS = (
-    upgrade.Step('move', 'engine-1', service_fleet.NEW, number=1),
-    upgrade.Step('move', 'engine-2', service_fleet.NEW, number=2),
-    upgrade.Step('move', 'api-1', service_fleet.REAL, number=3),
-    upgrade.Step('move', 'api-1', service_fleet.NEW, number=4),
-    upgrade.Step('move', 'api-2', service_fleet.NEW, number=5),
-    upgrade.Step('move', 'engine-1', service_fleet.REAL, number=6),
+    upgrade.Step('move', 'engine-1', service_fleet.NEW),
+    upgrade.Step('move', 'engine-2', service_fleet.NEW),
+    upgrade.Step('move', 'api-1', service_fleet.REAL),
+    upgrade.Step('move', 'api-1', service_fleet.NEW),
+    upgrade.Step('move', 'api-2', service_fleet.NEW),
+    upgrade.Step('move', 'engine-1', service_fleet.REAL),
 )
 
 
@@ -93,7 +93,7 @@ def test_upgrade_from_real_old_code_under_load(
     platform: Platform,
 ) -> None:
     terms = service_fleet.terms(service_fleet.REAL)
-    plan = upgrade.Plan(0, len(STEPS), terms, STEPS)
+    plan = upgrade.Plan(0, terms, STEPS)
     opens = service_fleet.opener(platform, tmp_path, previous)
 
     report = upgrade.run(plan, opens)
@@ -106,7 +106,7 @@ def test_old_process_starts_among_new_processes_only(
     previous: revisions.Environment, tmp_path: pathlib.Path
 ) -> None:
     terms = service_fleet.terms(service_fleet.REAL)
-    plan = upgrade.Plan(0, len(STARTS), terms, STARTS)
+    plan = upgrade.Plan(0, terms, STARTS)
     platform = Platform('embedded', 'sqlite')
     opens = service_fleet.opener(platform, tmp_path, previous)
 

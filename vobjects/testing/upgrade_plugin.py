@@ -39,12 +39,6 @@ def add_options(parser: pytest.Parser) -> None:
         default=10,
         help='steps of the plan (default: %(default)s)',
     )
-    group.addoption(
-        '--upgrade-only',
-        metavar='N,N',
-        type=_numbers,
-        help='of the steps of the plan, do only these; 0: none',
-    )
 
 
 def generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -80,7 +74,6 @@ def vobjects_upgrade(
             open_fleet,
             seed=request.param,
             steps=config.getoption('upgrade_steps'),
-            only=config.getoption('upgrade_only'),
             replay_command=replay_command,
         )
         print(tree(report))  # noqa: T201 - shown with -rA or -s
@@ -109,7 +102,3 @@ def _positive(text: str) -> int:
     if number < 1:
         raise ValueError(text)
     return number
-
-
-def _numbers(text: str) -> frozenset[int]:
-    return frozenset(int(part) for part in text.split(','))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from vobjects.testing.upgrade import planner, runner
 from vobjects.testing.upgrade.planner import Plan
@@ -28,11 +28,7 @@ class UpgradeFailed(AssertionError):
 
 def replay_options(plan: Plan) -> str:
     """Return the options of the pytest plugin that reproduce a plan."""
-    options = f'--upgrade-seed {plan.seed} --upgrade-steps {plan.count}'
-    if len(plan.steps) != plan.count:
-        numbers = ','.join(map(str, plan.numbers)) or '0'
-        options += f' --upgrade-only {numbers}'
-    return options
+    return f'--upgrade-seed {plan.seed} --upgrade-steps {len(plan.steps)}'
 
 
 def check(
@@ -41,7 +37,6 @@ def check(
     *,
     seed: int,
     steps: int = 10,
-    only: Collection[int] | None = None,
     replay_command: ReplayCommand = replay_options,
 ) -> Report:
     """Run the plan of a seed.
@@ -50,21 +45,14 @@ def check(
     :param open_fleet: creates a new fleet
     :param seed: seed of the plan
     :param steps: number of steps to draw
-    :param only: numbers of the steps to run; None: all
     :param replay_command: returns how to run a plan again
     :returns: the report of a successful run
     :raises UpgradeFailed: the plan failed
     :raises ValueError: no step is possible with these config
     """
     plan = planner.draw(config, seed, steps)
-    if only is not None:
-        plan = plan.only(only)
     report = runner.run(plan, open_fleet)
-    failed = report.failed
-    if failed is None:
+    if report.failed is None:
         return report
-    if failed.number:
-        # The later steps were not run.
-        plan = plan.only([n for n in plan.numbers if n <= failed.number])
     message = f'\n{tree(report)}\nreproduce with: {replay_command(plan)}'
-    raise UpgradeFailed(message, report) from failed.error
+    raise UpgradeFailed(message, report) from report.failed.error

@@ -6,7 +6,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from vobjects.testing.upgrade import steps
 from vobjects.testing.upgrade.steps import PlanConfig, State, Step
@@ -17,32 +17,11 @@ MAX_MESSAGE = 1000
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """The steps to apply to a fleet, in order.
-
-    :ivar count: number of steps drawn; ``steps`` may have fewer
-    """
+    """The steps to apply to a fleet, in order."""
 
     seed: int
-    count: int
     config: PlanConfig
     steps: tuple[Step, ...]
-
-    def only(self, numbers: Collection[int]) -> Plan:
-        """Return the plan with some of its steps.
-
-        Steps that are impossible without the others are removed, too.
-
-        :param numbers: numbers of the steps to keep
-        """
-        selected = (step for step in self.steps if step.number in numbers)
-        return dataclasses.replace(
-            self, steps=steps.possible_steps(self.config, selected)
-        )
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the steps."""
-        return tuple(step.number for step in self.steps)
 
 
 def draw(config: PlanConfig, seed: int, count: int) -> Plan:
@@ -59,7 +38,7 @@ def draw(config: PlanConfig, seed: int, count: int) -> Plan:
     rng = random.Random(seed)  # noqa: S311 - a plan must be repeatable
     state, drawn = steps.initial_state(config), []
     counts: collections.Counter[str] = collections.Counter()
-    for number in range(1, count + 1):
+    for _ in range(count):
         choices: dict[str, list[Step]] = {}
         for step in _candidates(config):
             if steps.is_possible(config, state, step):
@@ -75,12 +54,10 @@ def draw(config: PlanConfig, seed: int, count: int) -> Plan:
             )
         (effect,) = rng.choices(list(choices), weights)
         counts[effect] += 1
-        step = dataclasses.replace(
-            _draw_step(config, rng, choices[effect]), number=number
-        )
+        step = _draw_step(config, rng, choices[effect])
         drawn.append(step)
         state = steps.state_after(state, step)
-    return Plan(seed, count, config, tuple(drawn))
+    return Plan(seed, config, tuple(drawn))
 
 
 def _candidates(config: PlanConfig) -> Iterator[Step]:

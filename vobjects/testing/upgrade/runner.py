@@ -124,7 +124,7 @@ def _tasks(plan: Plan) -> Iterator[_Task]:
     yield _Task(ReportLine('before', 'before()'), lambda fleet: fleet.before())
     for position, step in enumerate(plan.steps):
         state = planner.state_before(plan, position)
-        yield _step_task(plan, 'mixed', state, step)
+        yield _step_task(plan, 'mixed', state, step, position + 1)
     state = planner.state_before(plan, len(plan.steps))
     for step in steps.final_steps(config, state):
         yield _step_task(plan, 'after', state, step)
@@ -132,7 +132,9 @@ def _tasks(plan: Plan) -> Iterator[_Task]:
     yield _Task(ReportLine('after', 'after()'), lambda fleet: fleet.after())
 
 
-def _step_task(plan: Plan, phase: Phase, state: State, step: Step) -> _Task:
+def _step_task(
+    plan: Plan, phase: Phase, state: State, step: Step, number: int = 0
+) -> _Task:
     is_up = step.process and state[step.process] is not None
 
     def perform(fleet: Fleet) -> None:
@@ -150,4 +152,4 @@ def _step_task(plan: Plan, phase: Phase, state: State, step: Step) -> _Task:
             fleet.mixed()
 
     text = steps.describe(plan.config, state, step)
-    return _Task(ReportLine(phase, text, step.number), perform)
+    return _Task(ReportLine(phase, text, number), perform)

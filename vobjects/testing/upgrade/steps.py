@@ -2,14 +2,14 @@
 """The steps of an upgrade plan, as data, and when they are possible.
 
 A step states an action, not its purpose: ``move`` makes a process run a
-release, whichever it runs now. A plan therefore remains valid when steps are
-removed; :func:`effect` returns the effect of a step in the current state.
+release, whichever it runs now; :func:`effect` returns the effect of a step in
+the current state.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 StepKind = Literal['move', 'kill', 'pause', 'redeliver']
@@ -78,7 +78,6 @@ class PlanConfig:
 class Step:
     """One action on the fleet.
 
-    :ivar number: position in the plan as drawn, from 1; 0: not drawn
     :ivar process: name of the process; empty for ``redeliver``
     :ivar release: release, for ``move``
     :ivar seconds: duration, for ``pause``
@@ -91,7 +90,6 @@ class Step:
     release: str = ''
     seconds: float = 0.0
     message: int = 0
-    number: int = 0
 
 
 #: Process -> the release that it runs; None: it is down.
@@ -135,18 +133,6 @@ def is_possible(config: PlanConfig, state: State, step: Step) -> bool:
         for other in config.processes
     )
     return others_up >= config.keep
-
-
-def possible_steps(
-    config: PlanConfig, steps: Iterable[Step]
-) -> tuple[Step, ...]:
-    """Return the steps that are possible at their position."""
-    state, possible = initial_state(config), []
-    for step in steps:
-        if is_possible(config, state, step):
-            possible.append(step)
-            state = state_after(state, step)
-    return tuple(possible)
 
 
 def effect(config: PlanConfig, state: State, step: Step) -> str:

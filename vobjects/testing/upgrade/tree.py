@@ -25,9 +25,8 @@ def tree(report: Report) -> str:
 def _lines(report: Report) -> Iterator[str]:
     plan = report.plan
     outcome = 'FAILED' if report.failed else 'ok'
-    total = f' of {plan.count}' if len(plan.steps) != plan.count else ''
     yield (
-        f'upgrade plan, seed {plan.seed}, {len(plan.steps)}{total} steps:'
+        f'upgrade plan, seed {plan.seed}, {len(plan.steps)} steps:'
         f' {outcome}, {report.seconds:.1f} s'
     )
     phases = [
