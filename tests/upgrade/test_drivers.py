@@ -44,8 +44,7 @@ def test_upgrade_to_another_driver_under_load(tmp_path: pathlib.Path) -> None:
     except revisions.RevisionError as error:
         requirements.missing(str(error))
     steps = tuple(
-        upgrade.Step('move', process, release)
-        for process, release in MOVES
+        upgrade.Step('move', process, release) for process, release in MOVES
     )
     terms = service_fleet.terms(REAL, newer=(PYAMQP,))
     plan = upgrade.Plan(0, terms, steps)

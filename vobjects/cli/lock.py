@@ -21,13 +21,13 @@ _OUTPUTS = (*output.FORMATS, 'github')
 
 #: The names of locks, see vobjects.lock.lock_names.
 _SOURCES = """\
-  tree            the code that the lock file imports
-  file:PATH       a lock file
-  release:NAME    the lock file, as of one of its releases
-  git:REVISION    the lock file, as of a revision of its repository
-  import:NAME     an installed package: MODULE or MODULE:CALLABLE
+  tree        the code that the lock file imports
+  PATH        a lock file
+  RELEASE     the lock file, as of one of its releases
+  REVISION    the lock file, as of a git revision of its repository
+  IMPORT      an installed package: MODULE or MODULE:CALLABLE
 
-Without a prefix, the first match in this order is used.
+The first match in this order is used.
 B defaults to the code."""
 
 _run = late('vobjects.cli.lock_commands', 'run')
@@ -205,7 +205,7 @@ def _diff_parser() -> Parser:
         'The exit code is 1 if no conversion covers a breaking change.',
         examples=[
             'vobjects diff HEAD~5  # and the code',
-            'vobjects diff release:0.1.0 tree -o json',
+            'vobjects diff 0.1.0 tree -o json',
         ],
     )
     parser.add_argument('old', metavar='A', help='old side of the comparison')

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find a lock by name.
 
-A name is ``tree`` (the code), ``file:PATH``, ``release:NAME``,
-``git:REVISION`` or ``import:NAME``. Without a prefix, the first match in this
-order counts.
+A name is ``tree`` (the code), the path of a lock file, a release in the lock
+file, a git revision of it, or a module as in ``import``. The first match in
+this order counts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import importlib.util
 import pathlib
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
 
 from vobjects import exceptions
 from vobjects.lock import parse, snapshot
@@ -29,19 +28,16 @@ def resolve(name: str, path: pathlib.Path) -> Lock:
     :param path: the lock file that releases, revisions and the code refer to
     :raises LockError: there is no such lock, or it cannot be read
     """
-    prefix, colon, rest = name.partition(':')
-    if colon and prefix in _READERS:
-        return _READERS[prefix](rest, path)
     if name == 'tree':
         return tree(path)
     if pathlib.Path(name).is_file():
         return parse.load(pathlib.Path(name))
     if path.is_file() and name in parse.load(path).releases:
-        return _release(name, path)
+        return parse.load(path).at(name)
     if _is_revision(name, path):
         return _git(name, path)
     add_to_import_path(path)
-    if _is_module(prefix):
+    if _is_module(name.partition(':')[0]):
         return _import(name, path)
     raise LockError(
         f'{exceptions.cut(name)} is neither a file, nor a release in {path},'
@@ -82,14 +78,6 @@ def add_to_import_path(path: pathlib.Path) -> None:
             sys.path.insert(0, str(directory))
 
 
-def _file(name: str, path: pathlib.Path) -> Lock:
-    return parse.load(pathlib.Path(name))
-
-
-def _release(name: str, path: pathlib.Path) -> Lock:
-    return parse.load(path).at(name)
-
-
 def _import(name: str, path: pathlib.Path) -> Lock:
     add_to_import_path(path)
     snapshot.load([name])
@@ -98,8 +86,6 @@ def _import(name: str, path: pathlib.Path) -> Lock:
 
 
 def _git(revision: str, path: pathlib.Path) -> Lock:
-    if revision.startswith('-'):
-        raise LockError(f'{exceptions.cut(revision)} is not a git revision')
     result = _run(path, 'show', f'{revision}:./{path.name}')
     if result.returncode:
         reason = result.stderr.decode(errors='replace').strip()
@@ -135,11 +121,3 @@ def _is_module(name: str) -> bool:
         return importlib.util.find_spec(name) is not None
     except (ImportError, ValueError):
         return False
-
-
-_READERS: Mapping[str, Callable[[str, pathlib.Path], Lock]] = {
-    'file': _file,
-    'release': _release,
-    'git': _git,
-    'import': _import,
-}

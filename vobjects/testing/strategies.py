@@ -8,7 +8,7 @@ Optional fields are sometimes unset and sometimes null.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -136,26 +136,16 @@ def of_type(field_type: Any) -> st.SearchStrategy[Any]:
 
 def instances(
     cls: type[objects.Object],
-    required: Collection[str] | None = None,
 ) -> st.SearchStrategy[objects.Object]:
-    """Return a strategy for instances of a type.
-
-    :param cls: the type
-    :param required: names of fields that are always set to a value; None:
-        those that are not nullable and have no default
-    """
+    """Return a strategy for instances of a type."""
     always, sometimes = {}, {}
     for name, field in cls.fields.items():
         values = of_type(field._type)
         has_default = field.default is not fields.UnspecifiedDefault
-        if (
-            name in required
-            if required is not None
-            else not (field.nullable or has_default)
-        ):
-            always[name] = values
-        else:
+        if field.nullable or has_default:
             sometimes[name] = st.none() | values if field.nullable else values
+        else:
+            always[name] = values
     return st.fixed_dictionaries(always, optional=sometimes).map(
         lambda values: cls(**values)
     )

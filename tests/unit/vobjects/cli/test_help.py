@@ -28,7 +28,7 @@ def test_help_of_up_names_no_defaults_that_are_none(capsys):
 
 def test_help_of_diff_has_no_markup(capsys):
     text = help_text(capsys, 'diff')
-    assert 'git:REVISION' in text
+    assert 'a git revision of its repository' in text
     assert '``' not in text
     assert '===' not in text
 

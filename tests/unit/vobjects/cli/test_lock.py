@@ -186,25 +186,18 @@ def test_diff_accepts_every_kind_of_source(
         assert cli.diff(list(words)) == code
         return capsys.readouterr().out
 
-    for old in ('1', 'release:1', 'HEAD', 'git:HEAD', 'vobjects.lock'):
+    for old in ('1', 'HEAD', 'vobjects.lock'):
         stdout = diff(0, old)
         assert (
             "Order.gift: the field is new, covered by 'added gift'" in stdout
         )
-    assert 'no changes' in diff(0, '1', 'git:HEAD')
-    assert 'TYPE_NO_REMOVE' in diff(1, '1', 'import:json')
+    assert 'no changes' in diff(0, '1', 'HEAD')
+    assert 'TYPE_NO_REMOVE' in diff(1, '1', 'json')
     # The reverse: a rollback from the new code to the old release.
     assert 'VERSION_NO_FALL' in diff(1, 'tree', '1')
-    for source, problem in (
-        ('nowhere', 'is neither a file, nor a release'),
-        ('git:nowhere', 'git has no vobjects.lock at nowhere'),
-        ('git:--output=x', 'is not a git revision'),
-        ('release:7', 'no release'),
-        ('file:x.lock', 'x.lock does not exist'),
-        ('import:nowhere', 'cannot import nowhere'),
-    ):
-        with pytest.raises(LockError, match=problem):
-            cli.diff([source, 'tree'])
+    for source in ('nowhere', '--output=x'):
+        with pytest.raises(LockError, match='is neither a file, nor'):
+            cli.diff(['--', source, 'tree'])
 
 
 def test_history_lists_versions_and_changes(
@@ -241,7 +234,7 @@ def test_release_when_type_was_removed_ends_it(
     assert lock.at('1').manifest() == {'Order': '1.0'}
     stdout = output(capsys, 1, 'check')
     assert 'error[ACCEPTANCE_USED]' in stdout
-    assert '--> vobjects.lock:5:1' in stdout
+    assert '--> vobjects.lock:12:1' in stdout
 
 
 def test_commands_when_used_wrongly_raise(
@@ -279,7 +272,7 @@ def test_lock_imports_modules_in_the_working_directory(
     assert cli.main(['init', *options, *imports]) == 0
     for command in (['update'], ['release', '1'], ['check']):
         assert cli.main([*command, *options]) == 0
-    assert cli.diff(['import:shop:register_all', 'tree', *options]) == 0
+    assert cli.diff(['shop:register_all', 'tree', *options]) == 0
 
 
 @pytest.mark.parametrize(
@@ -300,8 +293,8 @@ def test_lock_imports_modules_in_the_working_directory(
         ['lock', 'check'],
         ['lock', 'update'],
         ['lock', 'release', '2'],
-        ['diff', 'release:1'],
-        ['diff', 'import:shop:register_all'],
+        ['diff', '1'],
+        ['diff', 'shop:register_all'],
     ],
 )
 def test_commands_when_an_import_fails_name_file_and_line(

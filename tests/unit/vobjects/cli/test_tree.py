@@ -232,7 +232,7 @@ PRINTS = {
     'config check': '',
     'db check': '',
     'db version': '',
-    'diff': 'release:0.1.0 tree',
+    'diff': '0.1.0 tree',
     'fleet can-roll-back': '0.1.0',
     'fleet manifest': '',
     'history': 'ClusterDeleteRequest',
