@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Install an older revision of a repository in a separate environment.
+"""Install an older revision of this repository in an environment.
 
 An emulated release uses today's code for everything except the wire format. An
 installed revision runs the old code itself. Its virtual environment also finds
@@ -10,7 +10,6 @@ by commit.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import fcntl
 import hashlib
@@ -24,23 +23,16 @@ import sys
 import sysconfig
 import tarfile
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from vobjects import exceptions
+#: The repository.
+ROOT = pathlib.Path(__file__).parents[1]
 
-#: Timeouts of git and of pip, in seconds.
-GIT_TIMEOUT = 120
-PIP_TIMEOUT = 900
-
-#: Number of lines of a program's output that an error repeats.
-OUTPUT_LINES = 8
+#: Timeout of a program, in seconds.
+TIMEOUT = 900
 
 #: File that is created when an environment is complete.
 _READY = 'ready'
-
-
-class RevisionError(exceptions.VobjectsError):
-    """A revision is not available; the message gives the reason."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -63,70 +55,36 @@ class Environment:
         return str(self.directory / 'bin' / name)
 
 
-def environment(
-    repository: str | os.PathLike[str],
-    revision: str,
-    cache: str | os.PathLike[str] | None = None,
-    projects: Sequence[str] = ('.',),
-) -> Environment:
+def environment(revision: str, projects: Sequence[str]) -> Environment:
     """Return the environment of a revision; install it if necessary.
 
-    The first call takes some seconds.
-
-    :param repository: a directory in a git repository of a Python project
     :param revision: any git revision that names a commit
-    :param cache: directory for the environments; None: below
-        ``XDG_CACHE_HOME``, or ``~/.cache``
     :param projects: directories of the Python projects to install, relative to
         the root of the repository
-    :raises RevisionError: the repository has no such revision, or it cannot be
-        installed
+    :raises subprocess.CalledProcessError: the repository has no such revision,
+        as in a shallow clone, or it cannot be installed
     """
-    commit = _commit(repository, revision)
-    root = pathlib.Path(cache) if cache is not None else _cache()
+    commit = _git('rev-parse', '--verify', f'{revision}^{{commit}}').strip()
+    root = pathlib.Path.home() / '.cache' / 'vobjects' / 'revisions'
     root.mkdir(parents=True, exist_ok=True)
     # It uses the packages of this Python environment, so the name has both.
-    current = _distributions_of(repository)
+    current = _distributions_of_repository()
     parent = hashlib.sha256(
         '\0'.join([sys.version, sys.prefix, *current, *projects[1:]]).encode()
     ).hexdigest()
     directory = root.resolve() / f'{commit[:16]}-{parent[:8]}'
-    with _locked(directory.with_suffix('.lock')):
+    with directory.with_suffix('.lock').open('ab') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
         if not (directory / _READY).exists():
             shutil.rmtree(directory, ignore_errors=True)
-            _install(repository, commit, directory, projects)
+            _install(commit, directory, projects)
             _hide(current, directory)
             (directory / _READY).touch()
     return Environment(commit, directory)
 
 
-def _commit(repository: str | os.PathLike[str], revision: str) -> str:
-    try:
-        return _git(
-            repository,
-            *('rev-parse', '--verify', '--quiet', '--end-of-options'),
-            f'{revision}^{{commit}}',
-        ).strip()
-    except RevisionError:
-        _git(repository, 'rev-parse', '--git-dir')  # raises the real error
-        raise RevisionError(
-            f'{repository} has no revision {exceptions.cut(revision)}'
-            + _hint(repository)
-        ) from None
-
-
-def _hint(repository: str | os.PathLike[str]) -> str:
-    shallow = _git(repository, 'rev-parse', '--is-shallow-repository')
-    if shallow.strip() == 'true':
-        return ': it is a shallow clone; run "git fetch --unshallow"'
-    return ''
-
-
 def _install(
-    repository: str | os.PathLike[str],
-    commit: str,
-    directory: pathlib.Path,
-    projects: Sequence[str],
+    commit: str, directory: pathlib.Path, projects: Sequence[str]
 ) -> None:
     venv.create(directory, with_pip=False, symlinks=True)
     python = directory / 'bin' / 'python'
@@ -134,7 +92,7 @@ def _install(
     shared = sysconfig.get_path('purelib')
     (site_packages / 'shared.pth').write_text(f'{shared}\n')
     archive, source = directory / 'source.tar', directory / 'source'
-    _git(repository, 'archive', f'--output={archive}', commit)
+    _git('archive', f'--output={archive}', commit)
     with tarfile.open(archive) as tar:
         tar.extractall(source, filter='data')
     _run(
@@ -142,17 +100,15 @@ def _install(
             *(sys.executable, '-m', 'pip', '--disable-pip-version-check'),
             *('--python', str(python), 'install', '--quiet'),
             *(str(source / project) for project in projects),
-        ],
-        PIP_TIMEOUT,
+        ]
     )
     archive.unlink()
     shutil.rmtree(source)
 
 
-def _distributions_of(repository: str | os.PathLike[str]) -> list[str]:
-    """Return the installed distributions that are built from a repository."""
-    top = _git(repository, 'rev-parse', '--show-toplevel').strip()
-    root = pathlib.Path(top).resolve().as_uri()
+def _distributions_of_repository() -> list[str]:
+    """Return the installed distributions that are built from it."""
+    root = ROOT.resolve().as_uri()
     names = set()
     for distribution in importlib.metadata.distributions():
         origin = distribution.read_text('direct_url.json')
@@ -184,17 +140,12 @@ def _hide(names: list[str], directory: pathlib.Path) -> None:
         )
 
 
-def _git(repository: str | os.PathLike[str], *arguments: str) -> str:
-    command = ['git', '-C', os.fspath(repository), *arguments]
-    return _run(command, GIT_TIMEOUT)
+def _git(*arguments: str) -> str:
+    return _run(['git', '-C', str(ROOT), *arguments])
 
 
-def _run(command: list[str], timeout: float) -> str:
-    """Run a program and return its standard output.
-
-    :param timeout: timeout in seconds
-    :raises RevisionError: it failed, or does not exist
-    """
+def _run(command: list[str]) -> str:
+    """Run a program and return its standard output."""
     # Inside a git hook, GIT_ variables would select another repository.
     dropped = ('GIT_', 'PYTHONPATH')
     environ = {
@@ -202,40 +153,12 @@ def _run(command: list[str], timeout: float) -> str:
         for name, value in os.environ.items()
         if not name.startswith(dropped)
     }
-    line = ' '.join(command[:4])
-    try:
-        result = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            env=environ,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise RevisionError(f'{line} ...: {error}') from None
-    if result.returncode:
-        output = (result.stderr or result.stdout).strip().splitlines()
-        raise RevisionError(
-            '\n'.join(
-                [
-                    f'{line} ... failed with {result.returncode}',
-                    *output[-OUTPUT_LINES:],
-                ]
-            )
-        )
-    return result.stdout
-
-
-@contextlib.contextmanager
-def _locked(path: pathlib.Path) -> Iterator[None]:
-    """Hold an exclusive lock on a file during a block."""
-    with path.open('ab') as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _cache() -> pathlib.Path:
-    root = os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache'
-    return pathlib.Path(root) / 'vobjects' / 'revisions'
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=TIMEOUT,
+        env=environ,
+        check=True,
+    ).stdout

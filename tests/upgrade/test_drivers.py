@@ -8,6 +8,7 @@ that of oslo.messaging, and moves to ``pyamqp://`` process by process.
 from __future__ import annotations
 
 import pathlib
+import subprocess
 
 import pytest
 
@@ -16,8 +17,6 @@ from tests.functional.deployments import Platform
 from tests.upgrade import service_fleet
 from tests.upgrade.service_fleet import NEW, PYAMQP, REAL
 from vobjects.testing import upgrade
-
-ROOT = pathlib.Path(__file__).parents[2]
 
 #: A revision whose library contains the driver.
 BASELINE = '625d944cef7d4437a01ed77d5d3ba0d184e387fa'
@@ -39,9 +38,9 @@ MOVES = (
 def test_upgrade_to_another_driver_under_load(tmp_path: pathlib.Path) -> None:
     try:
         baseline = revisions.environment(
-            ROOT, BASELINE, projects=('.', 'distributions/clustering')
+            BASELINE, ('.', 'distributions/clustering')
         )
-    except revisions.RevisionError as error:
+    except subprocess.CalledProcessError as error:
         requirements.missing(str(error))
     steps = tuple(
         upgrade.Step('move', process, release) for process, release in MOVES

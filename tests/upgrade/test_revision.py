@@ -67,11 +67,9 @@ def previous() -> revisions.Environment:
     transports = git('ls-tree', '--name-only', release, 'transports/')
     try:
         return revisions.environment(
-            ROOT,
-            release,
-            projects=('.', *transports, 'distributions/clustering'),
+            release, ('.', *transports, 'distributions/clustering')
         )
-    except revisions.RevisionError as error:
+    except subprocess.CalledProcessError as error:
         requirements.missing(str(error))
 
 
