@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from oslo_versionedobjects import fields as ovo_fields
-
-from vobjects import objects, unregistered
+from vobjects import field_values, objects, unregistered
 from vobjects.contract import schema_tree
 from vobjects.contract.schema_tree import Schema as Schema
 from vobjects.field_schemas import types_of
@@ -52,10 +50,18 @@ def resource(
         return {'type': 'object', 'description': summary(cls)}
     outer = (*outer, cls)
     known = cls.fields_at(version)
+
+    def inner_schema(inner: Any) -> Any:
+        return resource(inner, microversion, early=early, outer=outer) or {}
+
     properties = {}
     for name, field in known.items():
         with unregistered.named(f'{cls.obj_name()}.{name}'):
-            properties[name] = _field_schema(field, microversion, early, outer)
+            properties[name] = (
+                nested_objects.map_schema(field, inner_schema) or {}
+                if field_values.holds_objects(field._type)
+                else to_2020_12(request_schemas.field_schema(field))
+            )
     required = [name for name, field in known.items() if not field.nullable]
     return {
         **closed(properties, required),
@@ -163,48 +169,6 @@ def to_2020_12(schema: Schema) -> dict[str, Any]:
         elif result.get(exclusive) is False:
             del result[exclusive]
     return result
-
-
-def _field_schema(
-    field: ovo_fields.Field[Any],
-    microversion: Version,
-    early: bool,
-    outer: tuple[type[objects.Object], ...],
-) -> Schema:
-    result = _object_type_schema(field._type, microversion, early, outer)
-    if result is None:
-        return to_2020_12(request_schemas.field_schema(field))
-    return nested_objects.with_null(result) if field.nullable else result
-
-
-def _object_type_schema(
-    field_type: Any,
-    microversion: Version,
-    early: bool,
-    outer: tuple[type[objects.Object], ...],
-) -> Schema | None:
-    """Return the schema of a field type that may contain objects.
-
-    :returns: None for other field types
-    """
-    if isinstance(field_type, ovo_fields.Object):
-        cls: Any = objects.registered_type(field_type._obj_name)
-        return resource(cls, microversion, early=early, outer=outer) or {}
-    if isinstance(field_type, (ovo_fields.List, ovo_fields.Set)):
-        inner = field_type._element_type
-        return {
-            'type': 'array',
-            'items': _field_schema(inner, microversion, early, outer),
-        }
-    if isinstance(field_type, ovo_fields.Dict):
-        inner = field_type._element_type
-        return {
-            'type': 'object',
-            'additionalProperties': _field_schema(
-                inner, microversion, early, outer
-            ),
-        }
-    return None
 
 
 def _without_null(schema: Schema) -> Schema:
