@@ -31,7 +31,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vobjects.contract import schema_tree
-from vobjects.contract.registry import Contract, OperationShape
+from vobjects.contract.registry import Contract, OperationShape, parts
 from vobjects.contract.schema_tree import Schema
 from vobjects.field_schemas import types_of
 from vobjects.versions import Version
@@ -404,20 +404,11 @@ def _keyed(schemas: Any) -> dict[Any, Any]:
 
 
 def _locations(shape: OperationShape) -> Iterator[str]:
-    yield from _locations_in('query', shape.query)
-    if shape.body is not None:
-        yield from _locations_in('body', shape.body)
-    for status, schema in shape.responses.items():
+    """Yield the locations of the responses, and of the named parts."""
+    for status in shape.responses:
         yield f'response {status}'
-        if schema is not None:
-            yield from _locations_in(f'response {status}', schema)
-
-
-def _locations_in(location: str, schema: Schema) -> Iterator[str]:
-    for sublocation, _schema in schema_tree.walk(schema, location):
-        if (
-            sublocation
-            == schema_tree.drop_unnamed_steps(sublocation)
-            != location
-        ):
-            yield sublocation
+    for location, schema in parts(shape):
+        for sublocation, _schema in schema_tree.walk(schema, location):
+            named = schema_tree.drop_unnamed_steps(sublocation)
+            if sublocation == named != location:
+                yield sublocation

@@ -90,27 +90,20 @@ def map_subschemas(
         replacement
     """
 
-    def replace(keyword: str, key: Any, subschema: Any) -> Any:
-        if not isinstance(subschema, Mapping):
-            return subschema
-        return function(step(keyword, key), subschema)
-
     result: dict[str, Any] = {}
     for keyword, value in schema.items():
+        replaced = {
+            key: function(step(keyword, key), subschema)
+            if isinstance(subschema, Mapping)
+            else subschema
+            for key, subschema in _keyed_schemas(keyword, value)
+        }
         if keyword in SCHEMA_KEYWORDS:
-            result[keyword] = replace(keyword, None, value)
+            result[keyword] = replaced[None]
         elif keyword in _SCHEMA_LISTS:
-            result[keyword] = [
-                replace(keyword, index, subschema)
-                for index, subschema in enumerate(value)
-            ]
-        elif keyword in _SCHEMA_MAPS:
-            result[keyword] = {
-                key: replace(keyword, key, subschema)
-                for key, subschema in value.items()
-            }
+            result[keyword] = list(replaced.values())
         else:
-            result[keyword] = value
+            result[keyword] = replaced if keyword in _SCHEMA_MAPS else value
     return result
 
 

@@ -13,7 +13,7 @@ import json
 import pathlib
 from typing import Any
 
-from vobjects.lock import parse, registries, samples
+from vobjects.lock import registries, samples
 from vobjects.lock.model import Lock, LockError
 
 
@@ -50,8 +50,6 @@ def read(lock: pathlib.Path, release: str) -> list[dict[str, Any]]:
     """
     path = path_of(lock, release)
     try:
-        if path.stat().st_size > parse.MAX_BYTES:
-            raise LockError(f'{path} has more than {parse.MAX_BYTES} bytes')
         lines = path.read_text().splitlines()
     except OSError as error:
         raise LockError(f'{path}: {error.strerror}') from None

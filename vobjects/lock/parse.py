@@ -36,9 +36,6 @@ from vobjects.lock.model import (
 #: Default path of a lock file, in the working directory.
 DEFAULT_PATH = pathlib.Path('vobjects.lock')
 
-#: Maximum size of a file, in bytes: about a hundred times Nova's.
-MAX_BYTES = 32 * 1024 * 1024
-
 TYPE_KINDS = ('request', 'resource', 'object', 'plain')
 
 _RELEASE = re.compile(r'[A-Za-z0-9][A-Za-z0-9._+-]*')
@@ -145,8 +142,7 @@ def load(path: pathlib.Path) -> Lock:
     :raises LockError: the file does not exist, or is malformed
     """
     try:
-        with path.open('rb') as file:
-            content = file.read(MAX_BYTES + 1)
+        content = path.read_bytes()
     except FileNotFoundError:
         raise LockError(
             f'{path} does not exist; create it with'
@@ -164,8 +160,6 @@ def parse_bytes(content: bytes, where: str) -> Lock:
     :raises LockError: the content is malformed; the message names the line,
         or the type and version
     """
-    if len(content) > MAX_BYTES:
-        raise LockError(f'{where} has more than {MAX_BYTES} bytes')
     try:
         return parse(content.decode(), where)
     except UnicodeDecodeError as error:

@@ -13,10 +13,10 @@ from vobjects.objects import manifest  # isort: skip
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects.lock import registries, samples, service_quirks
+from vobjects.lock.changes import enum_values
 from vobjects.lock.model import (
     BY_HAND,
     Conversion,
-    FieldType,
     Lock,
     TypeSchema,
     version_key,
@@ -139,7 +139,8 @@ class LockedVersion:
         """Return the types that a peer of that version knows."""
         return {
             name: {
-                field.name: _enum_values(field.type)
+                field.name: [str(json.loads(v)) for v in enum_values(field)]
+                or None
                 for field in schemas[-1].fields
             }
             for name, schemas in self.peer_lock.types.items()
@@ -261,15 +262,6 @@ class LockedVersion:
             primitive[self.key('data')]
         )
         return content
-
-
-def _enum_values(field_type: FieldType | None) -> list[str] | None:
-    """Return the values of an enum as text, also inside a container."""
-    while field_type is not None:
-        if field_type.enum_values:
-            return [str(json.loads(v)) for v in field_type.enum_values]
-        field_type = field_type.inner_type
-    return None
 
 
 def _validates(field: ovo_fields.Field[Any], seen: set[str]) -> bool:
