@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import hashlib
 import itertools
 import pathlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,12 +62,6 @@ class Finding:
     def failing(self) -> bool:
         """Whether the finding needs action."""
         return not self.covered_by and not self.accepted
-
-    @property
-    def fingerprint(self) -> str:
-        """12 hexadecimal digits that identify a finding across commits."""
-        text = '\0'.join((self.rule.id, self.subject, self.description))
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

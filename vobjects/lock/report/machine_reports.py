@@ -39,7 +39,6 @@ def as_json(result: Result, locate: Locate) -> str:
                 'covered_by': finding.covered_by or None,
                 'accepted': finding.accepted or None,
                 'write': list(finding.fix),
-                'fingerprint': finding.fingerprint,
                 'place': _position(locate(finding)),
             }
             for finding in result.findings
