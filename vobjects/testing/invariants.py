@@ -90,12 +90,10 @@ class Case(LockedVersion):
     :ivar exempt: ``INVARIANT Type.field`` -> why the field may violate it;
         such a field is left unset, so that the others are still checked
     :ivar exercised: the declared changes that were applied to an instance
-    :ivar exempted: the exemptions that were needed
     """
 
     exempt: Mapping[str, str] = dataclasses.field(default_factory=dict)
     exercised: set[Conversion] = dataclasses.field(default_factory=set)
-    exempted: set[str] = dataclasses.field(default_factory=set)
 
     def violation(
         self, invariant: str, problem: str, field: str = ''
@@ -215,7 +213,6 @@ class Case(LockedVersion):
             except InvariantViolated as error:
                 if error.subject not in self.exempt:
                     raise
-                self.exempted.add(error.subject)
                 if not error.field or not obj.obj_attr_is_set(error.field):
                     return None
                 delattr(obj, error.field)

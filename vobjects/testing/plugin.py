@@ -42,9 +42,6 @@ vobjects_upgrade = upgrade_plugin.vobjects_upgrade
 
 FIXTURE = 'vobjects_invariants'
 
-#: User property with the numbers that a check returns.
-PROPERTY = 'vobjects_invariants'
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the ini options."""
@@ -102,30 +99,9 @@ def vobjects_invariants(request: pytest.FixtureRequest) -> Callable[..., None]:
                 f'vobjects_invariants: exempt {without_reason[0]!r} has no'
                 ' reason'
             )
-        counts = check_case(exempt)
-        request.node.user_properties.append((PROPERTY, list(counts)))
+        check_case(exempt)
 
     return check
-
-
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter,
-) -> None:
-    """Report how many declared changes the invariants exercised."""
-    counts = [
-        value
-        for report in terminalreporter.stats.get('passed', ())
-        for name, value in getattr(report, 'user_properties', ())
-        if name == PROPERTY
-    ]
-    if counts:
-        exercised, declared, exempted = map(sum, zip(*counts, strict=True))
-        exemptions = f'; {exempted} exemptions' if exempted else ''
-        terminalreporter.write_line(
-            f'vobjects invariants: {len(counts)} cases passed; {exercised} of'
-            f' {declared} declared changes were exercised{exemptions}'
-        )
-    upgrade_plugin.summarize(terminalreporter)
 
 
 def _lock_path(config: pytest.Config) -> pathlib.Path:

