@@ -142,7 +142,7 @@ class _Writer:
             result['tags'] = [first.tag]
         if body := self._body(operations, shapes):
             result['requestBody'] = body
-        if self._retired or all(shape.deprecated for shape in shapes):
+        if self._retired:
             result['deprecated'] = True
         return result
 

@@ -35,7 +35,6 @@ class OperationShape:
     :ivar responses: status -> schema of the response body; None: no body
     :ivar headers: status -> name -> schema of the response headers, without
         those that every response has
-    :ivar deprecated: whether the operation will be removed
     """
 
     path: Mapping[str, Schema]
@@ -46,7 +45,6 @@ class OperationShape:
     headers: Mapping[int, Mapping[str, Schema]] = dataclasses.field(
         default_factory=dict
     )
-    deprecated: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

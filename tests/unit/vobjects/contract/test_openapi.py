@@ -29,7 +29,7 @@ def document(minor, *operations):
     return json.loads(json.dumps(content))
 
 
-def action(key, since=0, deprecated=False):
+def action(key, since=0):
     """Return an operation that is one action of many."""
 
     def shape_at(version):
@@ -40,7 +40,6 @@ def action(key, since=0, deprecated=False):
             query=type_schemas.closed({}),
             body=type_schemas.under_keys(key, content=type_schemas.closed({})),
             responses={202: None},
-            deprecated=deprecated,
         )
 
     return Operation(
@@ -153,12 +152,6 @@ def test_removed_operation_has_its_last_version():
         'min-ver': '1.1',
         'max-ver': '1.3',
     }
-
-
-def test_deprecated_operation_is_marked():
-    content = document(0, action('run', deprecated=True))
-
-    assert content['paths']['/v1/x/{id}/actions']['post']['deprecated'] is True
 
 
 def test_schemas_with_the_same_title_stay_separate():
