@@ -11,7 +11,6 @@ import pytest
 
 if TYPE_CHECKING:
     # Every project's pytest loads the plugin, so it must import quickly.
-    from vobjects.testing.upgrade.planner import Plan
     from vobjects.testing.upgrade.runner import OpenFleet, Report
     from vobjects.testing.upgrade.steps import PlanConfig
 
@@ -52,27 +51,22 @@ def generate_tests(metafunc: pytest.Metafunc) -> None:
 def vobjects_upgrade(
     request: pytest.FixtureRequest,
 ) -> Callable[[PlanConfig, OpenFleet], Report]:
-    """Return a function that draws an upgrade plan, runs and prints it.
-
-    See :func:`vobjects.testing.upgrade.check`.
-    """
-    from vobjects.testing.upgrade import checker
+    """Return a function that draws an upgrade plan, runs and prints it."""
+    from vobjects.testing.upgrade import planner, runner
     from vobjects.testing.upgrade.tree import tree
 
-    config = request.config
+    steps = request.config.getoption('upgrade_steps')
     test = request.node.nodeid.rpartition('[')[0] or request.node.nodeid
 
-    def replay_command(plan: Plan) -> str:
-        return f'pytest {shlex.quote(test)} {checker.replay_options(plan)}'
-
     def check(plan_config: PlanConfig, open_fleet: OpenFleet) -> Report:
-        report = checker.check(
-            plan_config,
-            open_fleet,
-            seed=request.param,
-            steps=config.getoption('upgrade_steps'),
-            replay_command=replay_command,
-        )
+        plan = planner.draw(plan_config, request.param, steps)
+        report = runner.run(plan, open_fleet)
+        if failed := report.failed:
+            raise AssertionError(
+                f'\n{tree(report)}\nreproduce with: pytest'
+                f' {shlex.quote(test)} --upgrade-seed {plan.seed}'
+                f' --upgrade-steps {steps}'
+            ) from failed.error
         print(tree(report))  # noqa: T201 - shown with -rA or -s
         return report
 

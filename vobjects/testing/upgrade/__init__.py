@@ -8,18 +8,15 @@
     fleet.py      the interface that the author of a test implements
     runner.py     runs a plan step by step, until a failure
     tree.py       prints a plan as a tree, each step with its state
-    checker.py    draw and run: called by fixture `vobjects_upgrade`
 
 Any service can use this package; it does not depend on the processes' purpose.
 """
 
 from __future__ import annotations
 
-from vobjects.testing.upgrade.checker import UpgradeFailed, check
 from vobjects.testing.upgrade.fleet import Fleet
 from vobjects.testing.upgrade.planner import Plan, draw
-from vobjects.testing.upgrade.runner import OpenFleet, Report
-from vobjects.testing.upgrade.runner import run as run
+from vobjects.testing.upgrade.runner import OpenFleet, Report, run
 from vobjects.testing.upgrade.steps import PlanConfig, Process, Step
 from vobjects.testing.upgrade.tree import tree as tree
 
@@ -31,7 +28,6 @@ __all__ = [
     'Process',
     'Report',
     'Step',
-    'UpgradeFailed',
-    'check',
     'draw',
+    'run',
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
+import pytest
+
 from tests.unit.vobjects.testing.upgrade import shop_fleet
 from tests.unit.vobjects.testing.upgrade.shop_fleet import CONFIG, Shop
 from vobjects.testing import upgrade
@@ -14,6 +16,10 @@ STEPS = (
     upgrade.Step('kill', 'two'),
     upgrade.Step('redeliver', message=7),
 )
+
+
+def draw(seed: int) -> upgrade.Plan:
+    return upgrade.draw(CONFIG, seed, 12)
 
 
 def plan(*steps: upgrade.Step) -> upgrade.Plan:
@@ -127,3 +133,21 @@ def test_run_when_last_hook_fails_reports_it() -> None:
 
     assert failed is not None
     assert (failed.phase, failed.text) == ('after', 'after()')
+
+
+def test_run_of_a_failing_seed_fails_again_at_the_same_step() -> None:
+    shop = shop_fleet.open_shop(shop_fleet.sells_twice_after_rollback)
+    first, second = (
+        next(
+            (seed, failed.number, failed.text)
+            for seed in range(100)
+            if (failed := upgrade.run(draw(seed), shop).failed)
+        )
+        for _ in range(2)
+    )
+    assert first == second
+
+
+@pytest.mark.parametrize('seed', range(0, 50, 5))
+def test_run_of_a_drawn_plan_passes(seed: int) -> None:
+    assert upgrade.run(draw(seed), shop_fleet.open_shop()).failed is None
