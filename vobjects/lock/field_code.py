@@ -110,7 +110,6 @@ class Source:
         module = sys.modules.get(getattr(self.cls, '__module__', ''))
         if module is None:
             return
-        known = {*vars(module), *_bound(module)}
         used = {
             node.id
             for code in declarations
@@ -123,7 +122,7 @@ class Source:
             ('typing', {'Annotated', 'Any'}),
             ('vobjects', {*FIELDS, 'UNSET', 'fields'}),
         ):
-            if lacking := used & names - known:
+            if lacking := used & names - vars(module).keys():
                 yield f'from {package} import {", ".join(sorted(lacking))}'
 
 
@@ -193,18 +192,6 @@ def _changing(node: ast.expr) -> str:
         return ''
     assert isinstance(node, ast.Call)
     return name if len(node.args) > FIELDS[name][1] else ''
-
-
-def _bound(module: Any) -> Iterator[str]:
-    """Yield the names that a module imports anywhere, also in functions."""
-    try:
-        tree = ast.parse(inspect.getsource(module))
-    except (OSError, TypeError, SyntaxError):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for alias in node.names:
-                yield alias.asname or alias.name
 
 
 def current_name(
