@@ -87,7 +87,6 @@ def _contract(
         ],
         SERVICE.history,
         accepted,
-        SERVICE.registered_types(),
     )
 
 

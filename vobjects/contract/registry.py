@@ -11,13 +11,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from vobjects import exceptions
 from vobjects.contract import schema_tree
 from vobjects.contract.schema_tree import Schema
 from vobjects.microversions.version_policy import VersionPolicy
-from vobjects.objects import Object, registration
 from vobjects.versions import Version
 
 #: Schema of a part for which no schema is declared.
@@ -95,11 +94,10 @@ class Contract:
     :param history: microversion -> sentences about its changes
     :param accepted: contract that the service accepts and shows at each
         microversion, if it has more than the documented one; None: the same
-    :param types: the types whose version maps the history must list
     :ivar accepted: that contract; without one, this contract itself
     :ivar versions: every microversion, oldest first
     :raises vobjects.exceptions.DeclarationError: two operations have the same
-        name, or a type maps a microversion that the history lacks
+        name
     """
 
     def __init__(
@@ -108,7 +106,6 @@ class Contract:
         operations: Sequence[Operation],
         history: Mapping[str, Sequence[str]] | None = None,
         accepted: Contract | None = None,
-        types: Iterable[type[Object]] = (),
     ) -> None:
         self.policy = policy
         self.operations = tuple(operations)
@@ -119,11 +116,6 @@ class Contract:
             raise exceptions.DeclarationError(
                 f'{repeated[0]} is in the contract twice'
             )
-        for cls in types:
-            for problem, fix in registration.unlisted_microversions(
-                cls, self.history
-            ):
-                raise exceptions.DeclarationError(f'{problem}; {fix}')
         self.versions = policy.versions
         self._shapes = functools.cache(self._shapes_at)
         self._version_ranges = functools.cache(self._version_range)

@@ -141,10 +141,10 @@ CREATE = Operation('POST', '/v1/things', create_at, summary='Make a thing')
 SHOW = Operation('GET', '/v1/things/{identity}', show_at)
 
 
-def contract(*operations, history=HISTORY, policy=POLICY, types=()):
+def contract(*operations, history=HISTORY, policy=POLICY):
     """Return a contract; without arguments, of the samples."""
     operations = operations or (CREATE, SHOW)
-    return Contract(policy, operations, history, types=types)
+    return Contract(policy, operations, history)
 
 
 def fixed(name='GET /v1/x', /, **by_version):

@@ -71,16 +71,3 @@ def test_undeclared_names_parts_without_a_schema():
         'GET /v1/x at 1.4: response 200.d[0] has no schema',
         'GET /v1/x at 1.5: response 200 has no schema',
     ]
-
-
-def test_type_when_it_maps_an_unlisted_microversion_is_rejected() -> None:
-    history = {
-        text: entry for text, entry in samples.HISTORY.items() if text != '1.2'
-    }
-    with pytest.raises(
-        exceptions.DeclarationError,
-        match=r"SampleThing.VERSION_MAP maps '1\.2' to '1\.1', but the history"
-        r".* no entry for 1\.2 \(it ends at 1\.5\); add '1\.2': ",
-    ):
-        samples.contract(history=history, types=(samples.SampleThing,))
-    samples.contract(types=(samples.SampleThing,))
