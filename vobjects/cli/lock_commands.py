@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import collections
 import datetime
-import json
 import pathlib
 import re
 import sys
@@ -22,23 +21,21 @@ from vobjects.lock import (
     edit,
     golden,
     lock_names,
+    machine_reports,
     parse,
     registries,
     snapshot,
     source_edit,
     text,
+    text_report,
 )
 from vobjects.lock.model import Lock, LockError, TypeSchema
-from vobjects.lock.report import FORMATS, text_report
-from vobjects.lock.report.text_report import Locate
 from vobjects.lock.rules import RULES
 from vobjects.lock.source_location import SourceLocation, first_match, locate
+from vobjects.lock.text_report import Locate
 from vobjects.versions import Version
 
 EXIT_OK, EXIT_FINDINGS = 0, 1
-
-#: ``--output`` -> format of reports, where the two names differ.
-_REPORTS = {output.TABLE: 'text'}
 
 #: First word of a line of a report -> style.
 _LEVELS = {'error': 'bad', 'accepted': 'warning', 'OK': 'good'}
@@ -236,15 +233,14 @@ def _load(options: argparse.Namespace) -> tuple[Lock, Lock]:
 
 
 def _report(result: check.Result, options: argparse.Namespace) -> int:
-    if options.output == output.YAML:
-        text_ = FORMATS[output.JSON](result, _locate_in(options.file))
-        text_ = output.dump(json.loads(text_), output.YAML)
-    else:
-        text_ = FORMATS[_REPORTS.get(options.output, options.output)](
-            result, _locate_in(options.file)
-        )
+    locate_finding = _locate_in(options.file)
     if options.output == output.TABLE:
-        text_ = _coloured(text_)
+        text_ = _coloured(text_report.text(result, locate_finding))
+    elif options.output == 'github':
+        text_ = machine_reports.github(result, locate_finding)
+    else:
+        data = machine_reports.as_data(result, locate_finding)
+        text_ = output.dump(data, options.output)
     print(text_, end='')
     return EXIT_FINDINGS if result.failing else EXIT_OK
 

@@ -29,7 +29,8 @@ its types and releases.
     source_location.py  the location of a type or a field in the source
     samples.py          filled instances of any type
     service_quirks.py   how services convert objects by hand, and send them
-    report/             findings as text, JSON, annotations
+    text_report.py      findings as text, in the style of rustc
+    machine_reports.py  findings as data, and as GitHub annotations
     edit.py             update, release
     source_edit.py      change classes in the source code
     drop.py             drop versions that older microversions need

@@ -12,9 +12,15 @@ import pathlib
 from collections.abc import Callable, Iterator, Mapping
 
 from vobjects import service
-from vobjects.lock import check, golden, lock_names, parse, snapshot
+from vobjects.lock import (
+    check,
+    golden,
+    lock_names,
+    parse,
+    snapshot,
+    text_report,
+)
 from vobjects.lock.model import Lock
-from vobjects.lock.report import text_report
 from vobjects.testing import golden_checks, invariants
 
 #: Invariant and field -> why the field may violate it.

@@ -9,8 +9,14 @@ import pytest
 
 from tests.unit.vobjects.lock.factories import TODAY, vobjects_type
 from vobjects import conversions, fields
-from vobjects.lock import check, losses, parse, snapshot, text
-from vobjects.lock.report import text_report
+from vobjects.lock import (
+    check,
+    losses,
+    parse,
+    snapshot,
+    text,
+    text_report,
+)
 from vobjects.objects.field_changes import changed
 
 pytestmark = pytest.mark.usefixtures('registry')

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Report findings as JSON, and as GitHub annotations."""
+"""Report findings as data, and as GitHub annotations."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from vobjects.lock.check import Finding, Result
-from vobjects.lock.report.text_report import Locate, summary, title
 from vobjects.lock.rules import DIRECTIONS
 from vobjects.lock.source_location import SourceLocation
+from vobjects.lock.text_report import Locate, summary, title
 
 
-def as_json(result: Result, locate: Locate) -> str:
-    """Return findings as a JSON document."""
-    document = {
+def as_data(result: Result, locate: Locate) -> dict[str, Any]:
+    """Return findings as JSON data."""
+    return {
         'types': result.types,
         'versions': result.versions,
         'failing': len(result.failing),
@@ -44,7 +43,6 @@ def as_json(result: Result, locate: Locate) -> str:
             for finding in result.findings
         ],
     }
-    return json.dumps(document, indent=2) + '\n'
 
 
 def _position(location: SourceLocation | None) -> dict[str, Any] | None:
