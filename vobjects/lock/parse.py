@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import datetime
+import json
 import pathlib
 import re
 import shlex
@@ -119,9 +120,6 @@ _SCHEMA: Mapping[str, Any] = {
         ),
     },
 }
-
-#: Words of JSON -> their values.
-_WORDS = {'true': True, 'false': False, 'null': None}
 
 
 def command(words: str, path: pathlib.Path) -> str:
@@ -289,18 +287,19 @@ def _conversion(line: str) -> Conversion:
 def _field(name: str, definition: str) -> FieldSchema:
     """Parse ``TYPE [| null] [= JSON]``.
 
-    This is the syntax of an annotation in Python, with the words of JSON.
+    This is the syntax of an annotation in Python, with values in JSON.
     """
+    source = f'_: {definition}'
     try:
-        (statement,) = ast.parse(f'_: {definition}').body
+        (statement,) = ast.parse(source).body
         if not isinstance(statement, ast.AnnAssign):
             raise ValueError(definition)
         annotation, nullable = statement.annotation, False
         match annotation:
             case ast.BinOp(annotation, ast.BitOr(), ast.Name('null')):
                 nullable = True
-        default = _json(statement.value) if statement.value else ''
-        return FieldSchema(name, _type(annotation), nullable, default)
+        default = _json(source, statement.value) if statement.value else ''
+        return FieldSchema(name, _type(source, annotation), nullable, default)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise LockError(
             f'field {name}: {exceptions.cut(definition)} is not a field: write'
@@ -309,39 +308,26 @@ def _field(name: str, definition: str) -> FieldSchema:
         ) from None
 
 
-def _type(node: ast.expr) -> FieldType:
-    match node:
-        case ast.Call(func=function, args=args, keywords=keywords):
-            return FieldType(
-                _type_name(function),
-                tuple(map(_argument, args)),
-                tuple((str(k.arg), _json(k.value)) for k in keywords),
-            )
-    return FieldType(_type_name(node))
-
-
-def _type_name(node: ast.expr) -> str:
+def _type(source: str, node: ast.expr) -> FieldType:
+    args: list[FieldType | str] = []
+    options: list[tuple[str, str]] = []
+    if isinstance(node, ast.Call):
+        for arg in node.args:
+            if isinstance(arg, ast.Call | ast.Attribute | ast.Name) and (
+                ast.unparse(arg) not in ('true', 'false', 'null')
+            ):
+                args.append(_type(source, arg))
+            else:
+                args.append(_json(source, arg))
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise ValueError(source)
+            options.append((keyword.arg, _json(source, keyword.value)))
+        node = node.func
     if not _NAME.fullmatch(name := ast.unparse(node)):
         raise ValueError(name)
-    return name
+    return FieldType(name, tuple(args), tuple(options))
 
 
-def _argument(node: ast.expr) -> FieldType | str:
-    if isinstance(node, ast.Call | ast.Attribute | ast.Name) and (
-        ast.unparse(node) not in _WORDS
-    ):
-        return _type(node)
-    return _json(node)
-
-
-class _JsonWords(ast.NodeTransformer):
-    """Replaces the words of JSON by constants."""
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id not in _WORDS:
-            raise ValueError(node.id)
-        return ast.Constant(_WORDS[node.id])
-
-
-def _json(node: ast.expr) -> str:
-    return json_text(ast.literal_eval(_JsonWords().visit(node)))
+def _json(source: str, node: ast.expr) -> str:
+    return json_text(json.loads(ast.get_source_segment(source, node) or ''))
