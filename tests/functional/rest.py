@@ -17,9 +17,9 @@ from typing import Any, Self
 import requests
 
 from api.contract import contract
+from tests import api_sig
 from tests.functional.processes import TIMEOUT, wait_for
 from vobjects.clustering import consts, history
-from vobjects.testing import api_sig
 from vobjects.testing.contract_checks import ContractChecker
 
 NEWEST = str(history.MAXIMUM)

@@ -20,12 +20,12 @@ import pytest
 import requests
 import sqlalchemy
 
+from tests import api_sig
 from tests.api_reference import DISCOVERY, OPERATIONS, Operation
 from tests.functional import deployments, endpoints
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import TIMEOUT
 from tests.functional.rest import SPEC, RestClient, action_id_of
-from vobjects.testing import api_sig
 
 #: An admin, and a user without any permission.
 ADMIN, UNPRIVILEGED = 'root', 'eve'

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 import pytest
 import requests
 
+from tests import api_sig
 from tests.functional.processes import TIMEOUT
 from tests.unit.vobjects.microversions import test_asgi, wsgi
 from vobjects import exceptions
 from vobjects.contract.registry import Contract
-from vobjects.testing import api_sig
 from vobjects.testing.contract_checks import ContractChecker
 
 HERE = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests import api_sig
 from tests.functional.deployments import (
     Deployment,
     Platform,
@@ -24,7 +25,6 @@ from tests.functional.rest import (
     error_message,
     unique,
 )
-from vobjects.testing import api_sig
 
 #: Values of the version header; None: no header.
 VERSIONS = [None, '1.0', '1.7', '1.8', '1.13', '1.14', 'latest', 'LATEST']

@@ -15,10 +15,9 @@ import urllib.parse
 
 import pytest
 
-from tests import machine_speed
+from tests import api_sig, machine_speed
 from tests.functional.deployments import Deployment, embedded_sqlite_only
 from tests.functional.rest import HEADER, RestClient, unique
-from vobjects.testing import api_sig
 
 pytestmark = embedded_sqlite_only
 

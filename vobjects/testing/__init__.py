@@ -3,8 +3,8 @@
 
 The pytest plugin and ``LockMixin`` check the invariants of every type in
 the lock; ``emulate`` and ``EmulatedPeer`` stand for an older release;
-``ContractChecker`` and the assertions check responses; and
-:mod:`vobjects.testing.upgrade` runs upgrades of real processes.
+``ContractChecker`` checks responses; and :mod:`vobjects.testing.upgrade` runs
+upgrades of real processes.
 
 ::
 
@@ -22,7 +22,6 @@ the lock; ``emulate`` and ``EmulatedPeer`` stand for an older release;
     upgrade_plugin.py    its fixture ``vobjects_upgrade``
     contract_checks.py   checks responses against the contract
     strategies.py        hypothesis strategies of instances
-    api_sig.py           the documents of the API-SIG guidelines
 """
 
 from __future__ import annotations

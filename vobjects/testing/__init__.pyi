@@ -2,9 +2,6 @@
 
 import pathlib
 
-from vobjects.testing.api_sig import (
-    assert_error_document as assert_error_document,
-)
 from vobjects.testing.contract_checks import ContractChecker as ContractChecker
 from vobjects.testing.emulated_peer import EmulatedPeer as EmulatedPeer
 from vobjects.testing.emulation import emulate as emulate

@@ -16,7 +16,7 @@ from typing import Any
 from wsgiref import util, validate
 
 from api.contract import contract
-from vobjects.testing import api_sig
+from tests import api_sig
 from vobjects.testing.contract_checks import ContractChecker
 
 #: Value of the header Host.

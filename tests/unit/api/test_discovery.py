@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from api import app
+from tests import api_sig
 from tests.unit.api import client, conftest, fake_engine
 from vobjects.clustering import history
-from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
 

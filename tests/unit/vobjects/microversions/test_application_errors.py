@@ -18,6 +18,7 @@ import starlette.routing
 import webob.exc
 import werkzeug.exceptions
 
+from tests import api_sig
 from tests.unit.vobjects.microversions import wsgi
 from tests.unit.vobjects.microversions.test_asgi import call as call_framework
 from vobjects import added, fields, objects
@@ -42,7 +43,6 @@ from vobjects.microversions import (
 )
 from vobjects.microversions.version_ranges import VersionRange
 from vobjects.rpc import serializer
-from vobjects.testing import api_sig
 from vobjects.versions import Version
 
 TEST_HANDLER = 'test.handler'

@@ -11,9 +11,9 @@ import pytest
 from keystoneauth1 import adapter, discover, noauth, session
 from keystoneauth1 import exceptions as keystone_exceptions
 
+from tests import api_sig
 from tests.unit.vobjects.microversions import wsgi
 from vobjects.microversions import discovery, presets, version_policy
-from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
 MAXIMUM = Maximum(Version(1, 8), 'engine-2 is older')

@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from tests import api_sig
 from vobjects import exceptions
 from vobjects.microversions import (
     application_errors,
@@ -15,7 +16,6 @@ from vobjects.microversions import (
     presets,
     version_ranges,
 )
-from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
 CAPPED = Maximum(Version(1, 7), 'engine-2 speaks no newer')

@@ -8,6 +8,7 @@ import uuid
 
 import pytest
 
+from tests import api_sig
 from tests.unit.vobjects.microversions import wsgi
 from vobjects import exceptions
 from vobjects.microversions import (
@@ -17,7 +18,6 @@ from vobjects.microversions import (
     presets,
     version_policy,
 )
-from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
 HEADER = 'openstack-api-version'

@@ -16,6 +16,7 @@ from keystoneauth1.exceptions import http as keystone_http
 from openstack import exceptions as sdk_exceptions
 from oslo_versionedobjects import base as ovo_base
 
+from tests import api_sig
 from tests.unit.vobjects.microversions import matrix, samples
 from vobjects.controllers import request_parsing
 from vobjects.controllers.dispatch import api_version, resolve
@@ -26,7 +27,6 @@ from vobjects.microversions import (
     presets,
     version_policy,
 )
-from vobjects.testing import api_sig
 from vobjects.versions import Maximum, Version
 
 with warnings.catch_warnings():

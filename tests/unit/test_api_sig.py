@@ -5,7 +5,7 @@ import copy
 
 import pytest
 
-from vobjects.testing import api_sig
+from tests import api_sig
 
 LINK = {'rel': 'help', 'href': 'https://docs.example.org/'}
 ITEM = {
