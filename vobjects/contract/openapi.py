@@ -354,12 +354,9 @@ class _Writer:
 
 
 def _id(operation: Operation) -> str:
-    """Return the id of an operation, without an action's key."""
-    return (
-        operation.id.removesuffix(f'_{operation.key.lower()}')
-        if operation.key
-        else operation.id
-    )
+    """Return an identifier for programs, such as ``get_v1_x_id``."""
+    words = re.findall('[A-Za-z0-9]+', f'{operation.method} {operation.path}')
+    return '_'.join(words).lower()
 
 
 def _distinct(schemas: Iterable[Document]) -> list[Document]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from vobjects import exceptions
@@ -72,12 +71,6 @@ class Operation:
         """Name for people, such as ``POST /v1/x/{id}/actions (resize)``."""
         key = f' ({self.key})' if self.key else ''
         return f'{self.method} {self.path}{key}'
-
-    @property
-    def id(self) -> str:
-        """Identifier for programs, such as ``post_v1_x_id_actions_resize``."""
-        words = re.findall(r'[A-Za-z0-9]+', self.name)
-        return '_'.join(words).lower()
 
 
 def tag_of(policy: VersionPolicy, path: str) -> str:

@@ -38,7 +38,6 @@ def test_operation_of_an_action_is_named_by_its_key():
     )
 
     assert operation.name == 'POST /v1/x/{id}/actions (scale_in)'
-    assert operation.id == 'post_v1_x_id_actions_scale_in'
 
 
 @pytest.mark.parametrize('version', [Version(1, 6), Version(2, 0), Version()])
