@@ -23,6 +23,9 @@ def _with_key(key: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return {'type': 'object', 'properties': {key: schema}, 'required': [key]}
 
 
+#: Other keys of the body of an error are those of a service.
+_ERRORS = ERROR['properties']['errors']
+
 _VERSIONS = {'type': 'array', 'minItems': 1, 'items': MAJOR}
 
 
@@ -38,7 +41,7 @@ def assert_error_document(
     :param headers: headers of the response; the request id must match
     :raises AssertionError: the message names the problem
     """
-    _assert(ERROR, body)
+    _assert(_with_key('errors', _ERRORS), body)
     item = body['errors'][0]
     service, _, rest = item['code'].partition('.')
     _require(bool(service and rest), f'code {item["code"]!r} has no service')
