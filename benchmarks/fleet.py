@@ -53,10 +53,11 @@ import sqlalchemy
 from oslo_config import cfg
 
 from tests import databases
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects import Service
 from vobjects.clustering import types
 from vobjects.objects.manifest import Manifest, local
-from vobjects.rpc import ClientProcess, MemoryLedger, ServerProcess, serializer
+from vobjects.rpc import ClientProcess, ServerProcess, serializer
 from vobjects.rpc.fleet import LEASE_PERIODS, Member, Report, Unaware, View
 from vobjects.rpc.join_barrier import BARRIER_INTERVAL, ServerMembership
 from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger

@@ -7,7 +7,6 @@ In the order of a call::
     fleet_types    object types of the fleet protocol
     ledger         the record of live members, and access to it over RPC
     sql/           a ledger in an SQL database, with its migrations
-    memory_ledger  a ledger in memory, for tests
     expiry         removes dead members from the ledger
     suspend_detector  delays that after this process was suspended
     ledger_clock   estimates the time on the ledger's clock

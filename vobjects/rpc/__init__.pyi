@@ -11,6 +11,5 @@ from vobjects.rpc.fleet import Member as Member
 from vobjects.rpc.fleet import View as View
 from vobjects.rpc.ledger import LedgerStore as LedgerStore
 from vobjects.rpc.ledger import RemoteLedger as RemoteLedger
-from vobjects.rpc.memory_ledger import MemoryLedger as MemoryLedger
 from vobjects.rpc.server import handles as handles
 from vobjects.rpc.server_process import ServerProcess as ServerProcess

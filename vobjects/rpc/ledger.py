@@ -4,8 +4,8 @@
 ::
 
     Ledger            a protocol: report, leave, read, hold
-    LedgerStore       a Ledger that server processes share without RPC:
-                      vobjects.rpc.sql.SqlLedger, or MemoryLedger for tests
+    LedgerStore       a Ledger that server processes share without RPC, as
+                      vobjects.rpc.sql.SqlLedger
     LedgerEndpoint    serves a ledger to processes without a database
     RemoteLedger      the ledger of such a process: it calls the endpoint
 """

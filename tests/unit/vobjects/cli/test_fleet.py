@@ -12,12 +12,12 @@ import socket
 
 import pytest
 
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects import service
 from vobjects.cli import fleet, main
 from vobjects.objects import manifest
 from vobjects.rpc import client_process
 from vobjects.rpc.fleet import Member
-from vobjects.rpc.memory_ledger import MemoryLedger
 
 
 def test_manifest_when_printed_then_a_manifest_file(tmp_path, capsys):

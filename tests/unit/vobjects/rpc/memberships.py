@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import Member, Report, View
 from vobjects.rpc.join_barrier import ServerMembership
-from vobjects.rpc.memory_ledger import MemoryLedger
 
 OLD = Manifest({'Thing': '1.0'})
 NEW = Manifest({'Thing': '1.1'})

@@ -17,11 +17,12 @@ import pytest
 from oslo_config import cfg
 
 import vobjects
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from tests.waiting import eventually, is_waiting
 from vobjects import Service, exceptions, fields, objects
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest, at_microversion, local
-from vobjects.rpc import MemoryLedger, client_process, server, transport
+from vobjects.rpc import client_process, server, transport
 from vobjects.rpc import conf as rpc_conf
 from vobjects.rpc.client_process import (
     LISTED_MEMBERS,

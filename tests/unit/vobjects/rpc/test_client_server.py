@@ -14,6 +14,7 @@ import pytest
 from oslo_versionedobjects import exception as ovo_exception
 
 from tests.unit.vobjects.rpc.fake_bus import TIMEOUT, TOPIC, FakeBus
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects import exceptions, fields, objects
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest, local
@@ -26,7 +27,6 @@ from vobjects.rpc import (
 )
 from vobjects.rpc.client import Client
 from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger
-from vobjects.rpc.memory_ledger import MemoryLedger
 
 OLD = {'WorkRequest': '1.0', 'Result': '1.0', 'Deep': '1.0'}
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.expiry import SWEEP_PERIODS, Expiry
 from vobjects.rpc.fleet import (
@@ -19,7 +20,6 @@ from vobjects.rpc.fleet import (
     Member,
 )
 from vobjects.rpc.membership import JITTER, Membership
-from vobjects.rpc.memory_ledger import MemoryLedger
 
 #: Longer than any test, so only the fake clock passes it.
 PERIOD = 1000.0

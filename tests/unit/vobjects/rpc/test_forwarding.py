@@ -14,6 +14,7 @@ from oslo_config import cfg
 from oslo_messaging import MessagingTimeout
 
 from tests import machine_speed
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects import (
     Request,
     Resource,
@@ -26,7 +27,6 @@ from vobjects import (
 from vobjects.microversions import version_policy
 from vobjects.rpc import (
     ClientProcess,
-    MemoryLedger,
     RemoteError,
     ServerProcess,
     handles,

@@ -20,6 +20,7 @@ from tests.unit.vobjects.rpc.memberships import (
     fleet,
     ledger,
 )
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import (
@@ -32,7 +33,6 @@ from vobjects.rpc.fleet import (
     View,
 )
 from vobjects.rpc.join_barrier import ServerMembership
-from vobjects.rpc.memory_ledger import MemoryLedger
 
 __all__ = ['fleet', 'ledger']
 

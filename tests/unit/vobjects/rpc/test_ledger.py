@@ -10,13 +10,13 @@ import oslo_messaging
 import pytest
 from oslo_versionedobjects import exception as ovo_exception
 
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects import exceptions
 from vobjects.objects import manifest
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet_types
 from vobjects.rpc.fleet import EXACT_COUNT, Member, View, group_members
 from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger
-from vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects.rpc.server import collect_handlers
 
 NEW = Manifest({'Thing': '1.1'})

@@ -21,6 +21,7 @@ from tests.unit.vobjects.rpc.memberships import (
     fleet,
     ledger,
 )
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from tests.waiting import eventually, is_waiting
 from vobjects import exceptions
 from vobjects.rpc.fleet import (
@@ -32,7 +33,6 @@ from vobjects.rpc.fleet import (
     View,
 )
 from vobjects.rpc.membership import Membership
-from vobjects.rpc.memory_ledger import MemoryLedger
 
 __all__ = ['fleet', 'ledger']
 

@@ -9,8 +9,9 @@ import pathlib
 import pytest
 from oslo_config import cfg
 
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects import Service
-from vobjects.rpc import MemoryLedger, ServerProcess
+from vobjects.rpc import ServerProcess
 
 
 def test_server_when_started_logs_its_topic(

@@ -12,9 +12,10 @@ import pytest
 import sqlalchemy
 
 from tests import databases
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects import added, exceptions, fields, objects
 from vobjects.objects import manifest
-from vobjects.rpc import Member, MemoryLedger
+from vobjects.rpc import Member
 from vobjects.stored import (
     CurrentCap,
     LazyStoredObject,

@@ -19,6 +19,7 @@ from typing import Any
 import oslo_messaging
 import sqlalchemy
 
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from tests.unit.vobjects.rpc.simulation.invariants import (
     BARRIER_BOUND,
     DEFAULTS,
@@ -42,7 +43,6 @@ from vobjects.rpc.fleet import LEASE_PERIODS, Member, Report, View
 from vobjects.rpc.join_barrier import ServerMembership
 from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger
 from vobjects.rpc.membership import Membership
-from vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects.rpc.sql import SqlLedger
 from vobjects.rpc.sql.statements import LedgerStatements
 from vobjects.rpc.sql.step_detector import StepDetector

@@ -23,11 +23,11 @@ import pytest
 import sqlalchemy
 
 from tests import databases
+from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest, minimum
 from vobjects.rpc import fleet
 from vobjects.rpc.ledger import LedgerStore
-from vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects.rpc.sql import LedgerTables, SqlLedger, create_tables
 from vobjects.rpc.sql.statements import LedgerStatements
 from vobjects.rpc.sql.transactions import EngineTransactions

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ledger in memory, for tests.
-
-Server processes of one Python process share it; client processes use it over
-RPC, as they use any ledger.
-"""
+"""A ledger in memory, without a database and its clock."""
 
 from __future__ import annotations
 
