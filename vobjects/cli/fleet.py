@@ -99,12 +99,6 @@ def _add_origin(parser: Parser) -> None:
     )
 
 
-def _add_id(parser: Parser) -> None:
-    parser.add_argument(
-        'id', metavar='ID', help='ID of the process, or its beginning'
-    )
-
-
 def _configure_can_roll_back(parser: Parser) -> None:
     parser.describe(
         'The release is one of the schema lock. The command reads what the'
@@ -176,16 +170,6 @@ _COMMANDS = {
     'can-roll-back': (
         'tell whether an older release can read what is stored',
         _configure_can_roll_back,
-    ),
-    'remove': (
-        'remove a process that has died',
-        _command(
-            'remove',
-            'Engines remove dead processes by themselves. A process that lives'
-            ' appears again with its next heartbeat.',
-            examples=['vobjects fleet remove 0c1d2e3f'],
-            add_arguments=_add_id,
-        ),
     ),
     'manifest': (
         'print the manifest of this build, without contacting a server',

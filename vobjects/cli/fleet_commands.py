@@ -16,7 +16,7 @@ from oslo_config import cfg
 
 from vobjects import exceptions, objects, suggestions
 from vobjects.cli import arguments, output, settings
-from vobjects.cli.fleet import LISTED, MAX_LISTED
+from vobjects.cli.fleet import LISTED
 from vobjects.objects import manifest
 from vobjects.rpc import client_process, fleet
 from vobjects.rpc.ledger import RemoteLedger
@@ -137,23 +137,6 @@ def _finalize(options: argparse.Namespace, service: Service) -> Result:
     return _summary_data(view, service), _summary(view, service)
 
 
-def _remove(options: argparse.Namespace, service: Service) -> Result:
-    with _ledger(options, service) as ledger:
-        members = [
-            member
-            for member in ledger.members(MAX_LISTED)
-            if member.id.startswith(options.id)
-        ]
-        if len(members) != 1:
-            what = 'several processes' if members else 'no process'
-            raise exceptions.VobjectsError(
-                f'{what} with ID {exceptions.cut(options.id)}; "vobjects fleet'
-                ' list -o json" prints the IDs'
-            )
-        ledger.leave(members[0].id)
-    return {'removed': members[0].id}, [f'removed {members[0].label}']
-
-
 def _manifest(options: argparse.Namespace, service: Service) -> Result:
     if not (named := options.microversion):
         versions_ = manifest.local()
@@ -171,7 +154,6 @@ _COMMANDS = {
     'explain': _explain,
     'hold': _hold,
     'finalize': _finalize,
-    'remove': _remove,
     'manifest': _manifest,
 }
 

@@ -95,24 +95,6 @@ def ledger(monkeypatch, tmp_path):
     return ledger
 
 
-@pytest.mark.parametrize(
-    ('id_', 'error_text'),
-    [('cc', "no process with ID 'cc'"), ('aa', 'several processes')],
-)
-def test_remove_when_the_id_is_not_unique_then_fails(
-    ledger, id_, error_text, capsys
-):
-    assert main.main(['fleet', 'remove', id_, *ledger.arguments]) != 0
-    assert error_text in capsys.readouterr().err
-    assert len(ledger.members(9)) == 3
-
-
-def test_remove_when_the_beginning_is_unique_then_removes(ledger, capsys):
-    assert main.main(['fleet', 'remove', 'b', *ledger.arguments]) == 0
-    assert 'removed w bb on h' in capsys.readouterr().out
-    assert [member.id for member in ledger.members(9)] == ['aa1', 'aa2']
-
-
 def test_hold_names_its_owner_and_reason_to_operators(ledger, capsys):
     topic = service.find('clustering').topic
     ledger.report(Member('cc', 'w', 'h', topic, '1', manifest.local(), 'up'))

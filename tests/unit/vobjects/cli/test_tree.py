@@ -252,7 +252,6 @@ NEEDS_SERVICE = {
     'fleet finalize',
     'fleet hold',
     'fleet list',
-    'fleet remove',
 }
 
 
