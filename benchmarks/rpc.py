@@ -88,6 +88,18 @@ class OurNodeList(objects.ObjectListBase, objects.Object):
     child_versions = {'1.0': '1.0'}
 
 
+class AsPrimitive(oslo_messaging.NoOpSerializer):
+    """Serialize objects as primitives, as vobjects.rpc.own_methods does."""
+
+    def serialize_entity(self, context: Any, entity: Any) -> Any:
+        """Return an object as its primitive."""
+        return serializer.to_wire(entity, None)
+
+    def deserialize_entity(self, context: Any, entity: Any) -> Any:
+        """Return the object of a primitive."""
+        return serializer.from_wire(entity, context)
+
+
 class AsText(oslo_messaging.NoOpSerializer):
     """Serialize objects as JSON text, as vobjects.rpc does."""
 
@@ -134,7 +146,7 @@ PAYLOADS = {
     'o.vo object': Payload(
         lambda: node(PlainNode), ovo_base.VersionedObjectSerializer
     ),
-    'our object': Payload(lambda: node(OurNode), serializer.Serializer),
+    'our object': Payload(lambda: node(OurNode), AsPrimitive),
     'as text': Payload(lambda: node(OurNode), AsText),
     '100 of o.vo': Payload(
         lambda: PlainNodeList(objects=[node(PlainNode)] * 100),
@@ -142,7 +154,7 @@ PAYLOADS = {
     ),
     '100 of ours': Payload(
         lambda: OurNodeList(objects=[node(OurNode)] * 100),
-        serializer.Serializer,
+        AsPrimitive,
     ),
     '100 as text': Payload(
         lambda: OurNodeList(objects=[node(OurNode)] * 100), AsText

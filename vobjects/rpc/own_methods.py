@@ -33,19 +33,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import oslo_messaging
-from oslo_versionedobjects import base as ovo_base
 
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest, local, minimum
-from vobjects.objects.nested_downgrade import version_in
+from vobjects.rpc.serializer import to_wire
 from vobjects.rpc.transport import DrainedServer
-from vobjects.versions import Version
 
 #: Key of the versions that a caller reads, in the context of a message.
 READS = 'vobjects_reads'
 
 
-class _Wrapper(oslo_messaging.Serializer):  # type: ignore[misc]
+class _Wrapper:
     """A serializer that passes everything on to another.
 
     :param base: the serializer of the service, for contexts and for reading
@@ -54,21 +52,8 @@ class _Wrapper(oslo_messaging.Serializer):  # type: ignore[misc]
     def __init__(self, base: Any) -> None:
         self._base = base
 
-    def serialize_entity(self, context: Any, entity: Any) -> Any:
-        """Return an argument or a result as JSON data."""
-        return self._base.serialize_entity(context, entity)
-
-    def deserialize_entity(self, context: Any, entity: Any) -> Any:
-        """Return an argument or a result from JSON data."""
-        return self._base.deserialize_entity(context, entity)
-
-    def serialize_context(self, context: Any) -> Any:
-        """Return a context as a dict."""
-        return self._base.serialize_context(context)
-
-    def deserialize_context(self, context: Any) -> Any:
-        """Return a context from a dict."""
-        return self._base.deserialize_context(context)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._base, name)
 
 
 class ArgumentSerializer(_Wrapper):
@@ -99,12 +84,12 @@ class ArgumentSerializer(_Wrapper):
         versions = self._versions()
         if not versions:
             raise exceptions.NoLivePeer('no server is alive')
-        written = _write(entity, _common(local(), versions))
-        return super().serialize_entity(context, written)
+        written = to_wire(entity, _common(local(), versions))
+        return self._base.serialize_entity(context, written)
 
     def serialize_context(self, context: Any) -> Any:
         """Return a context as a dict, with the versions to respond in."""
-        values = super().serialize_context(context)
+        values = self._base.serialize_context(context)
         return {**values, READS: dict(self._reads())}
 
 
@@ -130,8 +115,8 @@ class ResultSerializer(_Wrapper):
         """
         reads = getattr(self._caller, 'reads', None)
         if reads is not None:
-            entity = _write(entity, _common(local(), reads))
-        return super().serialize_entity(context, entity)
+            entity = to_wire(entity, _common(local(), reads))
+        return self._base.serialize_entity(context, entity)
 
     def deserialize_context(self, context: Any) -> Any:
         """Return a context from a dict, and note what its caller reads."""
@@ -140,7 +125,7 @@ class ResultSerializer(_Wrapper):
         self._caller.reads = (
             None if reads is None else Manifest.parse(reads, 'the caller')
         )
-        return super().deserialize_context(values)
+        return self._base.deserialize_context(values)
 
 
 def get_server(
@@ -181,20 +166,3 @@ def at_most(
 @functools.lru_cache(maxsize=256)
 def _common(own: Manifest, peer: Manifest) -> Manifest:
     return minimum([own, peer])
-
-
-def _write(entity: Any, versions: Manifest) -> Any:
-    """Replace each object in an entity by its primitive."""
-    if isinstance(entity, ovo_base.VersionedObject):
-        # An object that came in an older version keeps that version.
-        version = min(
-            version_in(versions, entity.obj_name()),
-            entity.VERSION,
-            key=Version.parse,
-        )
-        return entity.obj_to_primitive(version, versions)
-    if isinstance(entity, Mapping):
-        return {key: _write(item, versions) for key, item in entity.items()}
-    if isinstance(entity, (list, tuple, set)):
-        return [_write(item, versions) for item in entity]
-    return entity

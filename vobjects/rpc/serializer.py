@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serialize objects for a peer, and deserialize its primitives.
 
-:class:`Serializer` is an ``oslo_messaging.Serializer`` that downgrades the
-objects it sends to a manifest. The RPC client and server of this package
-know the peer of each message, so they call :func:`to_wire` and
-:func:`from_wire` directly, or :func:`to_bytes` and :func:`from_bytes` where
-the transport takes bytes.
+The RPC client and server of this package know the peer of each message. They
+call :func:`to_bytes` and :func:`from_bytes`; :func:`to_wire` and
+:func:`from_wire` are for transports that take primitives.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import objects
+from vobjects.objects import nested_downgrade
 from vobjects.objects.codec import json_text, lazy_list
 from vobjects.objects.codec.list_decoding import read_items, read_list
 from vobjects.objects.manifest import Manifest, emulated
@@ -38,6 +37,14 @@ def to_wire(entity: Any, versions: Mapping[str, str] | None) -> Any:
         if versions is None:
             versions = emulated()
         return entity.obj_to_primitive(version_manifest=versions)
+    if isinstance(entity, ovo_base.VersionedObject) and versions is not None:
+        # An adopted object that came in an older version keeps that version.
+        version = min(
+            nested_downgrade.version_in(versions, entity.obj_name()),
+            entity.VERSION,
+            key=Version.parse,
+        )
+        return entity.obj_to_primitive(version, versions)  # type: ignore[arg-type]
     if isinstance(entity, Mapping):
         return {key: to_wire(item, versions) for key, item in entity.items()}
     if isinstance(entity, (list, tuple, set)):
@@ -155,27 +162,3 @@ def check_supported(primitive: Mapping[str, Any], supported: Manifest) -> None:
             raise ovo_exception.IncompatibleObjectVersion(
                 objname=name, objver=version, supported=str(newest)
             )
-
-
-class Serializer(ovo_base.VersionedObjectSerializer):
-    """Send every object in the version that the receiver supports.
-
-    :param versions: returns the receiver's manifest at the time of sending;
-        None: send the newest versions
-    """
-
-    OBJ_BASE_CLASS = objects.Object
-
-    def __init__(
-        self, versions: Callable[[], Mapping[str, str] | None] = lambda: None
-    ) -> None:
-        super().__init__()
-        self._versions = versions
-
-    def serialize_entity(self, context: Any, entity: Any) -> Any:
-        """Return the entity with its objects replaced by primitives."""
-        return to_wire(entity, self._versions())
-
-    def deserialize_entity(self, context: Any, entity: Any) -> Any:
-        """Return the entity with its primitives replaced by objects."""
-        return from_wire(entity, context)

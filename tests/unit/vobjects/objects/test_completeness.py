@@ -116,9 +116,6 @@ def test_adopted_class_accepts_any_attribute(registry: None) -> None:
         lambda request: serializer.to_bytes(request, None),
         lambda request: serializer.to_wire([request], None),
         lambda request: serializer.to_wire({'it': request}, {'Delete': '1.0'}),
-        lambda request: serializer.Serializer().serialize_entity(
-            None, request
-        ),
     ],
 )
 def test_serialization_names_missing_required_fields(
