@@ -18,9 +18,8 @@ from oslo_versionedobjects import fields as ovo
 
 from vobjects import field_types
 from vobjects.field_values import types_in
-from vobjects.objects.codec import coercion, lazy_list
+from vobjects.objects.codec import coercion
 from vobjects.objects.codec.coercion import NONE, UTC, AnyField, Coercer
-from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import Method, VersionedObject
 
 Encoder = Callable[[Any], Any]
@@ -215,12 +214,6 @@ def _copier_for(field: AnyField, coerce: Coercer) -> Copier:
         obj: Any, name: str, value: Any, memo: dict[int, Any]
     ) -> Any:
         cls = value.__class__
-        if cls is LazyObjectList:
-            copied = lazy_list.copy_to_field(
-                value, obj, name, lambda item: deep_copy(item, memo)
-            )
-            if copied is not None:
-                return copied
         # Coercion creates the new container.
         items = value.values() if cls in coercion.DICTS else value
         if value and not ATOMS.issuperset(map(type, items)):

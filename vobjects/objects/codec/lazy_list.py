@@ -3,7 +3,7 @@
 
 Until then, the item is *pending*: a msgspec struct whose data has been
 validated (:mod:`vobjects.objects.codec.prevalidation`), so no error is delayed
-until access. The length, copies, primitives and changes are available without
+until access. The length, primitives and changes are available without
 creating objects. An index creates one object, a slice its part, and any other
 operation all of them.
 
@@ -32,41 +32,27 @@ class LazySource:
     :param schema: the ``StructSchema`` of the objects
     :param context: the context of the objects
     :param pending: number of pending items
-    :param copies: whether the objects are copies of objects that were read
     """
 
     __slots__ = (
         'context',
-        'copies',
         'item_type',
         'lock',
         'pending',
         'schema',
     )
 
-    def __init__(
-        self,
-        schema: Any,
-        context: Any,
-        pending: int,
-        *,
-        copies: bool = False,
-    ) -> None:
+    def __init__(self, schema: Any, context: Any, pending: int) -> None:
         self.schema = schema
         self.item_type = schema.envelope
         self.context = context
         self.pending = pending
-        self.copies = copies
         # Reentrant, because methods of field types run while it is held.
         self.lock = threading.RLock()
 
     def create(self, items: list[Any]) -> list[Any]:
         """Return the objects of pending items."""
         objects: list[Any] = self.schema.create(self.context, items)
-        if self.copies:
-            for obj in objects:
-                # Copies of objects do not keep the VERSION of reading.
-                obj.__dict__.pop('VERSION', None)
         return objects
 
 
@@ -127,7 +113,7 @@ def primitives(
         if item.__class__ is not source.item_type:
             primitives += encode([item])
         elif item.changes is msgspec.UNSET:
-            primitives.append(_to_primitives(item))
+            primitives.append(to_primitives(item))
         else:
             primitives += encode([_get_or_create(objects, index, source)])
     return primitives
@@ -138,7 +124,7 @@ def data_of(objects: LazyObjectList) -> list[dict[str, Any]] | None:
     items = _all_pending(objects)
     if items is None:
         return None
-    data: list[dict[str, Any]] = _to_primitives([item.data for item in items])
+    data: list[dict[str, Any]] = to_primitives([item.data for item in items])
     return data
 
 
@@ -221,41 +207,13 @@ def created_objects(objects: LazyObjectList) -> list[Any]:
     ]
 
 
-def copy_to_field(
-    objects: LazyObjectList,
-    obj: Any,
-    name: str,
-    deep_copy: Callable[[Any], Any],
-) -> LazyObjectList | None:
-    """Return a deep copy of a list for a field; None: no item is pending.
-
-    :param deep_copy: copies an object
-    """
-    source = objects._source
-    if source is None:
-        return None
-    with source.lock:
-        items, pending = _items(objects), source.pending
-    if not pending:
-        return None
-    # Pending items are never handed out, so both lists can share them.
-    copies = [
-        item if item.__class__ is source.item_type else deep_copy(item)
-        for item in items
-    ]
-    new_source = LazySource(
-        source.schema, source.context, pending, copies=True
-    )
-    return new_list(objects._element_type, obj, name, copies, new_source)
-
-
 def codec_of(objects: LazyObjectList) -> Any:
     """Return the compiled codec of pending items; None: use the objects."""
     source = _valid_source_of(objects)
     return None if source is None else source.schema.codec
 
 
-def _to_primitives(items: Any) -> Any:
+def to_primitives(items: Any) -> Any:
     """Return pending items as primitives."""
     return msgspec.to_builtins(items, enc_hook=json_text.decode_raw)
 

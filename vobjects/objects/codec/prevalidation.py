@@ -23,7 +23,7 @@ from oslo_versionedobjects import fields as ovo
 
 from vobjects import field_types
 from vobjects import fields as our_fields
-from vobjects.objects.codec import generate
+from vobjects.objects.codec import generate, lazy_list
 from vobjects.objects.codec.class_codec import (
     ClassCodec,
     class_codec,
@@ -287,7 +287,7 @@ class StructSchema:
         if not (class_codec(cls) is codec and codec.may_decode()):
             return [
                 cls._obj_from_primitive(context, cls.VERSION, primitive)
-                for primitive in to_primitives(items)
+                for primitive in lazy_list.to_primitives(items)
             ]
         objects = []
         for item in items:
@@ -318,12 +318,10 @@ def _decoder(
     if _is_scalar(field_codec):
         return None
     decode = field_codec.decode
-    # Copies of a list share its pending items.
-    copies = _keeps_containers(field_codec.field)
 
     def decode_json(obj: Any, name: str, value: Any) -> Any:
-        if copies or value.__class__ is RawJson:
-            value = to_primitives(value)
+        if value.__class__ is RawJson:
+            value = decode_raw(value)
         return decode(obj, name, value)
 
     def decode_time(obj: Any, name: str, value: Any) -> Any:
@@ -340,15 +338,6 @@ def _is_scalar(field_codec: FieldCodec) -> bool:
         not field_codec.field.read_only
         and type(field_codec.field._type).coerce in _SCALARS
     )
-
-
-def _keeps_containers(field: AnyField) -> bool:
-    """Tell whether a value may contain a list or a dict of its primitive."""
-    method = type(field._type).coerce
-    if method is ovo.List.coerce or method in _DICTS:
-        element: AnyField = field._type._element_type  # type: ignore[attr-defined]
-        return type(element._type).coerce not in _SCALARS
-    return method in (our_fields.Json.coerce, ovo.FieldType.coerce)
 
 
 class ColumnSchema:
@@ -387,11 +376,6 @@ class ColumnSchema:
             if self._may_hold_float and not is_finite(converted)
             else converted
         )
-
-
-def to_primitives(items: Any) -> Any:
-    """Return pending items as primitives."""
-    return msgspec.to_builtins(items, enc_hook=decode_raw)
 
 
 def struct_schema(codec: ClassCodec) -> StructSchema | None:

@@ -389,7 +389,7 @@ def count_pending(things: Any) -> int:
 
 @pytest.mark.parametrize(
     'use',
-    [len, bool, to_primitive, as_bytes, at('1.1'), lambda o: o.obj_clone()],
+    [len, bool, to_primitive, as_bytes, at('1.1')],
 )
 def test_operation_without_access_creates_no_objects(
     use: Callable[[Any], Any],
