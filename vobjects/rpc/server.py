@@ -54,14 +54,24 @@ _HANDLES = '_vobjects_handles'
 
 Handler = Callable[[Any, Any], Any]
 
-#: Errors of this package that a handler may raise as its response: a live
-#: server is too old for what the handler sends or stores, there is none, or a
-#: server that it needs, such as the database, does not respond.
+#: Errors that a handler may raise as its response: those of the service, and
+#: those of this package that a live server is too old for what the handler
+#: sends or stores, that there is none, or that a server that it needs, such as
+#: the database, does not respond.
 _RESPONSES = (
+    exceptions.ServiceError,
     exceptions.LossyDowngrade,
     exceptions.NoLivePeer,
     exceptions.Unreachable,
     exceptions.UnsupportedType,
+)
+
+#: Errors that are not logged with a traceback.
+_EXPECTED = (
+    exceptions.ServiceError,
+    exceptions.VobjectsError,
+    ovo_exception.IncompatibleObjectVersion,
+    ovo_exception.UnsupportedObjectError,
 )
 
 #: Other errors with which an endpoint or a client rejects a message. If a
@@ -145,9 +155,6 @@ class Endpoint:
     :param services: objects with methods marked by :func:`handles`
     :param manifest: versions that this process supports; lower than those of
         its build if it emulates an older release
-    :param expected: error classes that are part of a response, besides
-        :class:`vobjects.exceptions.ServiceError`; they are not logged with a
-        traceback
     :param context_from: rebuilds the caller's context from a dict
     :param prepare: called with the caller's context before each request is
         handled; it may raise to reject the request
@@ -171,7 +178,6 @@ class Endpoint:
         services: Iterable[object],
         *,
         manifest: Manifest,
-        expected: tuple[type[Exception], ...] = (),
         context_from: Callable[[dict[str, Any]], Any] = dict,
         prepare: Callable[[Any], None] = lambda context: None,
         find_manifest: Callable[[str], Manifest | None] = lambda digest: None,
@@ -186,13 +192,6 @@ class Endpoint:
         self._handlers = collect_handlers(services)
         self._manifest = manifest
         self._emulates = manifest != local()
-        self._own_errors = (*expected, exceptions.ServiceError)
-        self._expected: tuple[type[Exception], ...] = (
-            *self._own_errors,
-            exceptions.VobjectsError,
-            ovo_exception.IncompatibleObjectVersion,
-            ovo_exception.UnsupportedObjectError,
-        )
         self._context_from = context_from
         self._prepare = prepare
         self._find_manifest = find_manifest
@@ -225,7 +224,7 @@ class Endpoint:
                 tracing.handling(reader),
             ):
                 return self._perform(context, request, reader, call)
-        except self._expected as error:
+        except _EXPECTED as error:
             failure = error
             LOG.debug('Rejected: %s: %s', type(error).__name__, error)
             raise oslo_messaging.ExpectedException() from error
@@ -273,7 +272,7 @@ class Endpoint:
                 self._manifest, tuple(sorted(shown['versions'].items()))
             )
             call.part = shown['part']
-        with self._own_error(call.type_name):
+        with _own_error(call.type_name):
             response = self._handle(handler, caller, message, call)
             if call.shown is not None or isinstance(
                 response, fleet_types.RecordedText
@@ -287,29 +286,6 @@ class Endpoint:
         if self._observer is not None and manifest != self._manifest:
             self._observer.response_downgraded(call.type_name)
         return written
-
-    @contextlib.contextmanager
-    def _own_error(self, type_name: str) -> Iterator[None]:
-        """Let an error of a handler, or of its response, be nothing else.
-
-        :param type_name: name of the type of the request
-        :raises RuntimeError: the error means something to the caller that the
-            handler does not mean, cannot be sent, or ends a thread
-        """
-        try:
-            yield
-        except BaseException as error:
-            is_response = isinstance(error, (*self._own_errors, *_RESPONSES))
-            if (
-                isinstance(error, Exception)
-                and (is_response or not isinstance(error, _PROTOCOL_ERRORS))
-                and _is_sendable(error)
-            ):
-                raise
-            raise RuntimeError(
-                f'the handler of {type_name} raised {type(error).__name__}:'
-                f' {_text_of(error)}'
-            ) from error
 
     def _handle(
         self,
@@ -369,6 +345,30 @@ def emulated_manifest(manifest: Manifest) -> Manifest:
             )
     base = {cls.obj_name(): '1.0' for cls in fleet_types.BASE_TYPES}
     return Manifest({**base, **manifest})
+
+
+@contextlib.contextmanager
+def _own_error(type_name: str) -> Iterator[None]:
+    """Let an error of a handler, or of its response, be nothing else.
+
+    :param type_name: name of the type of the request
+    :raises RuntimeError: the error means something to the caller that the
+        handler does not mean, cannot be sent, or ends a thread
+    """
+    try:
+        yield
+    except BaseException as error:
+        is_response = isinstance(error, _RESPONSES)
+        if (
+            isinstance(error, Exception)
+            and (is_response or not isinstance(error, _PROTOCOL_ERRORS))
+            and _is_sendable(error)
+        ):
+            raise
+        raise RuntimeError(
+            f'the handler of {type_name} raised {type(error).__name__}:'
+            f' {_text_of(error)}'
+        ) from error
 
 
 def _text_of(error: BaseException) -> str:

@@ -46,7 +46,6 @@ class ServerProcess:
         default: the installed one
     :param manifest: versions that this process supports; default: those of
         this build
-    :param expected: see :class:`vobjects.rpc.server.Endpoint`
     :param context_from: rebuilds the caller's context from a dict
     :param prepare: see :class:`vobjects.rpc.server.Endpoint`
     :param find_response: see :class:`vobjects.rpc.server.Endpoint`
@@ -68,7 +67,6 @@ class ServerProcess:
         host: str = '',
         release: str = '',
         manifest: Manifest | None = None,
-        expected: tuple[type[Exception], ...] = (),
         context_from: Callable[[dict[str, Any]], Any] = dict,
         prepare: Callable[[Any], None] = lambda context: None,
         find_response: server.FindResponse = lambda call: None,
@@ -116,7 +114,6 @@ class ServerProcess:
         endpoint = server.Endpoint(
             [*handlers, LedgerEndpoint(ledger, self.membership.announce)],
             manifest=manifest,
-            expected=expected,
             context_from=context_from,
             prepare=prepare,
             find_manifest=self._find_manifest,
