@@ -239,7 +239,7 @@ def adapted(field: _ovo.Field[Any]) -> _ovo.Field[Any]:
     depends neither on the hash seed nor on the order of keys.
     """
     field_type = _adapted_type(field._type)
-    default = stable(field.default, field_type)
+    default = _stable(field.default, field_type)
     if field_type is field._type and default is field.default:
         return field
     copied = copy.copy(field)
@@ -285,13 +285,10 @@ class _SortedSet(set[Any]):
         return f'{{{items}}}' if items else 'set()'
 
 
-def stable(
-    value: Any, field_type: Any = None, *, sort_keys: bool = True
-) -> Any:
+def _stable(value: Any, field_type: Any = None) -> Any:
     """Return a default whose ``repr`` does not depend on the hash seed.
 
     :param field_type: the type of the field; a set for a list becomes a list
-    :param sort_keys: whether to sort the keys of dicts, too
     :returns: the value itself if it does not change
     """
     element = getattr(
@@ -299,11 +296,11 @@ def stable(
     )
 
     def inner(item: Any) -> Any:
-        return stable(item, element, sort_keys=sort_keys)
+        return _stable(item, element)
 
     result: Any = value
     if value.__class__ is dict:
-        keys = sorted(value, key=str) if sort_keys else [*value]
+        keys = sorted(value, key=str)
         result = {key: inner(value[key]) for key in keys}
         if [*result] == [*value] and all(
             result[key] is value[key] for key in keys

@@ -28,10 +28,11 @@ import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from oslo_versionedobjects import base as ovo_base
-
 from vobjects.objects.codec import ovo_methods
-from vobjects.objects.codec.override_detection import VersionedObject
+from vobjects.objects.codec.override_detection import (
+    VersionedObject,
+    newest_classes,
+)
 
 #: The classes that :func:`adopt` has adopted.
 _adopted: weakref.WeakSet[type[VersionedObject]] = weakref.WeakSet()
@@ -53,9 +54,7 @@ def adopt(classes: Any) -> list[type[VersionedObject]]:
 
 def adopted_types() -> Iterator[type[VersionedObject]]:
     """Yield the newest class of every adopted type, sorted by name."""
-    classes = ovo_base.VersionedObjectRegistry.obj_classes()
-    for name in sorted(classes):
-        yield from (cls for cls in classes[name][:1] if cls in _adopted)
+    return (cls for cls in newest_classes() if cls in _adopted)
 
 
 def _classes_of(

@@ -16,7 +16,10 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects import exceptions, fields, phrases, unregistered
 from vobjects.objects import declaration_checks, field_changes, history
 from vobjects.objects.codec import field_properties
-from vobjects.objects.codec.override_detection import newest_class
+from vobjects.objects.codec.override_detection import (
+    newest_class,
+    newest_classes,
+)
 from vobjects.objects.kinds import Request, Resource
 from vobjects.objects.object import Object, Route
 from vobjects.versions import NULL, Version
@@ -91,11 +94,7 @@ def registered_type(name: str) -> type[Object]:
 
 def registered_types() -> Iterator[type[Object]]:
     """Yield the newest class of every registered type, sorted by name."""
-    classes = ovo_base.VersionedObjectRegistry.obj_classes()
-    for name in sorted(classes):
-        for cls in classes[name][:1]:  # a look-up may leave an empty list
-            if issubclass(cls, Object):
-                yield cls
+    return (cls for cls in newest_classes() if issubclass(cls, Object))
 
 
 def unlisted_microversions(

@@ -10,7 +10,7 @@ compiled, and again at each call, because tests replace methods temporarily
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from oslo_utils import versionutils
@@ -167,6 +167,12 @@ def newest_class(name: str) -> Any:
     # A look-up elsewhere may have left an empty list.
     classes = registry._obj_classes.get(name) if registry else None
     return classes[0] if classes else None
+
+
+def newest_classes() -> Iterator[Any]:
+    """Yield the newest class of each type name, sorted by name."""
+    classes = ovo_base.VersionedObjectRegistry.obj_classes()
+    return filter(None, map(newest_class, sorted(classes)))
 
 
 def find_class(name: str, version: str) -> type[VersionedObject]:
