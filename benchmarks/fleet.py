@@ -252,10 +252,10 @@ class LoopbackClient:
         """See :class:`vobjects.rpc.ledger.LedgerClient`."""
         message = serializer.to_bytes(request, local()).decode()
         handler = self._handlers[request.obj_name()]
-        response = handler({}, serializer.from_message(message, {}))
+        response = handler({}, serializer.from_bytes(message, {}))
         answer = serializer.to_bytes(response, local()).decode()
         self.sent, self.received = len(message), len(answer)
-        return serializer.from_message(answer, {})
+        return serializer.from_bytes(answer, {})
 
 
 def measure_heartbeats(

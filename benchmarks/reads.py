@@ -233,7 +233,7 @@ def _measure(
         return renderer.render(result).body
 
     def render_primitive() -> Any:
-        response = serializer.from_message(primitive)
+        response = serializer.from_bytes(primitive)
         return renderer.render(response_text.write(response, shown, part)).body
 
     assert json.loads(render_text()) == json.loads(render_primitive())

@@ -123,7 +123,7 @@ class RecordedMessages:
             request=message.request,
             reader=message.reader,
         )
-        decoded = serializer.from_message(response)
+        decoded = serializer.from_bytes(response)
         return objects.to_json(decoded, self._manifest)
 
     def _heartbeat(self) -> fleet_types.FleetHeartbeat:

@@ -169,7 +169,7 @@ class Client:
         :raises Exception: any error of the server's handler
         """
         return self._start(
-            context, request, versions, serializer.from_message, {}
+            context, request, versions, serializer.from_bytes, {}
         )
 
     def call_for_text(
@@ -197,7 +197,7 @@ class Client:
         def read(message: Any, context: Any) -> response_text.ResponseText:
             text = response_text.load(message)
             if text is None:
-                response = serializer.from_message(message, context)
+                response = serializer.from_bytes(message, context)
                 text = response_text.write(response, shown, part)
             return text
 
@@ -281,7 +281,7 @@ class Client:
         rpc = self._rpc.prepare(timeout=timeout)
         deadline = time.monotonic() + timeout
         message = serializer.to_bytes(request, lowest).decode()
-        call = _Call({}, serializer.from_message, {}, deadline)
+        call = _Call({}, serializer.from_bytes, {}, deadline)
         try:
             return self._exchange(call, message, rpc)
         except exceptions.UnknownManifest:

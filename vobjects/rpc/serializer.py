@@ -137,15 +137,6 @@ def from_bytes(
     return from_wire(json_text.loads(data), context, supported)
 
 
-def from_message(entity: Any, context: Any = None) -> Any:
-    """Read an argument or a result of a call: JSON text, or primitives.
-
-    :raises ValueError: the text is not JSON
-    """
-    read = from_bytes if isinstance(entity, str) else from_wire
-    return read(entity, context)
-
-
 def check_supported(primitive: Mapping[str, Any], supported: Manifest) -> None:
     """Reject a primitive as a build with that manifest would.
 

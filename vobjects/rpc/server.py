@@ -30,7 +30,7 @@ from oslo_serialization import jsonutils
 from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, json_depth, objects
-from vobjects.objects.codec import json_text, ovo_methods
+from vobjects.objects.codec import json_text
 from vobjects.objects.manifest import Manifest, local, minimum
 from vobjects.rpc import (
     byte_budget,
@@ -200,13 +200,12 @@ class Endpoint:
         self._readers_lock = threading.Lock()
 
     def perform(
-        self, context: dict[str, Any], request: Any, reader: Mapping[str, Any]
-    ) -> Any:
+        self, context: dict[str, Any], request: str, reader: Mapping[str, Any]
+    ) -> str:
         """Perform a request; the only RPC method.
 
         :param context: the caller's context as a dict
-        :param request: primitive of a Request, or its JSON text; the response
-            has the same form
+        :param request: JSON text of the primitive of a Request
         :param reader: ``digest`` of the caller's manifest; ``manifest``
             itself, after this server reported an unknown digest; ``call``:
             unique id of the call, the same for each delivery; ``deadline``:
@@ -214,6 +213,7 @@ class Endpoint:
             ``text``: ``versions`` and ``part`` of a response as JSON text, see
             :mod:`vobjects.rpc.response_text`; ``trace``: context of a trace,
             see ``vobjects.rpc.tracing``
+        :returns: JSON text of the primitive of the response, or its text
         """
         call = call_state.Call(reader.get('call', ''))
         start = time.perf_counter()
@@ -240,10 +240,10 @@ class Endpoint:
     def _perform(
         self,
         context: dict[str, Any],
-        request: Any,
+        request: str,
         reader: Mapping[str, Any],
         call: call_state.Call,
-    ) -> Any:
+    ) -> str:
         deadline = reader.get('deadline')
         if isinstance(deadline, float) and self._has_expired(deadline):
             raise exceptions.DeadlinePassed(
@@ -278,11 +278,7 @@ class Endpoint:
                 response, fleet_types.RecordedText
             ):
                 return call.write(response)
-            if isinstance(request, str):
-                written: Any = call.serialize(response, manifest).decode()
-            else:
-                ovo_methods.reset_changes(response)
-                written = serializer.to_wire(response, manifest)
+            written = call.serialize(response, manifest).decode()
         if self._observer is not None and manifest != self._manifest:
             self._observer.response_downgraded(call.type_name)
         return written
@@ -394,24 +390,20 @@ def _is_sendable(error: Exception) -> bool:
     return True
 
 
-def _primitive_of(request: Any) -> Any:
+def _primitive_of(request: str) -> Any:
     """Return the primitive of a request.
 
-    :param request: the primitive, or its JSON text
+    :param request: its JSON text
     :raises ValueError: the text is not JSON, or has too many values
     :raises vobjects.exceptions.ConversionError: it is nested so deeply that
         this process could read it, but not store or send it
     """
-    text = request.encode() if isinstance(request, str) else None
-    if (
-        json_depth.is_too_deep(request, MAX_DEPTH)
-        if text is None
-        else json_depth.too_deep_at(text, MAX_DEPTH) is not None
-    ):
+    text = request.encode()
+    if json_depth.too_deep_at(text, MAX_DEPTH) is not None:
         raise exceptions.ConversionError(
             f'the request is nested more than {MAX_DEPTH} deep'
         )
-    return request if text is None else json_text.loads(text)
+    return json_text.loads(text)
 
 
 @functools.lru_cache(maxsize=MAX_READERS)

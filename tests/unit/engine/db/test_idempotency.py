@@ -39,13 +39,7 @@ class Endpoint:
             return idempotency.recall(session, call)
 
     def call(self, request: Any, call: str) -> Any:
-        reader = {'digest': local().digest, 'call': call}
-        wire = serializer.to_wire(request, None)
-        return serializer.from_wire(
-            self._endpoint.perform(
-                engine_harness.request_context().to_dict(), wire, reader
-            )
-        )
+        return serializer.from_bytes(self.call_text(request, call))
 
     def call_text(self, request: Any, call: str, **options: Any) -> str:
         """Call with JSON text, as clients do, and return the response."""
