@@ -8,6 +8,7 @@ contract, and :func:`main` is a whole program for one.
 from __future__ import annotations
 
 import argparse
+import functools
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from vobjects import exceptions
 from vobjects.cli import output, terminal
-from vobjects.cli.parser import Parser
+from vobjects.cli.parser import Parser, Run, configured
 from vobjects.versions import Version
 
 if TYPE_CHECKING:
@@ -41,31 +42,58 @@ def definitions(
     :param prog: the command that they belong to, for the examples
     """
 
-    def define(
+    def loaded(
         run: Callable[[argparse.Namespace, Contract], int],
-        configure: Callable[[Parser, str], None],
-    ) -> Callable[[Parser], None]:
-        def add(parser: Parser) -> None:
-            configure(parser, prog)
-            add_options(parser)
-            parser.set_defaults(
-                run=lambda options: run(options, load(options))
-            )
-
-        return add
+    ) -> Run:
+        return lambda options: run(options, load(options))
 
     return {
         'history': (
             'check that the history lists every change, and print its page',
-            define(_history, _configure_history),
+            configured(
+                loaded(_history),
+                _add_check,
+                _add_file,
+                output.add_option,
+                add_options,
+                more="""Each microversion must have an entry, and an entry must
+                name everything that the microversion adds, removes or changes.
+                Nothing may disappear and come back. Each problem is printed;
+                the exit code is 1 if there is one.""",
+                examples=[f'{prog} history --check'],
+            ),
         ),
         'diff': (
             'show the changes for a client between two microversions',
-            define(_diff, _configure_diff),
+            configured(
+                loaded(_diff),
+                _add_versions,
+                output.add_option,
+                add_options,
+                more="""A change is breaking if a client that works at the old
+                microversion can fail at the new one. The exit code is 1 after
+                an alarm: a part of the API was removed and added again between
+                the two.""",
+                examples=[f'{prog} diff 1.0 1.1'],
+            ),
         ),
         'openapi': (
             'print the OpenAPI 3.1 document of a microversion',
-            define(_openapi, _configure_openapi),
+            configured(
+                loaded(_openapi),
+                _add_version,
+                _add_file,
+                functools.partial(
+                    output.add_option,
+                    formats=(output.JSON, output.YAML),
+                    default=output.JSON,
+                ),
+                add_options,
+                examples=[
+                    f'{prog} openapi > openapi.json',
+                    f'{prog} openapi 1.0 -o yaml',
+                ],
+            ),
         ),
     }
 
@@ -97,19 +125,10 @@ def main(contract: Contract, argv: Sequence[str] | None = None) -> int:
 # "history"
 
 
-def _configure_history(parser: Parser, prog: str) -> None:
-    parser.describe(
-        """Each microversion must have an entry, and an entry must name
-        everything that the microversion adds, removes or changes. Nothing may
-        disappear and come back. Each problem is printed; the exit code is 1
-        if there is one.""",
-        examples=[f'{prog} history --check'],
-    )
+def _add_check(parser: Parser) -> None:
     parser.add_argument(
         '--check', action='store_true', help='check only; print no page'
     )
-    _add_file(parser)
-    output.add_option(parser)
 
 
 def _history(options: argparse.Namespace, contract: Contract) -> int:
@@ -141,20 +160,13 @@ def _history(options: argparse.Namespace, contract: Contract) -> int:
 # "diff"
 
 
-def _configure_diff(parser: Parser, prog: str) -> None:
-    parser.describe(
-        """A change is breaking if a client that works at the old microversion
-        can fail at the new one. The exit code is 1 after an alarm: a part of
-        the API was removed and added again between the two.""",
-        examples=[f'{prog} diff 1.0 1.1'],
-    )
+def _add_versions(parser: Parser) -> None:
     parser.add_argument(
         'old', metavar='OLD', help='old microversion, such as 1.6'
     )
     parser.add_argument(
         'new', metavar='NEW', help='new microversion, such as 1.7'
     )
-    output.add_option(parser)
 
 
 def _diff(options: argparse.Namespace, contract: Contract) -> int:
@@ -182,22 +194,12 @@ def _diff(options: argparse.Namespace, contract: Contract) -> int:
 # "openapi"
 
 
-def _configure_openapi(parser: Parser, prog: str) -> None:
-    parser.describe(
-        examples=[
-            f'{prog} openapi > openapi.json',
-            f'{prog} openapi 1.0 -o yaml',
-        ]
-    )
+def _add_version(parser: Parser) -> None:
     parser.add_argument(
         'version',
         nargs='?',
         metavar='MICROVERSION',
         help='microversion, such as 1.7 (default: the newest)',
-    )
-    _add_file(parser)
-    output.add_option(
-        parser, formats=(output.JSON, output.YAML), default=output.JSON
     )
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import functools
 import pathlib
-from collections.abc import Callable, Sequence
 
 from vobjects.cli import completion, output
-from vobjects.cli.parser import Command, Parser, late
+from vobjects.cli.parser import Command, Parser, configured, late
 from vobjects.lock import parse
 from vobjects.lock.rules import DIRECTIONS
 
@@ -34,26 +33,6 @@ _run = late('vobjects.cli.lock_commands', 'run')
 
 
 # Arguments
-
-
-def _command(
-    name: str,
-    *arguments: Callable[[Parser], None],
-    more: str = '',
-    examples: Sequence[str],
-) -> Callable[[Parser], None]:
-    """Return a function that configures the parser of a command.
-
-    :param name: of the command, in :mod:`vobjects.cli.lock_commands`
-    """
-
-    def configure(parser: Parser) -> None:
-        parser.describe(more, examples=examples)
-        parser.set_defaults(run=functools.partial(_run, name))
-        for add_argument in arguments:
-            add_argument(parser)
-
-    return configure
 
 
 def _add_file(parser: Parser) -> None:
@@ -121,8 +100,8 @@ def _add_below(parser: Parser) -> None:
 _COMMANDS = {
     'init': (
         'write a lock of the types that are registered now',
-        _command(
-            'init',
+        configured(
+            functools.partial(_run, 'init'),
             _add_file,
             _add_imports,
             examples=['vobjects lock init --import shop.objects:register_all'],
@@ -130,8 +109,8 @@ _COMMANDS = {
     ),
     'check': (
         'compare the code with the lock',
-        _command(
-            'check',
+        configured(
+            functools.partial(_run, 'check'),
             _add_file,
             _add_format,
             more='The exit code is 1 if a check fails.',
@@ -143,12 +122,16 @@ _COMMANDS = {
     ),
     'update': (
         'record the versions in the code that no release has frozen',
-        _command('update', _add_file, examples=['vobjects lock update']),
+        configured(
+            functools.partial(_run, 'update'),
+            _add_file,
+            examples=['vobjects lock update'],
+        ),
     ),
     'release': (
         'update the lock, and freeze all versions under the name of a release',
-        _command(
-            'release',
+        configured(
+            functools.partial(_run, 'release'),
             _add_file,
             _add_release,
             examples=['vobjects lock release 1.2.0'],
@@ -157,8 +140,8 @@ _COMMANDS = {
     'drop': (
         'drop the versions that only older microversions need, in the source'
         ' code',
-        _command(
-            'drop',
+        configured(
+            functools.partial(_run, 'drop'),
             _add_file,
             _add_below,
             _add_write,
@@ -172,8 +155,8 @@ _COMMANDS = {
     ),
     'rules': (
         'list the rules that the checks apply',
-        _command(
-            'rules',
+        configured(
+            functools.partial(_run, 'rules'),
             output.add_option,
             examples=['vobjects lock rules -o json'],
         ),

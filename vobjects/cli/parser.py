@@ -189,6 +189,28 @@ class Command:
         return run(options)
 
 
+def configured(
+    run: Callable[..., Any],
+    *arguments: Callable[[Parser], None],
+    more: str = '',
+    **texts: Any,
+) -> Callable[[Parser], None]:
+    """Return a function that configures the parser of a subcommand.
+
+    :param run: runs the subcommand with the parsed arguments
+    :param arguments: functions that add arguments to the parser
+    :param more: see :meth:`Parser.describe`, also for ``texts``
+    """
+
+    def configure(parser: Parser) -> None:
+        parser.describe(more, **texts)
+        parser.set_defaults(run=run)
+        for add_arguments in arguments:
+            add_arguments(parser)
+
+    return configure
+
+
 def late(module: str, name: str) -> Callable[..., Any]:
     """Return a function that imports a function when it is called.
 

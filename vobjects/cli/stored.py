@@ -16,7 +16,7 @@ from oslo_config import cfg
 
 from vobjects import exceptions, sqlite_files
 from vobjects.cli import arguments, output, settings, terminal
-from vobjects.cli.parser import Command, Parser, whole_number
+from vobjects.cli.parser import Command, Parser, configured, whole_number
 from vobjects.service import Service
 
 if TYPE_CHECKING:
@@ -162,21 +162,20 @@ def _lines(found: Iterable[Census]) -> Iterator[str]:
             yield f'not read: {census.not_read}; raise --limit'
 
 
-def _configure_scan(parser: Parser) -> None:
-    parser.describe(
-        'Objects are not loaded. With an index of versions, the time does not'
-        ' depend on the number of rows, except to count them.',
-        examples=['vobjects stored scan -o json'],
-    )
-    parser.set_defaults(run=_scan)
-    add_options(parser)
-    output.add_option(parser)
-    arguments.add_service(parser)
-    settings.add_options(parser)
-
-
 _COMMANDS = {
-    'scan': ('count the rows of each type and version', _configure_scan)
+    'scan': (
+        'count the rows of each type and version',
+        configured(
+            _scan,
+            add_options,
+            output.add_option,
+            arguments.add_service,
+            settings.add_options,
+            more='Objects are not loaded. With an index of versions, the time'
+            ' does not depend on the number of rows, except to count them.',
+            examples=['vobjects stored scan -o json'],
+        ),
+    ),
 }
 
 
