@@ -6,17 +6,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import pathlib
-import re
-import sys
+from collections.abc import Iterator
 from typing import Any
 
 from vobjects import service as services
 from vobjects.cli import arguments, output, terminal
 from vobjects.cli.parser import Command, Parser
 from vobjects.versions import Version
-
-#: A line of the table: a microversion, and its outcome with each release.
-_ROW = re.compile(r'[0-9]+\.[0-9]+ +(served|refused|broken)')
 
 #: Outcome of a microversion with a release -> style.
 _STYLES = {'served': 'good', 'refused': 'warning', 'broken': 'bad'}
@@ -53,23 +49,31 @@ def _run(options: argparse.Namespace) -> int:
         'cells': [_cell_data(cell) for cell in cells],
         'opaque': opaque,
     }
-    lines = [f'service {service}', *_lines(matrix, cells)]
+    lines = [f'service {service}', *_lines(cells)]
     output.show(
         options, data, [*lines, *filter(None, [losses.opaque_text(opaque)])]
     )
     return 1 if any(cell.outcome == 'broken' for cell in cells) else 0
 
 
-def _lines(matrix: Any, cells: list[Any]) -> list[str]:
-    """Return the matrix as text, with coloured outcomes."""
-    screen = terminal.Terminal(sys.stdout)
-    lines = []
-    for line in matrix.as_text(cells):
-        if _ROW.match(line):
-            for outcome, style in _STYLES.items():
-                line = line.replace(outcome, screen.styled(style, outcome))
-        lines.append(line)
-    return lines
+def _lines(cells: list[Any]) -> Iterator[str]:
+    """Yield a table with coloured outcomes, then the details of the cells."""
+    releases: dict[str, dict[Version, str]] = {}
+    for cell in cells:
+        releases.setdefault(cell.release, {})[cell.microversion] = cell.outcome
+    rows = [
+        (
+            microversion,
+            *(outcomes[microversion] for outcomes in releases.values()),
+        )
+        for microversion in sorted({cell.microversion for cell in cells})
+    ]
+    yield from output.table(
+        ('microversion', *releases), rows, right=releases, styles=_STYLES
+    )
+    for cell in cells:
+        for note in cell.details:
+            yield f'{cell.release} at {cell.microversion}: {note}'
 
 
 def _cell_data(cell: Any) -> dict[str, Any]:

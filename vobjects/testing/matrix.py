@@ -352,30 +352,3 @@ def _filled(
         form, 'full', form_of, peer=variant
     ).obj_to_primitive()
     return primitive
-
-
-def as_text(cells: Sequence[Cell]) -> Iterator[str]:
-    """Yield a table, then the details of the cells.
-
-    :param cells: the cells of the matrix
-    """
-    table = by_release(cells)
-    width = max(7, *map(len, table)) if table else 7
-    yield ' '.join(['microversion', *(f'{r:>{width}}' for r in table)])
-    for microversion in sorted({cell.microversion for cell in cells}):
-        row = [
-            f'{table[release][microversion].outcome:>{width}}'
-            for release in table
-        ]
-        yield ' '.join([f'{microversion!s:<12}', *row])
-    for cell in cells:
-        for note in cell.details:
-            yield f'{cell.release} at {cell.microversion}: {note}'
-
-
-def by_release(cells: Sequence[Cell]) -> dict[str, dict[Version, Cell]]:
-    """Return release -> microversion -> cell."""
-    table: dict[str, dict[Version, Cell]] = {}
-    for cell in cells:
-        table.setdefault(cell.release, {})[cell.microversion] = cell
-    return table
