@@ -73,7 +73,7 @@ class SqlLedger:
             )
             token = self._steps.untold()
             if token is not None:
-                self._statements.note_step(transaction, token)
+                self._statements.state.note_step(transaction, token)
             return report
 
         try:
@@ -130,7 +130,7 @@ class SqlLedger:
         """
 
         def claim(transaction: Transaction) -> bool:
-            return self._statements.claim_sweep(transaction, interval)
+            return self._statements.state.claim_sweep(transaction, interval)
 
         if not self._transactions.write(claim):
             return []

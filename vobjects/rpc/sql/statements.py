@@ -52,12 +52,12 @@ class LedgerStatements:
     """Statements about one ledger.
 
     :param tables: the tables of the ledger
+    :ivar state: statements about its state
     """
 
     def __init__(self, tables: LedgerTables) -> None:
-        self._tables = tables
         self._members = tables.members
-        self._state = StateStatements(tables.state)
+        self.state = StateStatements(tables.state)
         self._manifests = ManifestReader(tables.members)
         # Built once: that takes longer than running them.
         members = self._members.c
@@ -172,13 +172,6 @@ class LedgerStatements:
 
     # Dead members
 
-    def claim_sweep(self, transaction: Transaction, interval: float) -> bool:
-        """Return whether the caller shall look for dead members.
-
-        :param interval: minimum seconds between two looks of any processes
-        """
-        return self._state.claim_sweep(transaction, interval)
-
     def silent(
         self,
         transaction: Transaction,
@@ -202,10 +195,6 @@ class LedgerStatements:
         # A step is noted with the heartbeats that it affects: read this later.
         self._pulse(transaction, steps)
         return found if steps.is_steady(older_than) else []
-
-    def note_step(self, transaction: Transaction, token: str) -> None:
-        """Tell other processes that the database's clock was set."""
-        self._state.note_step(transaction, token)
 
     def remove_silent(
         self, transaction: Transaction, silent: Iterable[SilentMember]
@@ -259,20 +248,20 @@ class LedgerStatements:
         The transaction may write: the first call after a change stores the
         groups.
         """
-        state = self._state.read(transaction)
+        state = self.state.read(transaction)
         if state is None:
             return View(0, ())
         groups = stored_groups(state)
         if groups is None:
             groups = self._count_groups(transaction)
-            self._state.store_groups(transaction, state.generation, groups)
+            self.state.store_groups(transaction, state.generation, groups)
         return self._to_view(transaction, state, groups)
 
     def exact_view(self, transaction: Transaction) -> View:
         """Return a view with exact counts, without writing."""
         # Read the generation first: later reads may return newer data, but
         # never older data.
-        state = self._state.read(transaction)
+        state = self.state.read(transaction)
         if state is None:
             return View(0, ())
         return self._to_view(
@@ -372,23 +361,23 @@ class LedgerStatements:
     ) -> None:
         """Keep the cap of a topic from rising; see ``Ledger.hold``."""
         # First, so that no member joins in between.
-        self._state.increment_generation(transaction)
+        self.state.increment_generation(transaction)
         cap = self.exact_view(transaction).cap(topic)
         origin = HoldOrigin(owner, reason, self.now(transaction))
-        self._state.set_hold(transaction, cap, origin)
+        self.state.set_hold(transaction, cap, origin)
 
     def finalize(self, transaction: Transaction) -> None:
         """End a hold."""
-        self._state.increment_generation(transaction)
-        self._state.end_hold(transaction)
+        self.state.increment_generation(transaction)
+        self.state.end_hold(transaction)
 
     def lock(self, transaction: Transaction) -> None:
         """Delay joins, leaves and changes until the transaction ends."""
-        self._state.lock(transaction)
+        self.state.lock(transaction)
 
     def _pulse(self, transaction: Transaction, steps: StepDetector) -> Any:
         start = steps.clock()
-        pulse = self._state.pulse(transaction)
+        pulse = self.state.pulse(transaction)
         if pulse is not None:
             steps.note(pulse, start)
         return pulse
@@ -419,7 +408,7 @@ class LedgerStatements:
                 },
             ).all()
             if len(others) < EXACT_COUNT:
-                self._state.increment_generation(transaction)
+                self.state.increment_generation(transaction)
                 return True
         return False
 
