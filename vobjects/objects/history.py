@@ -67,6 +67,7 @@ class History:
     :param is_read_only: whether the type is for readers, as a Resource: an
         older reader gets some value for each field. In a request, null and
         unset differ
+    :ivar field_spans: the spans of each field, oldest first
     :raises vobjects.exceptions.DeclarationError: the declarations contradict
         each other or the version
     """
@@ -86,20 +87,15 @@ class History:
         self.oldest = oldest
         self._in_api = in_api
         self._is_read_only = is_read_only
-        self._field_spans = [
+        self.field_spans = [
             self._spans_of(name, field) for name, field in declared.items()
         ]
         self._plans: dict[tuple[Version, Version], ConversionPlan] = {}
         for step in self.versions():
             self.wire_fields_at(step)
-        for spans in self._field_spans:
+        for spans in self.field_spans:
             if spans[0].split_from:
                 self._check_part(spans, spans[0].split_from[0])
-
-    @property
-    def field_spans(self) -> tuple[tuple[FieldSpan, ...], ...]:
-        """The spans of each field, oldest first."""
-        return tuple(map(tuple, self._field_spans))
 
     def versions(self) -> list[Version]:
         """Return the oldest, the newest, and those that changed a field."""
@@ -107,7 +103,7 @@ class History:
 
     def changed_versions(self) -> set[Version]:
         """Return the versions with a change of a field."""
-        spans = [span for life in self._field_spans for span in life]
+        spans = [span for life in self.field_spans for span in life]
         versions = {span.start for span in spans} - {self.oldest}
         versions |= {span.end for span in spans if span.end}
         return versions | {span.hidden for span in spans if span.hidden}
@@ -151,7 +147,7 @@ class History:
         :param name: its name in primitives of ``version``
         :returns: None if ``target`` or ``version`` lacks the field
         """
-        for spans in self._field_spans:
+        for spans in self.field_spans:
             span = span_at(spans, version)
             if span is not None and span.name == name:
                 other = span_at(spans, target)
@@ -161,7 +157,7 @@ class History:
     def _spans_at(self, version: Version) -> list[FieldSpan]:
         return [
             span
-            for spans in self._field_spans
+            for spans in self.field_spans
             if (span := span_at(spans, version)) is not None
         ]
 
@@ -170,7 +166,7 @@ class History:
 
         :raises KeyError: the newest version has no such field
         """
-        for spans in self._field_spans:
+        for spans in self.field_spans:
             if spans[-1].end is None and spans[-1].name == name:
                 return spans[-1].start
         raise KeyError(name)
@@ -196,7 +192,7 @@ class History:
         drops: list[Drop] = []
         carries: list[Carry] = []
         fills = []
-        for spans in self._field_spans:
+        for spans in self.field_spans:
             source_span, target_span = (
                 span_at(spans, source),
                 span_at(spans, target),
@@ -247,7 +243,7 @@ class History:
     def _parts(self, source: Version, target: Version) -> Iterator[Part]:
         """Yield the fields that one version has inside another field."""
         older, newer = sorted((source, target))
-        for spans in self._field_spans:
+        for spans in self.field_spans:
             if (pair := spans[0].split_from) and (
                 older < spans[0].start <= newer
             ):
@@ -409,7 +405,7 @@ class History:
 
     def _check_part(self, spans: list[FieldSpan], whole: str) -> None:
         """Check that a field can be a part of another one."""
-        others = (s for s in self._field_spans if s is not spans)
+        others = (s for s in self.field_spans if s is not spans)
         lives = [spans, *(s for s in others if s[-1].name == whole)]
         if len(lives) != 2 or any(
             span.change

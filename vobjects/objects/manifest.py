@@ -195,6 +195,12 @@ def minimum(manifests: Iterable[Mapping[str, str]]) -> Manifest:
     return Manifest({n: str(v) for n, v in (lowest or {}).items()})
 
 
+@functools.lru_cache(maxsize=256)
+def common(own: Manifest, peer: Manifest) -> Manifest:
+    """Return the minimum of two manifests."""
+    return minimum([own, peer])
+
+
 @functools.lru_cache(maxsize=1024)
 def at_microversion(microversion: Version, *, early: bool = False) -> Manifest:
     """Return the object versions that a microversion shows.

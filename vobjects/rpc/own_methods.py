@@ -27,7 +27,6 @@ These serializers wrap that of the service, and choose the versions:
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -35,7 +34,7 @@ from typing import Any
 import oslo_messaging
 
 from vobjects import exceptions
-from vobjects.objects.manifest import Manifest, local, minimum
+from vobjects.objects.manifest import Manifest, common, local, minimum
 from vobjects.rpc.serializer import to_wire
 from vobjects.rpc.transport import DrainedServer
 
@@ -84,7 +83,7 @@ class ArgumentSerializer(_Wrapper):
         versions = self._versions()
         if not versions:
             raise exceptions.NoLivePeer('no server is alive')
-        written = to_wire(entity, _common(local(), versions))
+        written = to_wire(entity, common(local(), versions))
         return self._base.serialize_entity(context, written)
 
     def serialize_context(self, context: Any) -> Any:
@@ -115,7 +114,7 @@ class ResultSerializer(_Wrapper):
         """
         reads = getattr(self._caller, 'reads', None)
         if reads is not None:
-            entity = to_wire(entity, _common(local(), reads))
+            entity = to_wire(entity, common(local(), reads))
         return self._base.serialize_entity(context, entity)
 
     def deserialize_context(self, context: Any) -> Any:
@@ -159,10 +158,5 @@ def at_most(
     :param versions: type name -> version
     :param limit: the cap of the servers; types that it lacks are kept
     """
-    common = minimum([versions, {**versions, **limit}])
-    return {name: common[name] for name in versions}
-
-
-@functools.lru_cache(maxsize=256)
-def _common(own: Manifest, peer: Manifest) -> Manifest:
-    return minimum([own, peer])
+    lowest = minimum([versions, {**versions, **limit}])
+    return {name: lowest[name] for name in versions}

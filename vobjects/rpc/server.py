@@ -31,7 +31,7 @@ from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, json_depth, objects
 from vobjects.objects.codec import json_text
-from vobjects.objects.manifest import Manifest, local, minimum
+from vobjects.objects.manifest import Manifest, common, local
 from vobjects.rpc import (
     byte_budget,
     call_state,
@@ -249,9 +249,7 @@ class Endpoint:
             raise exceptions.DeadlinePassed(
                 'the request arrived after the timeout of its caller'
             )
-        manifest = _common_versions(
-            self._manifest, self._reader_manifest(reader)
-        )
+        manifest = common(self._manifest, self._reader_manifest(reader))
         primitive = _primitive_of(request)
         caller = self._context_from(context)
         message = serializer.from_wire(
@@ -420,8 +418,3 @@ def _writable(
         if version is None or newest is None or version > newest:
             return None
     return shown
-
-
-@functools.lru_cache(maxsize=MAX_READERS)
-def _common_versions(supported: Manifest, reader: Manifest) -> Manifest:
-    return minimum([supported, reader])

@@ -420,10 +420,10 @@ def test_access_creates_each_object_once() -> None:
 
 def test_copies_of_lazy_list_share_no_data() -> None:
     things = three_pending()
-    clone = things.obj_clone()
-    clone[0].json['a'].append(2)
     copied = things.obj_to_primitive()
     copied[DATA]['objects'][0][DATA]['json']['a'].append(3)
+    clone = things.obj_clone()
+    clone[0].json['a'].append(2)
     assert things[0].json == {'a': [1]}
     assert clone[0].json == {'a': [1, 2]}
 
