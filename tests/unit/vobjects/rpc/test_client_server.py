@@ -583,7 +583,8 @@ def test_on_downgrade_is_called_when_a_server_forces_it(bus: Bus) -> None:
 
     bus.members = (*bus.members, bus.serve('old', old()))
     bus.client.call({}, request)
-    assert downgrades == ['WorkRequest']
+    # Again if the old server gets it, which does not know the manifest yet.
+    assert {*downgrades} == {'WorkRequest'}
 
 
 def test_call_without_live_servers_raises(bus: Bus) -> None:
