@@ -11,13 +11,48 @@ from alembic import op
 from engine.db import types
 from vobjects.rpc.sql.columns import TABLE_OPTIONS
 
-#: Options of all tables.
-OPTIONS = TABLE_OPTIONS
+
+def table(name: str, *items: Any) -> None:
+    """Create a table with its indexes.
+
+    :param items: columns, constraints and indexes; those without names get
+        the names of :data:`engine.db.models.base.CONVENTIONS`
+    """
+    op.create_table(name, *items, **TABLE_OPTIONS)
 
 
 def id_() -> sa.Column[Any]:
-    """Return the column ``id``, a random UUID."""
-    return sa.Column('id', sa.String(36), nullable=False)
+    """Return the primary key ``id``, a random UUID."""
+    return key('id', 36)
+
+
+def key(name: str, length: int) -> sa.Column[Any]:
+    """Return a column of the primary key, with short text."""
+    return sa.Column(name, sa.String(length), primary_key=True)
+
+
+def reference(
+    name: str,
+    column: str,
+    *,
+    nullable: bool = False,
+    is_key: bool = False,
+    cascades: bool = False,
+) -> sa.Column[Any]:
+    """Return a column with the ID of another row.
+
+    :param column: the foreign column, such as ``clusters.id``
+    :param is_key: whether it belongs to the primary key
+    :param cascades: whether the row is deleted with the other row
+    """
+    ondelete = 'CASCADE' if cascades else None
+    return sa.Column(
+        name,
+        sa.String(36),
+        sa.ForeignKey(column, ondelete=ondelete),
+        nullable=nullable,
+        primary_key=is_key,
+    )
 
 
 def text(name: str, length: int, *, nullable: bool = False) -> sa.Column[Any]:
@@ -52,7 +87,6 @@ def owned() -> list[sa.Column[Any]]:
     ]
 
 
-def indices(table: str, *keys: tuple[str, ...]) -> None:
-    """Create indexes on a table."""
-    for names in keys:
-        op.create_index(f'ix_{table}_{"_".join(names)}', table, list(names))
+def indices(*keys: tuple[str, ...]) -> list[sa.Index]:
+    """Return indexes on columns of a table."""
+    return [sa.Index(None, *names) for names in keys]

@@ -28,7 +28,7 @@ def upgrade() -> None:
 
 
 def _resources() -> None:
-    op.create_table(
+    c.table(
         'profiles',
         c.id_(),
         c.text('name', 255),
@@ -38,15 +38,13 @@ def _resources() -> None:
         c.time('created_at'),
         c.time('updated_at', nullable=True),
         *c.owned(),
-        sa.PrimaryKeyConstraint('id', name='pk_profiles'),
-        **c.OPTIONS,
+        *c.indices(('project', 'name'), ('created_at',)),
     )
-    c.indices('profiles', ('project', 'name'), ('created_at',))
-    op.create_table(
+    c.table(
         'clusters',
         c.id_(),
         c.text('name', 255),
-        c.text('profile_id', 36),
+        c.reference('profile_id', 'profiles.id'),
         c.number('min_size'),
         c.number('max_size'),
         c.number('desired_capacity'),
@@ -62,19 +60,14 @@ def _resources() -> None:
         c.time('created_at', nullable=True),
         c.time('updated_at', nullable=True),
         *c.owned(),
-        sa.PrimaryKeyConstraint('id', name='pk_clusters'),
-        sa.ForeignKeyConstraint(
-            ['profile_id'], ['profiles.id'], name='fk_clusters_profile_id'
-        ),
-        **c.OPTIONS,
+        *c.indices(('project', 'name'), ('init_at',), ('profile_id',)),
     )
-    c.indices('clusters', ('project', 'name'), ('init_at',), ('profile_id',))
-    op.create_table(
+    c.table(
         'nodes',
         c.id_(),
         c.text('name', 255),
-        c.text('profile_id', 36),
-        c.text('cluster_id', 36, nullable=True),
+        c.reference('profile_id', 'profiles.id'),
+        c.reference('cluster_id', 'clusters.id', nullable=True),
         c.text('physical_id', 255, nullable=True),
         c.number('index'),
         c.text('role', 255, nullable=True),
@@ -88,33 +81,19 @@ def _resources() -> None:
         c.time('created_at', nullable=True),
         c.time('updated_at', nullable=True),
         *c.owned(),
-        sa.PrimaryKeyConstraint('id', name='pk_nodes'),
-        sa.ForeignKeyConstraint(
-            ['profile_id'], ['profiles.id'], name='fk_nodes_profile_id'
+        *c.indices(
+            ('project', 'name'),
+            ('init_at',),
+            ('profile_id',),
+            ('cluster_id',),
+            ('physical_id',),
         ),
-        sa.ForeignKeyConstraint(
-            ['cluster_id'], ['clusters.id'], name='fk_nodes_cluster_id'
-        ),
-        **c.OPTIONS,
     )
-    c.indices(
-        'nodes',
-        ('project', 'name'),
-        ('init_at',),
-        ('profile_id',),
-        ('cluster_id',),
-        ('physical_id',),
-    )
-    op.create_table(
-        'projects',
-        c.text('id', 64),
-        sa.PrimaryKeyConstraint('id', name='pk_projects'),
-        **c.OPTIONS,
-    )
+    c.table('projects', c.key('id', 64))
 
 
 def _policies() -> None:
-    op.create_table(
+    c.table(
         'policies',
         c.id_(),
         c.text('name', 255),
@@ -124,109 +103,64 @@ def _policies() -> None:
         c.time('created_at'),
         c.time('updated_at', nullable=True),
         *c.owned(),
-        sa.PrimaryKeyConstraint('id', name='pk_policies'),
-        **c.OPTIONS,
+        *c.indices(('project', 'name'), ('created_at',)),
     )
-    c.indices('policies', ('project', 'name'), ('created_at',))
-    op.create_table(
+    c.table(
         'cluster_policies',
         c.id_(),
-        c.text('cluster_id', 36),
-        c.text('policy_id', 36),
+        c.reference('cluster_id', 'clusters.id', cascades=True),
+        c.reference('policy_id', 'policies.id'),
         c.number('priority'),
         sa.Column('enabled', sa.Boolean(), nullable=False),
         c.json('data'),
         c.time('last_op', nullable=True),
-        sa.PrimaryKeyConstraint('id', name='pk_cluster_policies'),
-        sa.ForeignKeyConstraint(
-            ['cluster_id'],
-            ['clusters.id'],
-            name='fk_cluster_policies_cluster_id',
-            ondelete='CASCADE',
-        ),
-        sa.ForeignKeyConstraint(
-            ['policy_id'],
-            ['policies.id'],
-            name='fk_cluster_policies_policy_id',
-        ),
-        sa.UniqueConstraint(
-            'cluster_id',
-            'policy_id',
-            name='uq_cluster_policies_cluster_id_policy_id',
-        ),
-        **c.OPTIONS,
+        sa.UniqueConstraint('cluster_id', 'policy_id'),
+        *c.indices(('policy_id',)),
     )
-    c.indices('cluster_policies', ('policy_id',))
 
 
 def _receivers() -> None:
-    op.create_table(
+    c.table(
         'receivers',
         c.id_(),
         c.text('name', 255),
         c.text('type', 32),
-        c.text('cluster_id', 36, nullable=True),
+        c.reference('cluster_id', 'clusters.id', nullable=True, cascades=True),
         c.text('action', 64, nullable=True),
         c.json('params'),
         c.json('channel'),
         c.time('created_at'),
         c.time('updated_at', nullable=True),
         *c.owned(),
-        sa.PrimaryKeyConstraint('id', name='pk_receivers'),
-        sa.ForeignKeyConstraint(
-            ['cluster_id'],
-            ['clusters.id'],
-            name='fk_receivers_cluster_id',
-            ondelete='CASCADE',
-        ),
-        **c.OPTIONS,
+        *c.indices(('project', 'name'), ('created_at',), ('cluster_id',)),
     )
-    c.indices(
-        'receivers', ('project', 'name'), ('created_at',), ('cluster_id',)
-    )
-    op.create_table(
+    c.table(
         'received_messages',
-        c.text('receiver_id', 36),
-        c.text('message_id', 255),
+        c.reference('receiver_id', 'receivers.id', is_key=True, cascades=True),
+        c.key('message_id', 255),
         c.time('created_at'),
-        sa.PrimaryKeyConstraint(
-            'receiver_id', 'message_id', name='pk_received_messages'
-        ),
-        sa.ForeignKeyConstraint(
-            ['receiver_id'],
-            ['receivers.id'],
-            name='fk_received_messages_receiver_id',
-            ondelete='CASCADE',
-        ),
-        **c.OPTIONS,
     )
-    op.create_table(
+    c.table(
         'receiver_credentials',
-        c.text('receiver_id', 36),
+        c.key('receiver_id', 36),
         c.text('sealed', 1024),
         c.time('created_at'),
-        sa.PrimaryKeyConstraint('receiver_id', name='pk_receiver_credentials'),
-        **c.OPTIONS,
     )
-    op.create_table(
+    c.table(
         'project_trusts',
-        c.text('id', 36),
+        c.id_(),
         c.text('user', 64),
         c.text('project', 64),
         c.text('sealed', 1024),
         c.json('roles'),
         sa.Column('refused', sa.Boolean(), nullable=False),
         c.time('used_at'),
-        sa.PrimaryKeyConstraint('id', name='pk_project_trusts'),
-        sa.UniqueConstraint(
-            'user', 'project', name='uq_project_trusts_user_project'
-        ),
-        **c.OPTIONS,
+        sa.UniqueConstraint('user', 'project'),
     )
 
 
 def _actions() -> None:
-    op.create_table(
+    c.table(
         'actions',
         c.id_(),
         c.text('name', 255),
@@ -254,51 +188,30 @@ def _actions() -> None:
         c.time('created_at'),
         c.time('updated_at', nullable=True),
         *c.owned(),
-        sa.PrimaryKeyConstraint('id', name='pk_actions'),
-        **c.OPTIONS,
+        *c.indices(
+            ('status', 'not_before'),
+            ('target', 'status'),
+            ('cluster_id',),
+            ('project', 'name'),
+            ('blocked_on',),
+            ('created_at',),
+        ),
     )
-    c.indices(
-        'actions',
-        ('status', 'not_before'),
-        ('target', 'status'),
-        ('cluster_id',),
-        ('project', 'name'),
-        ('blocked_on',),
-        ('created_at',),
-    )
-    op.create_table(
+    c.table(
         'action_dependencies',
-        c.text('depended', 36),
-        c.text('dependent', 36),
-        sa.PrimaryKeyConstraint(
-            'depended', 'dependent', name='pk_action_dependencies'
-        ),
-        sa.ForeignKeyConstraint(
-            ['depended'],
-            ['actions.id'],
-            name='fk_action_dependencies_depended',
-            ondelete='CASCADE',
-        ),
-        sa.ForeignKeyConstraint(
-            ['dependent'],
-            ['actions.id'],
-            name='fk_action_dependencies_dependent',
-            ondelete='CASCADE',
-        ),
-        **c.OPTIONS,
+        c.reference('depended', 'actions.id', is_key=True, cascades=True),
+        c.reference('dependent', 'actions.id', is_key=True, cascades=True),
+        *c.indices(('dependent',)),
     )
-    c.indices('action_dependencies', ('dependent',))
-    op.create_table(
+    c.table(
         'locks',
-        c.text('resource_id', 36),
-        c.text('action_id', 36),
+        c.key('resource_id', 36),
+        c.key('action_id', 36),
         sa.Column('exclusive', sa.Boolean(), nullable=False),
         c.time('acquired_at'),
-        sa.PrimaryKeyConstraint('resource_id', 'action_id', name='pk_locks'),
-        **c.OPTIONS,
+        *c.indices(('action_id',)),
     )
-    c.indices('locks', ('action_id',))
-    op.create_table(
+    c.table(
         'events',
         c.id_(),
         c.time('timestamp'),
@@ -312,47 +225,34 @@ def _actions() -> None:
         c.long_text('status_reason'),
         c.json('meta_data'),
         *c.owned(),
-        sa.PrimaryKeyConstraint('id', name='pk_events'),
-        **c.OPTIONS,
-    )
-    c.indices(
-        'events',
-        ('project', 'timestamp'),
-        ('cluster_id', 'timestamp'),
-        ('oid', 'timestamp'),
-        ('timestamp',),
+        *c.indices(
+            ('project', 'timestamp'),
+            ('cluster_id', 'timestamp'),
+            ('oid', 'timestamp'),
+            ('timestamp',),
+        ),
     )
 
 
 def _health() -> None:
-    op.create_table(
+    c.table(
         'health_registry',
-        c.text('cluster_id', 36),
+        c.reference('cluster_id', 'clusters.id', is_key=True, cascades=True),
         c.text('policy_id', 36),
         sa.Column('enabled', sa.Boolean(), nullable=False),
         sa.Column('interval', sa.Double(), nullable=False),
         c.time('due'),
         c.text('owner', 36, nullable=True),
-        sa.PrimaryKeyConstraint('cluster_id', name='pk_health_registry'),
-        sa.ForeignKeyConstraint(
-            ['cluster_id'],
-            ['clusters.id'],
-            name='fk_health_registry_cluster_id',
-            ondelete='CASCADE',
-        ),
-        **c.OPTIONS,
+        *c.indices(('enabled', 'due')),
     )
-    c.indices('health_registry', ('enabled', 'due'))
-    op.create_table(
+    c.table(
         'lifecycle_events',
-        sa.Column('id', sa.Integer(), nullable=False, autoincrement=True),
+        sa.Column('id', sa.Integer(), primary_key=True),
         c.text('server_id', 36),
         c.text('type', 64),
         c.time('created_at'),
-        sa.PrimaryKeyConstraint('id', name='pk_lifecycle_events'),
-        **c.OPTIONS,
+        *c.indices(('server_id',), ('created_at',)),
     )
-    c.indices('lifecycle_events', ('server_id',), ('created_at',))
 
 
 def _fleet() -> None:
@@ -366,25 +266,21 @@ def _fleet() -> None:
             c.text('disabled_reason', 255, nullable=True),
         ),
     )
-    op.create_table(
+    c.table(
         'calls',
         c.id_(),
         c.json('answered'),
         c.time('created_at'),
-        sa.PrimaryKeyConstraint('id', name='pk_calls'),
-        **c.OPTIONS,
+        *c.indices(('created_at',)),
     )
-    c.indices('calls', ('created_at',))
-    op.create_table(
+    c.table(
         'contract_version',
-        c.text('version_num', 32),
-        sa.PrimaryKeyConstraint('version_num', name='pk_contract_version'),
-        **c.OPTIONS,
+        c.key('version_num', 32),
     )
 
 
 def _simulated_cloud() -> None:
-    op.create_table(
+    c.table(
         'simulated_servers',
         c.id_(),
         c.text('node_id', 36),
@@ -397,12 +293,10 @@ def _simulated_cloud() -> None:
         c.text('zone', 255, nullable=True),
         c.text('host', 255, nullable=True),
         c.text('group_id', 36, nullable=True),
-        sa.PrimaryKeyConstraint('id', name='pk_simulated_servers'),
-        sa.UniqueConstraint('node_id', name='uq_simulated_servers_node_id'),
-        **c.OPTIONS,
+        sa.UniqueConstraint('node_id'),
     )
     for table in ('simulated_stacks', 'simulated_containers'):
-        op.create_table(
+        c.table(
             table,
             c.id_(),
             c.text('node_id', 36),
@@ -411,37 +305,26 @@ def _simulated_cloud() -> None:
             c.json('properties'),
             c.time('created_at'),
             c.time('updated_at', nullable=True),
-            sa.PrimaryKeyConstraint('id', name=f'pk_{table}'),
             sa.UniqueConstraint('node_id', name=f'uq_{table}_node_id'),
-            **c.OPTIONS,
         )
-    op.create_table(
+    c.table(
         'simulated_parts',
         c.id_(),
         c.text('kind', 32),
         c.text('owner', 36),
         c.text('name', 255),
         c.json('data'),
-        sa.PrimaryKeyConstraint('id', name='pk_simulated_parts'),
-        sa.UniqueConstraint(
-            'kind',
-            'owner',
-            'name',
-            name='uq_simulated_parts_kind_owner_name',
-        ),
-        **c.OPTIONS,
+        sa.UniqueConstraint('kind', 'owner', 'name'),
     )
-    op.create_table(
+    c.table(
         'simulated_events',
-        sa.Column('id', sa.Integer(), nullable=False, autoincrement=True),
+        sa.Column('id', sa.Integer(), primary_key=True),
         c.text('server_id', 36),
         c.text('type', 64),
         c.time('created_at'),
-        sa.PrimaryKeyConstraint('id', name='pk_simulated_events'),
-        **c.OPTIONS,
+        *c.indices(('server_id',), ('created_at',)),
     )
-    c.indices('simulated_events', ('server_id',), ('created_at',))
-    op.create_table(
+    c.table(
         'simulated_messages',
         c.id_(),
         c.text('project', 64),
@@ -451,7 +334,5 @@ def _simulated_cloud() -> None:
         c.time('claimed_until', nullable=True),
         c.time('expires_at'),
         c.time('created_at'),
-        sa.PrimaryKeyConstraint('id', name='pk_simulated_messages'),
-        **c.OPTIONS,
+        *c.indices(('project', 'queue')),
     )
-    c.indices('simulated_messages', ('project', 'queue'))
