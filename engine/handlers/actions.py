@@ -27,14 +27,7 @@ class ActionHandlers(common.Handlers):
         self, context: Any, request: requests.ActionListRequest
     ) -> list[resources.Action]:
         """Return the caller's actions."""
-        with self.runtime.database.read_connection() as connection:
-            clusters = request.get('cluster_id')
-            return VIEW.page(
-                connection,
-                context,
-                request,
-                cluster_id=common.cluster_ids(connection, context, clusters),
-            )
+        return self.page(VIEW, context, request, by_cluster=True)
 
     @handles(requests.ActionGetRequest)
     def get(

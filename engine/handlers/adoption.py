@@ -10,7 +10,7 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine import names
-from engine.db import clock, models, quotas
+from engine.db import clock, models
 from engine.handlers import common
 from engine.profiles import base as profiles
 from engine.providers import base as providers
@@ -44,11 +44,7 @@ class AdoptionHandlers(common.Handlers):
         """Create a profile and a node for an existing cloud object."""
         profile_type, spec = self._spec(context, request)
         name = request.get('name') or names.member_name({}, 0)
-        owner = {
-            'user': context.user_id,
-            'project': context.project_id,
-            'domain': context.domain_id,
-        }
+        owner = common.owner_of(context)
 
         def body(session: orm.Session) -> resources.Node:
             profile = models.Profile(
@@ -60,12 +56,7 @@ class AdoptionHandlers(common.Handlers):
                 **owner,
             )
             session.add(profile)
-            quotas.check(
-                session,
-                models.Profile,
-                context.project_id,
-                self.runtime.conf.engine.max_profiles_per_project,
-            )
+            self.check_quota(session, context, models.Profile)
             # Now that the project is locked: of two requests, one finds the
             # node of the other.
             _reject_managed(session, request.identity)
@@ -82,12 +73,7 @@ class AdoptionHandlers(common.Handlers):
                 **owner,
             )
             session.add(node)
-            quotas.check(
-                session,
-                models.Node,
-                context.project_id,
-                self.runtime.conf.engine.max_nodes_per_project,
-            )
+            self.check_quota(session, context, NODE)
             return common.node_resources(session, [node])[0]
 
         return self.commit(body)

@@ -35,8 +35,7 @@ class ClusterHandlers(queueing.ActionHandlers):
         self, context: Any, request: requests.ClusterListRequest
     ) -> list[resources.Cluster]:
         """Return the caller's clusters."""
-        with self.runtime.database.read_connection() as connection:
-            return common.CLUSTER_VIEW.page(connection, context, request)
+        return self.page(common.CLUSTER_VIEW, context, request)
 
     @handles(requests.ClusterGetRequest)
     def get(
@@ -82,9 +81,7 @@ class ClusterHandlers(queueing.ActionHandlers):
                 dependents={},
                 config=request.get('config') or {},
                 init_at=now,
-                user=context.user_id,
-                project=context.project_id,
-                domain=context.domain_id,
+                **common.owner_of(context),
             )
             statements.insert(session, [cluster])
             action_id = self.queue(
@@ -95,12 +92,7 @@ class ClusterHandlers(queueing.ActionHandlers):
                 request,
                 {'profile_id': profile.id},
             )
-            quotas.check_last(
-                session,
-                models.Cluster,
-                context.project_id,
-                self.runtime.conf.engine.max_clusters_per_project,
-            )
+            self.check_quota(session, context, CLUSTER, quotas.check_last)
             self.check_node_quota_last(session, context.project_id, desired)
             resource = common.CLUSTER_VIEW.from_entity(
                 cluster, profile_name=profile.name, nodes=[], policies=[]

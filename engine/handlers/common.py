@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import sqlalchemy
@@ -15,15 +16,17 @@ from engine.actions import container_hosts
 from engine.actions.runtime import Runtime
 from engine.db import (
     actions,
+    clock,
     find,
     idempotency,
     models,
+    quotas,
     related,
     statements,
 )
 from engine.handlers import views
 from engine.providers import base as providers
-from vobjects import exceptions, json_depth
+from vobjects import exceptions, json_depth, objects
 from vobjects.clustering import consts, errors, resources
 from vobjects.rpc import call_state
 
@@ -31,6 +34,7 @@ from vobjects.rpc import call_state
 BUSY_STATUSES = ('CREATING', 'UPDATING', 'DELETING', 'RECOVERING')
 
 Response = TypeVar('Response')
+Resource = TypeVar('Resource', bound=objects.Resource)
 
 
 class Handlers:
@@ -60,6 +64,103 @@ class Handlers:
             return response
 
         return self.runtime.database.write(work_and_record)
+
+    def page(
+        self,
+        view: views.ResourceView[Resource],
+        context: Any,
+        request: Any,
+        *,
+        by_cluster: bool = False,
+        **column_filters: Collection[Any] | None,
+    ) -> list[Resource]:
+        """Return a page of resources; see :meth:`views.ResourceView.page`.
+
+        :param by_cluster: whether the request filters by names or IDs of
+            clusters
+        """
+        with self.runtime.database.read_connection() as connection:
+            if by_cluster:
+                column_filters['cluster_id'] = cluster_ids(
+                    connection, context, request.get('cluster_id')
+                )
+            return view.page(connection, context, request, **column_filters)
+
+    def check_quota(
+        self,
+        session: orm.Session,
+        context: Any,
+        model: type[models.Base],
+        check: Callable[..., None] = quotas.check,
+    ) -> None:
+        """Enforce the quota of the caller's project for an added resource.
+
+        :param check: :func:`quotas.check`, or :func:`quotas.check_last`
+        :raises vobjects.clustering.errors.OverQuota: the quota is exceeded
+        """
+        option = f'max_{model.__tablename__}_per_project'
+        limit = self.runtime.conf.engine[option]
+        check(session, model, context.project_id, limit)
+
+    def update_row(
+        self,
+        view: views.ResourceView[Resource],
+        context: Any,
+        request: Any,
+        values: Mapping[str, Any],
+        *,
+        complete: Callable[[Any], None] = lambda row: None,
+        cleared: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Resource:
+        """Update the row that a request names, and return its resource.
+
+        :param values: new values by column; None keeps a value
+        :param complete: called with the changed row; raises an error if the
+            change is impossible
+        :param cleared: values that are set even if the row has them
+        :raises vobjects.clustering.errors.BadRequest: nothing changes
+        """
+
+        def body(session: orm.Session) -> Resource:
+            row: Any = find.find(
+                session, view.model, request.identity, context.project_id
+            )
+            changed = {
+                name: value
+                for name, value in values.items()
+                if value is not None and value != getattr(row, name)
+            } | cleared
+            if not changed:
+                raise errors.BadRequest('No property needs an update.')
+            for name, value in changed.items():
+                setattr(row, name, value)
+            complete(row)
+            row.updated_at = clock.utcnow()
+            session.flush()
+            return view.from_entity(row)
+
+        return self.commit(body)
+
+
+def owner_of(context: Any) -> dict[str, Any]:
+    """Return the owner of what a caller creates, by column."""
+    return {
+        'user': context.user_id,
+        'project': context.project_id,
+        'domain': context.domain_id,
+    }
+
+
+def find_to_delete(
+    session: orm.Session, model: type[find.Row], context: Any, identity: str
+) -> find.Row:
+    """Return a row that no other transaction refers to before the commit.
+
+    A new foreign key to the row needs to lock it, too.
+    """
+    row = find.find(session, model, identity, context.project_id)
+    session.refresh(row, with_for_update=True)
+    return row
 
 
 def reject_busy_deletion(

@@ -24,16 +24,14 @@ class EventHandlers(common.Handlers):
         self, context: Any, request: requests.EventListRequest
     ) -> list[resources.Event]:
         """Return the caller's events."""
-        with self.runtime.database.read_connection() as connection:
-            clusters = request.get('cluster_id')
-            levels = request.get('level')
-            return VIEW.page(
-                connection,
-                context,
-                request,
-                cluster_id=common.cluster_ids(connection, context, clusters),
-                level=[*map(_level_number, levels)] if levels else None,
-            )
+        levels = request.get('level')
+        return self.page(
+            VIEW,
+            context,
+            request,
+            by_cluster=True,
+            level=[*map(_level_number, levels)] if levels else None,
+        )
 
     @handles(requests.EventGetRequest)
     def get(

@@ -93,12 +93,7 @@ class NodeHandlers(queueing.ActionHandlers):
             accepted = self.accepted(
                 session, context, 'NODE_CREATE', node, request, resolved
             )
-            quotas.check_last(
-                session,
-                models.Node,
-                context.project_id,
-                self.runtime.conf.engine.max_nodes_per_project,
-            )
+            self.check_quota(session, context, NODE, quotas.check_last)
             return accepted
 
         return self.write(body)
@@ -216,9 +211,7 @@ class NodeHandlers(queueing.ActionHandlers):
                 profile_id=profile.id,
                 status='INIT',
                 status_reason='Initializing',
-                user=context.user_id,
-                project=context.project_id,
-                domain=context.domain_id,
+                **common.owner_of(context),
             )
             session.add(node)
         else:

@@ -10,7 +10,7 @@ from sqlalchemy import orm
 
 from engine import plugins
 from engine.actions import action_factory
-from engine.db import actions, clock, clusters, find, models, quotas
+from engine.db import actions, clusters, models
 from engine.handlers import common, views
 from engine.policies import base as policies
 from engine.providers import base as providers
@@ -50,8 +50,7 @@ class PolicyHandlers(common.Handlers):
     @handles(requests.PolicyListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Policy]:
         """Return the caller's policies."""
-        with self.runtime.database.read_connection() as connection:
-            return VIEW.page(connection, context, request)
+        return self.page(VIEW, context, request)
 
     @handles(requests.PolicyCreateRequest)
     def create(self, context: Any, request: Any) -> resources.Policy:
@@ -64,17 +63,10 @@ class PolicyHandlers(common.Handlers):
                 name=request.name,
                 type=plugins.type_name(policy_type),
                 spec=request.spec,
-                user=context.user_id,
-                project=context.project_id,
-                domain=context.domain_id,
+                **common.owner_of(context),
             )
             session.add(row)
-            quotas.check(
-                session,
-                POLICY,
-                context.project_id,
-                self.runtime.conf.engine.max_policies_per_project,
-            )
+            self.check_quota(session, context, POLICY)
             return VIEW.from_entity(row)
 
         return self.commit(body)
@@ -91,9 +83,7 @@ class PolicyHandlers(common.Handlers):
             type=plugins.type_name(policy_type),
             spec=request.spec,
             data={},
-            user=context.user_id,
-            project=context.project_id,
-            domain=context.domain_id,
+            **common.owner_of(context),
             created_at=None,
             updated_at=None,
         )
@@ -128,31 +118,17 @@ class PolicyHandlers(common.Handlers):
     @handles(requests.PolicyUpdateRequest)
     def update(self, context: Any, request: Any) -> resources.Policy:
         """Rename a policy."""
-
-        def body(session: orm.Session) -> resources.Policy:
-            row = find.find(
-                session, POLICY, request.identity, context.project_id
-            )
-            if request.name == row.name:
-                raise errors.BadRequest('No property needs an update.')
-            row.name = request.name
-            row.updated_at = clock.utcnow()
-            session.flush()
-            return VIEW.from_entity(row)
-
-        return self.commit(body)
+        values = {'name': request.name}
+        return self.update_row(VIEW, context, request, values)
 
     @handles(requests.PolicyDeleteRequest)
     def delete(self, context: Any, request: Any) -> None:
         """Delete a policy that is not attached to a cluster."""
 
         def body(session: orm.Session) -> None:
-            row = find.find(
-                session, POLICY, request.identity, context.project_id
+            row = common.find_to_delete(
+                session, POLICY, context, request.identity
             )
-            # The row lock keeps others from attaching it before the commit:
-            # the foreign key of a binding needs to lock the row, too.
-            session.refresh(row, with_for_update=True)
             if clusters.count_of_policy(session, row.id):
                 raise errors.ResourceInUse(
                     f"The policy '{row.id}' cannot be deleted: still attached"

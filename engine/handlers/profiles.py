@@ -10,7 +10,7 @@ from sqlalchemy import orm
 
 from engine import plugins, spec_schema
 from engine.actions import container_hosts
-from engine.db import clock, clusters, find, models, nodes, quotas, statements
+from engine.db import clusters, models, nodes, quotas, statements
 from engine.handlers import common, views
 from engine.profiles import base as profiles
 from vobjects.clustering import consts, errors, resources
@@ -62,8 +62,7 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileListRequest
     ) -> list[resources.Profile]:
         """Return the caller's profiles."""
-        with self.runtime.database.read_connection() as connection:
-            return VIEW.page(connection, context, request)
+        return self.page(VIEW, context, request)
 
     @handles(requests.ProfileCreateRequest)
     def create(
@@ -86,21 +85,14 @@ class ProfileHandlers(common.Handlers):
                 type=plugins.type_name(profile_type),
                 spec=request.spec,
                 meta=request.get('metadata') or {},
-                user=context.user_id,
-                project=context.project_id,
-                domain=context.domain_id,
+                **common.owner_of(context),
             )
             statements.insert_now(session, row, 'created_at')
             if profile_type.on_hosts:
                 container_hosts.add_profile(
                     session, row, _properties(profile_type, row.spec)
                 )
-            quotas.check_last(
-                session,
-                PROFILE,
-                context.project_id,
-                self.runtime.conf.engine.max_profiles_per_project,
-            )
+            self.check_quota(session, context, PROFILE, quotas.check_last)
             return VIEW.from_entity(row)
 
         return self.commit(body)
@@ -124,9 +116,7 @@ class ProfileHandlers(common.Handlers):
             type=plugins.type_name(profile_type),
             spec=request.spec,
             metadata={},
-            user=context.user_id,
-            project=context.project_id,
-            domain=context.domain_id,
+            **common.owner_of(context),
             created_at=None,
             updated_at=None,
         )
@@ -143,27 +133,15 @@ class ProfileHandlers(common.Handlers):
         self, context: Any, request: requests.ProfileUpdateRequest
     ) -> resources.Profile:
         """Change the name or metadata of a profile."""
-
-        def body(session: orm.Session) -> resources.Profile:
-            row = find.find(
-                session, PROFILE, request.identity, context.project_id
-            )
-            name = request.get('name')
-            metadata = request.get('metadata')
-            changed = metadata is None and 'metadata' in request
-            if changed:
-                row.meta = {}
-            if name is not None and name != row.name:
-                row.name, changed = name, True
-            if metadata is not None and metadata != row.meta:
-                row.meta, changed = metadata, True
-            if not changed:
-                raise errors.BadRequest('No property needs an update.')
-            row.updated_at = clock.utcnow()
-            session.flush()
-            return VIEW.from_entity(row)
-
-        return self.commit(body)
+        metadata = request.get('metadata')
+        is_null = metadata is None and 'metadata' in request
+        return self.update_row(
+            VIEW,
+            context,
+            request,
+            {'name': request.get('name'), 'meta': metadata},
+            cleared={'meta': {}} if is_null else {},
+        )
 
     @handles(requests.ProfileDeleteRequest)
     def delete(
@@ -172,12 +150,9 @@ class ProfileHandlers(common.Handlers):
         """Delete a profile that is not in use."""
 
         def body(session: orm.Session) -> None:
-            row = find.find(
-                session, PROFILE, request.identity, context.project_id
+            row = common.find_to_delete(
+                session, PROFILE, context, request.identity
             )
-            # The row lock keeps others from using it before the commit: the
-            # foreign keys of new clusters and nodes need to lock the row, too.
-            session.refresh(row, with_for_update=True)
             if clusters.count_of_profile(
                 session, row.id
             ) or nodes.count_of_profile(session, row.id):

@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import clock, credentials, find, models, quotas, statements
+from engine.db import credentials, find, models, statements
 from engine.handlers import common, messages, triggers, views
 from engine.trusts import keystone
 from vobjects import exceptions
@@ -41,14 +41,7 @@ class ReceiverHandlers(common.Handlers):
     @handles(requests.ReceiverListRequest)
     def list(self, context: Any, request: Any) -> list[resources.Receiver]:
         """Return the caller's receivers."""
-        with self.runtime.database.read_connection() as connection:
-            clusters = request.get('cluster_id')
-            return VIEW.page(
-                connection,
-                context,
-                request,
-                cluster_id=common.cluster_ids(connection, context, clusters),
-            )
+        return self.page(VIEW, context, request, by_cluster=True)
 
     @handles(requests.ReceiverCreateRequest)
     def create(self, context: Any, request: Any) -> resources.Receiver:
@@ -62,9 +55,7 @@ class ReceiverHandlers(common.Handlers):
             'name': request.name,
             'type': request.type,
             'params': request.get('params') or {},
-            'user': context.user_id,
-            'project': context.project_id,
-            'domain': context.domain_id,
+            **common.owner_of(context),
         }
         endpoint = request.get('endpoint') or ''
         if request.type == 'webhook':
@@ -80,7 +71,11 @@ class ReceiverHandlers(common.Handlers):
             }
             return self.commit(
                 lambda session: self._insert(
-                    session, encrypted_credential, channel=channel, **values
+                    session,
+                    context,
+                    encrypted_credential,
+                    channel=channel,
+                    **values,
                 )
             )
 
@@ -109,6 +104,7 @@ class ReceiverHandlers(common.Handlers):
             cluster = _find_cluster(session, context, identity)
             return self._insert(
                 session,
+                context,
                 encrypted_credential,
                 cluster_id=cluster.id,
                 action=action_name,
@@ -127,6 +123,7 @@ class ReceiverHandlers(common.Handlers):
     def _insert(
         self,
         session: orm.Session,
+        context: Any,
         encrypted_credential: str | None,
         **values: Any,
     ) -> resources.Receiver:
@@ -135,12 +132,7 @@ class ReceiverHandlers(common.Handlers):
         session.add(row)
         if encrypted_credential is not None:
             credentials.add(session, row.id, encrypted_credential)
-        quotas.check(
-            session,
-            RECEIVER,
-            row.project,
-            self.runtime.conf.engine.max_receivers_per_project,
-        )
+        self.check_quota(session, context, RECEIVER)
         return VIEW.from_entity(row)
 
     @handles(requests.ReceiverGetRequest)
@@ -175,33 +167,19 @@ class ReceiverHandlers(common.Handlers):
     def update(self, context: Any, request: Any) -> resources.Receiver:
         """Change the name, action or parameters of a receiver."""
 
-        def body(session: orm.Session) -> resources.Receiver:
-            row = find.find(
-                session, RECEIVER, request.identity, context.project_id
-            )
-            changed = {
-                name: value
-                for name in ('name', 'action', 'params')
-                if (value := request.get(name)) is not None
-                and value != getattr(row, name)
-            }
-            if not changed:
-                raise errors.BadRequest('No property needs an update.')
+        def complete(row: models.Receiver) -> None:
             if row.type == 'webhook':
-                triggers.check_allowed(
-                    changed.get('action', row.action), context.denied_actions
-                )
-            for name, value in changed.items():
-                setattr(row, name, value)
-            if row.type == 'webhook':
+                triggers.check_allowed(row.action, context.denied_actions)
                 _check_webhook(row)
             if row.user == context.user_id:
                 row.channel = {**row.channel, CREATOR: _credentials(context)}
-            row.updated_at = clock.utcnow()
-            session.flush()
-            return VIEW.from_entity(row)
 
-        return self.commit(body)
+        values = {
+            name: request.get(name) for name in ('name', 'action', 'params')
+        }
+        return self.update_row(
+            VIEW, context, request, values, complete=complete
+        )
 
     @handles(requests.ReceiverDeleteRequest)
     def delete(self, context: Any, request: Any) -> None:
