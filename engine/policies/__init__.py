@@ -4,6 +4,7 @@
 The name of an entry point is the name of the type with its version, such as
 ``senlin.policy.scaling-1.0``. Its value names a class that takes no arguments.
 The properties of a type are those of Senlin's type of the same name.
+Their schemas are in YAML files beside the modules.
 
 ::
 

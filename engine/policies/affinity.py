@@ -16,7 +16,6 @@ from engine.db import models
 from engine.policies import base
 from engine.policies.placement import check_names
 from engine.providers import base as providers
-from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
 
 
@@ -39,36 +38,7 @@ class AffinityPolicy(base.PolicyType):
     }
     profile_types = ('os.nova.server',)
     data_key = 'AffinityPolicy'
-    properties = {
-        'servergroup': Property(
-            'Map',
-            'The server group.',
-            keys={
-                'name': Property(
-                    'String',
-                    'Name of the server group.',
-                    max_length=spec_schema.MAX_NAME_LENGTH,
-                ),
-                'policies': Property(
-                    'String',
-                    'Policy of the server group.',
-                    default='anti-affinity',
-                    allowed=(
-                        'affinity',
-                        'soft-affinity',
-                        'anti-affinity',
-                        'soft-anti-affinity',
-                    ),
-                ),
-            },
-        ),
-        'availability_zone': Property(
-            'String', 'Availability zone of the nodes.'
-        ),
-        'enable_drs_extension': Property(
-            'Boolean', 'Whether to use vSphere DRS.', default=False
-        ),
-    }
+    properties = spec_schema.load(__package__, 'affinity').properties
 
     def check_with_cloud(
         self,
@@ -163,6 +133,6 @@ def _groups(cloud: providers.Provider) -> providers.ServerGroups:
 
 
 def _group_hint(profile: models.Profile) -> str | None:
-    properties = profile.spec.get('properties') or {}
+    properties = spec_schema.load(__package__, 'affinity').properties
     group = (properties.get('scheduler_hints') or {}).get('group')
     return None if group is None else str(group)

@@ -14,7 +14,6 @@ from typing import Any
 from engine import spec_schema
 from engine.db import nodes
 from engine.policies import base
-from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
 
 
@@ -28,27 +27,7 @@ class BatchPolicy(base.PolicyType):
     }
     priority = 200
     targets = {base.BEFORE: ('CLUSTER_UPDATE',)}
-    properties = {
-        'min_in_service': Property(
-            'Integer',
-            'Minimum number of nodes that stay in service during an update.',
-            default=1,
-            minimum=0,
-        ),
-        'max_batch_size': Property(
-            'Integer',
-            'Maximum number of nodes that are updated at the same'
-            ' time; -1 for any number.',
-            default=-1,
-        ),
-        'pause_time': Property(
-            'Integer',
-            'Seconds between two batches.',
-            default=60,
-            minimum=0,
-            maximum=spec_schema.MAX_TIME,
-        ),
-    }
+    properties = spec_schema.load(__package__, 'batch').properties
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check the size of batches."""

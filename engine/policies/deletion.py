@@ -22,15 +22,7 @@ from engine import spec_schema
 from engine.db import models, nodes
 from engine.policies import base, placement
 from engine.queues import base as queues
-from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
-
-CRITERIA = (
-    'OLDEST_FIRST',
-    'OLDEST_PROFILE_FIRST',
-    'YOUNGEST_FIRST',
-    'RANDOM',
-)
 
 
 class DeletionPolicy(base.PolicyType):
@@ -54,64 +46,7 @@ class DeletionPolicy(base.PolicyType):
             'NODE_DELETE',
         )
     }
-    properties = {
-        'criteria': Property(
-            'String',
-            'Criterion that selects the nodes to remove.',
-            default='RANDOM',
-            allowed=CRITERIA,
-        ),
-        'destroy_after_deletion': Property(
-            'Boolean',
-            'Whether nodes are deleted after they are removed from the'
-            ' cluster.',
-            default=True,
-        ),
-        'grace_period': Property(
-            'Integer',
-            'Seconds to wait before a node is removed.',
-            default=0,
-            minimum=0,
-            maximum=spec_schema.MAX_TIME,
-        ),
-        'reduce_desired_capacity': Property(
-            'Boolean',
-            'Whether the desired capacity is reduced with the cluster.',
-            default=True,
-        ),
-        'hooks': Property(
-            'Map',
-            'Hook that is called before a node is removed.',
-            keys={
-                'type': Property(
-                    'String',
-                    'Type of the hook.',
-                    default='zaqar',
-                    allowed=('zaqar', 'webhook'),
-                ),
-                'params': Property(
-                    'Map',
-                    'Destination of the hook.',
-                    keys={
-                        'queue': Property(
-                            'String', 'Name of the message queue.', default=''
-                        ),
-                        'url': Property(
-                            'String', 'URL of the webhook.', default=''
-                        ),
-                    },
-                ),
-                'timeout': Property(
-                    'Integer',
-                    'Seconds after which the node is removed without a'
-                    ' response.',
-                    default=0,
-                    minimum=0,
-                    maximum=spec_schema.MAX_TIME,
-                ),
-            },
-        ),
-    }
+    properties = spec_schema.load(__package__, 'deletion').properties
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check that the hook is complete."""

@@ -19,7 +19,6 @@ from sqlalchemy import orm
 from engine import patterns, spec_schema
 from engine.db import health
 from engine.policies import base
-from engine.spec_schema import Property
 from vobjects import exceptions, phrases
 from vobjects.clustering import consts, errors
 
@@ -36,121 +35,11 @@ MAX_RETRY_SECONDS = 600
 
 _PATH = spec_schema.PROPERTIES
 
-_POLLING = {
-    'poll_url': Property(
-        'String', 'URL that reports the health of a node.', default=''
-    ),
-    'poll_url_ssl_verify': Property(
-        'Boolean', "Whether to verify the URL's certificate.", default=True
-    ),
-    'poll_url_conn_error_as_unhealthy': Property(
-        'Boolean',
-        'Whether a node is unhealthy if its URL cannot be reached.',
-        default=True,
-    ),
-    'poll_url_healthy_response': Property(
-        'String', 'Pattern of the response for a healthy node.', default=''
-    ),
-    'poll_url_retry_limit': Property(
-        'Integer',
-        'Maximum number of requests to the URL in one check.',
-        default=3,
-        minimum=0,
-        maximum=100,
-    ),
-    'poll_url_retry_interval': Property(
-        'Integer',
-        'Seconds between two requests to the URL in one check.',
-        default=3,
-        minimum=0,
-        maximum=3600,
-    ),
-}
+PROPERTIES = spec_schema.load(__package__, 'health').properties
+_POLLING = spec_schema.part(
+    PROPERTIES, 'detection', 'detection_modes', 'options'
+)
 
-_DETECTION = {
-    'interval': Property(
-        'Integer',
-        'Seconds between two checks.',
-        default=60,
-        minimum=1,
-        maximum=spec_schema.MAX_TIME,
-    ),
-    'node_update_timeout': Property(
-        'Integer',
-        'Seconds after its last change during which a node is not checked.',
-        default=300,
-        minimum=0,
-        maximum=spec_schema.MAX_TIME,
-    ),
-    'recovery_conditional': Property(
-        'String',
-        'Whether a node is unhealthy if any detection mode fails, or only if'
-        ' all fail.',
-        default='ANY_FAILED',
-        allowed=('ALL_FAILED', 'ANY_FAILED'),
-    ),
-    'detection_modes': Property(
-        'List',
-        'Modes in which unhealthy nodes are detected.',
-        items=Property(
-            'Map',
-            'A detection mode.',
-            keys={
-                'type': Property(
-                    'String',
-                    'Type of the detection mode.',
-                    required=True,
-                    allowed=(EVENTS, STATUS, URL, HYPERVISOR),
-                ),
-                'options': Property(
-                    'Map', 'Options of the detection mode.', keys=_POLLING
-                ),
-            },
-        ),
-    ),
-}
-
-_RECOVERY = {
-    'actions': Property(
-        'List',
-        'Recovery actions, which are tried in order.',
-        items=Property(
-            'Map',
-            'A recovery action.',
-            keys={
-                'name': Property(
-                    'String',
-                    'Name of the operation.',
-                    required=True,
-                    allowed=consts.RECOVERY_OPERATIONS,
-                ),
-                'params': Property('Map', 'Parameters of the operation.'),
-            },
-        ),
-    ),
-    'fencing': Property(
-        'List',
-        'Services to fence.',
-        items=Property(
-            'String',
-            'A service to fence.',
-            required=True,
-            allowed=('COMPUTE',),
-        ),
-    ),
-    'node_delete_timeout': Property(
-        'Integer',
-        'Seconds that the deletion may take when a node is recreated.',
-        default=20,
-        minimum=0,
-        maximum=spec_schema.MAX_OPERATION_TIME,
-    ),
-    'node_force_recreate': Property(
-        'Boolean',
-        'Whether a node is recreated even if it could not be deleted.',
-        default=False,
-    ),
-}
 
 #: Operation -> its parameters -> their accepted values.
 _PARAMETERS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -177,20 +66,7 @@ class HealthPolicy(base.PolicyType):
     targets = {base.BEFORE: ('CLUSTER_RECOVER',)}
     profile_types = (SERVER, 'os.heat.stack', 'container.docker.local')
     data_key = 'HealthPolicy'
-    properties = {
-        'detection': Property(
-            'Map',
-            'How unhealthy nodes are detected.',
-            required=True,
-            keys=_DETECTION,
-        ),
-        'recovery': Property(
-            'Map',
-            'How unhealthy nodes are recovered.',
-            required=True,
-            keys=_RECOVERY,
-        ),
-    }
+    properties = PROPERTIES
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check detection modes and recovery actions."""

@@ -21,7 +21,6 @@ from engine.db import clusters, models
 from engine.policies import base
 from engine.providers import base as providers
 from engine.providers import load_balancing
-from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
 
 _PATH = spec_schema.PROPERTIES
@@ -29,99 +28,8 @@ _PATH = spec_schema.PROPERTIES
 MEMBER_ID = 'lb_member'
 LOAD_BALANCERS = 'loadbalancers'
 
-_PROTOCOLS = ('HTTP', 'HTTPS', 'TCP')
-
-_POOL = {
-    'protocol': Property(
-        'String', 'Protocol of the pool.', default='HTTP', allowed=_PROTOCOLS
-    ),
-    'protocol_port': Property(
-        'Integer',
-        'Port on which the nodes serve.',
-        default=80,
-        minimum=1,
-        maximum=65535,
-    ),
-    'subnet': Property(
-        'String', 'Name or ID of the subnet of the nodes.', required=True
-    ),
-    'lb_method': Property(
-        'String',
-        'Load balancing algorithm.',
-        default='ROUND_ROBIN',
-        allowed=('ROUND_ROBIN', 'LEAST_CONNECTIONS', 'SOURCE_IP'),
-    ),
-    'admin_state_up': Property(
-        'Boolean', 'Whether the pool is enabled.', default=True
-    ),
-    'session_persistence': Property(
-        'Map',
-        'Session persistence.',
-        keys={
-            'type': Property(
-                'String',
-                'Type of session persistence.',
-                allowed=('SOURCE_IP', 'HTTP_COOKIE', 'APP_COOKIE', 'NONE'),
-            ),
-            'cookie_name': Property(
-                'String', 'Name of the cookie for APP_COOKIE.'
-            ),
-        },
-    ),
-    'id': Property('String', 'ID of an existing pool.'),
-}
-
-_VIP = {
-    'subnet': Property('String', 'Name or ID of the subnet of the address.'),
-    'network': Property('String', 'Name or ID of the network of the address.'),
-    'address': Property('String', 'IP address.'),
-    'connection_limit': Property(
-        'Integer',
-        'Maximum number of connections; -1 for no limit.',
-        default=-1,
-    ),
-    'protocol': Property(
-        'String',
-        'Protocol of the address.',
-        default='HTTP',
-        allowed=_PROTOCOLS,
-    ),
-    'protocol_port': Property(
-        'Integer', 'Port to listen on.', default=80, minimum=1, maximum=65535
-    ),
-    'admin_state_up': Property(
-        'Boolean', 'Whether the address is enabled.', default=True
-    ),
-}
-
-_MONITOR = {
-    'type': Property(
-        'String',
-        'Type of the probe.',
-        default='PING',
-        allowed=('PING', 'TCP', 'HTTP', 'HTTPS'),
-    ),
-    'delay': Property('Integer', 'Seconds between two probes.', default=10),
-    'timeout': Property(
-        'Integer', 'Seconds after which a probe fails.', default=5
-    ),
-    'max_retries': Property(
-        'Integer',
-        'Failed probes after which a node is taken out of service.',
-        default=3,
-    ),
-    'admin_state_up': Property(
-        'Boolean', 'Whether the monitor is enabled.', default=True
-    ),
-    'http_method': Property(
-        'String',
-        'HTTP method of a probe.',
-        allowed=('GET', 'POST', 'PUT', 'DELETE'),
-    ),
-    'url_path': Property('String', 'HTTP path of a probe.'),
-    'expected_codes': Property('String', 'HTTP statuses of a healthy node.'),
-    'id': Property('String', 'ID of an existing health monitor.'),
-}
+PROPERTIES = spec_schema.load(__package__, 'load_balancing').properties
+_VIP = spec_schema.part(PROPERTIES, 'vip')
 
 
 class LoadBalancingPolicy(base.PolicyType):
@@ -140,29 +48,7 @@ class LoadBalancingPolicy(base.PolicyType):
     tracks_nodes = True
     data_key = 'LoadBalancingPolicy'
     profile_types = ('os.nova.server',)
-    properties = {
-        'pool': Property('Map', 'Pool of nodes.', keys=_POOL),
-        'vip': Property('Map', 'Virtual IP address of the pool.', keys=_VIP),
-        'health_monitor': Property(
-            'Map', 'Health monitor of the pool.', keys=_MONITOR
-        ),
-        'lb_status_timeout': Property(
-            'Integer',
-            'Seconds within which the load balancer must apply a change.',
-            default=300,
-            minimum=1,
-            maximum=spec_schema.MAX_OPERATION_TIME,
-        ),
-        'loadbalancer': Property(
-            'String', 'Name or ID of an existing load balancer.'
-        ),
-        'availability_zone': Property(
-            'String', 'Availability zone of the load balancer.'
-        ),
-        'flavor_id': Property(
-            'String', 'ID of the flavor of the load balancer.'
-        ),
-    }
+    properties = PROPERTIES
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check that required properties are present."""

@@ -27,7 +27,6 @@ from engine.distribution import (
 )
 from engine.policies import base
 from engine.providers import base as providers
-from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
 
 
@@ -123,28 +122,6 @@ def check_names(
             f"The specified {key} '{missing}' could not be found.",
             f'The cloud has {", ".join(sorted(available))}.',
         )
-
-
-def locations_property(key: str, **extra: Property) -> spec_schema.Schema:
-    """Return the property that lists locations with weights.
-
-    :param key: :data:`ZONES` or :data:`REGIONS`
-    :param extra: additional properties of a location
-    """
-    singular = key.removesuffix('s')
-    keys = {
-        'name': Property('String', f'Name of the {singular}.', required=True),
-        'weight': Property(
-            'Integer', f'Weight of the {singular}.', default=100
-        ),
-    }
-    return {
-        key: Property(
-            'List',
-            f'The {key} to choose from.',
-            items=Property('Map', f'A {singular}.', keys={**keys, **extra}),
-        )
-    }
 
 
 def decide(
@@ -319,14 +296,7 @@ class RegionPlacementPolicy(PlacementPolicy):
     }
     priority = 200
     key = REGIONS
-    properties = locations_property(
-        REGIONS,
-        cap=Property(
-            'Integer',
-            'Maximum number of nodes in the region; -1 for any number.',
-            default=-1,
-        ),
-    )
+    properties = spec_schema.load(__package__, 'region_placement').properties
 
     def available_names(self, cloud: providers.Places) -> Iterable[str]:
         """Return the names of the cloud's regions."""
@@ -347,7 +317,7 @@ class ZonePlacementPolicy(PlacementPolicy):
     priority = 300
     key = ZONES
     profile_types = ('os.nova.server',)
-    properties = locations_property(ZONES)
+    properties = spec_schema.load(__package__, 'zone_placement').properties
 
     def available_names(self, cloud: providers.Places) -> Iterable[str]:
         """Return the names of the cloud's zones."""

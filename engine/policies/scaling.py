@@ -10,10 +10,12 @@ from typing import Any
 from engine import sizes, spec_schema
 from engine.db import clock, nodes
 from engine.policies import base
-from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
 
 OUT = 'CLUSTER_SCALE_OUT'
+
+PROPERTIES = spec_schema.load(__package__, 'scaling').properties
+_ADJUSTMENT = spec_schema.part(PROPERTIES, 'adjustment')
 
 
 class ScalingPolicy(base.PolicyType):
@@ -30,48 +32,7 @@ class ScalingPolicy(base.PolicyType):
         base.AFTER: consts.SCALING_ACTIONS,
     }
     singleton = False
-    properties = {
-        'event': Property(
-            'String',
-            'Action that the policy controls.',
-            required=True,
-            allowed=consts.SCALING_ACTIONS,
-        ),
-        'adjustment': Property(
-            'Map',
-            'Adjustment of the cluster size.',
-            keys={
-                'type': Property(
-                    'String',
-                    'Type of adjustment.',
-                    default='CHANGE_IN_CAPACITY',
-                    allowed=consts.ADJUSTMENT_TYPES,
-                ),
-                'number': Property(
-                    'Number', 'Amount of the adjustment.', default=1
-                ),
-                'min_step': Property(
-                    'Integer',
-                    'Minimum number of nodes that a percentage adds or'
-                    ' removes.',
-                    default=1,
-                ),
-                'best_effort': Property(
-                    'Boolean',
-                    'Whether to scale as far as the size limits of the'
-                    ' cluster allow, instead of failing.',
-                    default=False,
-                ),
-                'cooldown': Property(
-                    'Integer',
-                    'Seconds after a scaling action during which the cluster'
-                    ' is not scaled again.',
-                    default=0,
-                    maximum=spec_schema.MAX_TIME,
-                ),
-            },
-        ),
-    }
+    properties = PROPERTIES
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check the limits of the properties."""
@@ -158,10 +119,8 @@ class ScalingPolicy(base.PolicyType):
 
 
 def _adjustment(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    keys = ScalingPolicy.properties['adjustment'].keys or {}
     specified = properties.get('adjustment') or {}
-    defaults = {name: prop.default for name, prop in keys.items()}
-    return {**defaults, **specified}
+    return spec_schema.with_defaults(_ADJUSTMENT, specified)
 
 
 def _count(

@@ -11,4 +11,5 @@
 
 The name of an entry point is the name of the type with its version, such as
 ``os.nova.server-1.0``. Its value names a class that takes no arguments.
+The schemas of properties and operations are in YAML files beside the modules.
 """

@@ -18,7 +18,6 @@ from typing import Any
 from engine import spec_schema
 from engine.profiles import base
 from engine.providers import base as providers
-from engine.spec_schema import Property
 from vobjects import exceptions
 from vobjects.clustering import consts, errors
 
@@ -30,47 +29,8 @@ _NOT_IN_NAME = re.compile('[^a-zA-Z0-9_.-]')
 #: Default port of a Docker daemon that listens on the network.
 PORT = 2375
 
-PROPERTIES: spec_schema.Schema = {
-    'context': Property('Map', 'Security context for the operations.'),
-    'image': Property('String', 'Image of the container.', required=True),
-    'name': Property(
-        'String',
-        "Name of the container. Derived from the node's name by default.",
-        updatable=True,
-        max_length=spec_schema.MAX_NAME_LENGTH,
-    ),
-    'command': Property('String', 'Command that the container runs.'),
-    'port': Property(
-        'Integer',
-        'Port of the Docker daemon on the host.',
-        default=PORT,
-        minimum=1,
-        maximum=65535,
-    ),
-    'host_node': Property(
-        'String', 'Name or ID of the node that the container runs on.'
-    ),
-    'host_cluster': Property(
-        'String',
-        'Name or ID of a cluster whose nodes can host the container.',
-    ),
-}
 
-OPERATIONS: Mapping[str, spec_schema.Operation] = {
-    'restart': spec_schema.Operation(
-        'Restart the container.',
-        {
-            'wait_time': Property(
-                'Integer',
-                'Seconds before the container is killed.',
-                minimum=0,
-                maximum=spec_schema.MAX_OPERATION_TIME,
-            )
-        },
-    ),
-    'pause': spec_schema.Operation('Pause the container.'),
-    'unpause': spec_schema.Operation('Unpause the container.'),
-}
+PROPERTIES, OPERATIONS = spec_schema.load(__package__, 'docker_container')
 
 
 class DockerContainer(base.ProfileType):

@@ -13,54 +13,13 @@ from typing import Any
 from engine import spec_schema
 from engine.profiles import base
 from engine.providers import base as providers
-from engine.spec_schema import Property
 from vobjects.clustering import consts, errors
 
 #: Maximum of ``timeout``, in minutes; a worker waits for the operation.
 MAX_TIMEOUT = 24 * 60
 
-PROPERTIES: spec_schema.Schema = {
-    'context': Property(
-        'Map', 'Security context for the operations.', default={}
-    ),
-    'template': Property(
-        'Map', 'Template of the stack.', default={}, updatable=True
-    ),
-    'template_url': Property(
-        'String', 'URL of the template.', default='', updatable=True
-    ),
-    'parameters': Property(
-        'Map', 'Values of the template parameters.', default={}, updatable=True
-    ),
-    'files': Property(
-        'Map',
-        'Contents of the files that the template refers to.',
-        default={},
-        updatable=True,
-    ),
-    'timeout': Property(
-        'Integer',
-        'Minutes that an operation on the stack may take.',
-        minimum=1,
-        maximum=MAX_TIMEOUT,
-        updatable=True,
-    ),
-    'disable_rollback': Property(
-        'Boolean',
-        'Whether a failed operation is not rolled back.',
-        default=True,
-        updatable=True,
-    ),
-    'environment': Property(
-        'Map', 'Environment of the stack.', default={}, updatable=True
-    ),
-}
 
-OPERATIONS: Mapping[str, spec_schema.Operation] = {
-    'abandon': spec_schema.Operation(
-        'Abandon the stack: delete it from Heat, but keep its resources.'
-    )
-}
+PROPERTIES, OPERATIONS = spec_schema.load(__package__, 'heat_stack')
 
 #: Prefix of the parameters that Heat sets in every template.
 _PSEUDO = 'OS::'

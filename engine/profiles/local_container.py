@@ -14,7 +14,6 @@ from typing import Any
 from engine import spec_schema
 from engine.profiles import base, docker_container
 from engine.providers import base as providers
-from engine.spec_schema import Property
 from vobjects import exceptions
 from vobjects.clustering import consts, errors
 
@@ -31,38 +30,7 @@ MIN_MEMORY = 6
 #: Docker's minimum of processors.
 MIN_CPUS = 0.01
 
-PROPERTIES: spec_schema.Schema = {
-    'image': Property(
-        'String',
-        'Image of the container.',
-        required=True,
-        max_length=255,
-    ),
-    'name': docker_container.PROPERTIES['name'],
-    'command': Property(
-        'String',
-        "Command that the container runs. Defaults to the image's command.",
-        max_length=MAX_VALUE_LENGTH,
-    ),
-    'environment': Property(
-        'Map', 'Environment variables of the container, by name.'
-    ),
-    'labels': Property('Map', 'Labels of the container, by name.'),
-    'memory': Property(
-        'Integer',
-        'Maximum memory of the container in MiB. Defaults to the maximum that'
-        ' the operator allows.',
-        minimum=MIN_MEMORY,
-        maximum=2**24,
-    ),
-    'cpus': Property(
-        'Number',
-        'Maximum number of processors, which may be a fraction. Defaults to'
-        ' the maximum that the operator allows.',
-        minimum=MIN_CPUS,
-        maximum=1024,
-    ),
-}
+PROPERTIES = spec_schema.load(__package__, 'local_container').properties
 
 _IMAGE = re.compile('[a-zA-Z0-9][a-zA-Z0-9_.:/@-]*')
 _VARIABLE = re.compile('[a-zA-Z_][a-zA-Z0-9_]*')
