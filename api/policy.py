@@ -28,6 +28,7 @@ from vobjects import exceptions
 from vobjects.cli import special_files
 from vobjects.clustering import consts
 from vobjects.clustering.context import RequestContext
+from vobjects.contract import type_schemas
 
 LOG = logging.getLogger(__name__)
 
@@ -92,77 +93,21 @@ _SCOPES = {
     'webhooks': (),  # called without a token
 }
 
-#: Name, required role, description.
-_RULES = (
-    ('build_info:build_info', READER, 'Show the build of the service.'),
-    ('services:index', IS_ADMIN, 'List engine processes.'),
-    ('profile_types:index', READER, 'List profile types.'),
-    ('profile_types:get', READER, "Show a profile type's schema."),
-    ('profile_types:ops', READER, "List a profile type's operations."),
-    ('profiles:index', READER, 'List profiles.'),
-    ('profiles:create', MEMBER, 'Create a profile.'),
-    (
-        'profiles:validate',
-        MEMBER,
-        'Validate a spec without creating a profile.',
-    ),
-    ('profiles:get', READER, 'Show a profile.'),
-    ('profiles:update', MEMBER, 'Update a profile.'),
-    ('profiles:delete', MEMBER, 'Delete a profile.'),
-    ('policy_types:index', READER, 'List policy types.'),
-    ('policy_types:get', READER, "Show a policy type's schema."),
-    ('policies:index', READER, 'List policies.'),
-    ('policies:create', MEMBER, 'Create a policy.'),
-    (
-        'policies:validate',
-        MEMBER,
-        'Validate a spec without creating a policy.',
-    ),
-    ('policies:get', READER, 'Show a policy.'),
-    ('policies:update', MEMBER, 'Update a policy.'),
-    ('policies:delete', MEMBER, 'Delete a policy.'),
-    ('clusters:index', READER, 'List clusters.'),
-    ('clusters:create', MEMBER, 'Create a cluster.'),
-    ('clusters:get', READER, 'Show a cluster.'),
-    ('clusters:update', MEMBER, 'Update a cluster.'),
-    ('clusters:delete', MEMBER, 'Delete a cluster.'),
-    ('clusters:action', MEMBER, 'Resize, scale, check or recover a cluster.'),
-    ('clusters:operation', MEMBER, 'Run an operation on nodes of a cluster.'),
-    (
-        'clusters:collect',
-        READER,
-        'Collect an attribute of all nodes of a cluster.',
-    ),
-    ('cluster_policies:index', READER, 'List the policies of a cluster.'),
-    ('cluster_policies:get', READER, 'Show a policy of a cluster.'),
-    ('nodes:index', READER, 'List nodes.'),
-    ('nodes:create', MEMBER, 'Create a node.'),
-    ('nodes:get', READER, 'Show a node.'),
-    ('nodes:update', MEMBER, 'Update a node.'),
-    ('nodes:delete', MEMBER, 'Delete a node.'),
-    ('nodes:action', MEMBER, 'Check or recover a node.'),
-    ('nodes:operation', MEMBER, 'Run an operation on a node.'),
+#: Rules with another role than that of their method: by default, reads need
+#: the role reader, and changes the role member.
+_ROLES = {
+    'services:index': IS_ADMIN,
     # Engines access clouds with a service account, so the service cannot
     # verify that an adopted server belongs to the caller.
-    ('nodes:adopt', IS_ADMIN, 'Adopt an existing cloud resource as a node.'),
-    (
-        'nodes:adopt-preview',
-        IS_ADMIN,
-        'Preview the adoption of a cloud resource.',
-    ),
-    ('actions:index', READER, 'List actions.'),
-    ('actions:get', READER, 'Show an action.'),
-    ('actions:update', MEMBER, 'Cancel an action.'),
-    ('events:index', READER, 'List events.'),
-    ('events:get', READER, 'Show an event.'),
-    ('receivers:index', READER, 'List receivers.'),
-    ('receivers:create', MEMBER, 'Create a receiver.'),
-    ('receivers:get', READER, 'Show a receiver.'),
-    ('receivers:update', MEMBER, 'Update a receiver.'),
-    ('receivers:delete', MEMBER, 'Delete a receiver.'),
-    ('receivers:notify', MEMBER, 'Make a receiver read its messages.'),
-    ('webhooks:trigger', EVERYBODY, 'Trigger the action of a receiver.'),
-)
+    'nodes:adopt': IS_ADMIN,
+    'nodes:adopt-preview': IS_ADMIN,
+    'webhooks:trigger': EVERYBODY,
+}
+#: Descriptions of the rules for several types of requests.
+_DESCRIPTIONS = {
+    'clusters:action': 'Resize, scale, check or recover a cluster',
+    'nodes:action': 'Check or recover a node',
+}
 
 
 def list_rules() -> list[oslo_policy.RuleDefault]:
@@ -180,17 +125,25 @@ def list_rules() -> list[oslo_policy.RuleDefault]:
             _operations(lists),
             scope_types=list(PROJECT),
         ),
-        *(
-            oslo_policy.DocumentedRuleDefault(
-                name,
-                f'rule:{check}',
-                description,
-                _operations([r for r in routes.ROUTES if r.rule == name]),
-                scope_types=_scopes(name),
-            )
-            for name, check, description in _RULES
-        ),
+        *map(_rule, dict.fromkeys(route.rule for route in routes.ROUTES)),
     ]
+
+
+def _rule(name: str) -> oslo_policy.DocumentedRuleDefault:
+    """Return the default of the rule for some routes."""
+    its_routes = [route for route in routes.ROUTES if route.rule == name]
+    first = its_routes[0]
+    role = READER if first.method == routes.GET else MEMBER
+    description = _DESCRIPTIONS.get(name) or type_schemas.summary(
+        first.request
+    )
+    return oslo_policy.DocumentedRuleDefault(
+        name,
+        f'rule:{_ROLES.get(name, role)}',
+        f'{description}.',
+        _operations(its_routes),
+        scope_types=_scopes(name),
+    )
 
 
 class InvalidPolicy(exceptions.VobjectsError):
