@@ -26,7 +26,7 @@ would replace the caller's address.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from oslo_config import cfg
 from oslo_middleware import http_proxy_to_wsgi
@@ -44,46 +44,27 @@ from api import (
     ui,
 )
 from api import conf as api_conf
-from api.service import Client, Service
+from api.service import Service
 from vobjects.clustering import types
 from vobjects.microversions import tracing
 from vobjects.microversions.discovery import Discovery
 from vobjects.microversions.middleware import Microversions
 from vobjects.rpc import byte_budget
 from vobjects.rpc import conf as rpc_conf
-from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
+
+    from api.ui import sign_in
+    from vobjects.rpc.client import Client
+    from vobjects.rpc.client_process import ClientProcess
 
 #: The import registers the types that microversions are mapped to.
 TYPES = types
 
 
-class Fleet(Protocol):
-    """The live engines and the highest microversion they support."""
-
-    def maximum(self) -> Maximum:
-        """Return the highest microversion served now; quick and thread-safe.
-
-        :raises vobjects.exceptions.NoLivePeer: no engine is known
-        """
-
-    def server_count(self) -> int:
-        """Return the number of live engines; see :class:`api.health.Fleet`."""
-
-    def known_server_count(self) -> int:
-        """Return the number of live engines that is known; never wait."""
-
-    def fleet_data(self) -> dict[str, Any]:
-        """Return the live processes and their details as JSON data.
-
-        :raises vobjects.exceptions.NoLivePeer: no engine answers
-        """
-
-
 def build(
-    conf: cfg.ConfigOpts, client: Client, fleet: Fleet
+    conf: cfg.ConfigOpts, client: Client, fleet: ClientProcess
 ) -> WSGIApplication:
     """Build the WSGI application.
 
@@ -156,7 +137,7 @@ def build(
     return middleware.RequestIds(app, log=conf.api.log_requests)
 
 
-def _keystone_sign_in(conf: cfg.ConfigOpts) -> ui.SignIn | None:
+def _keystone_sign_in(conf: cfg.ConfigOpts) -> sign_in.KeystoneSignIn | None:
     if conf.api.auth_strategy != 'keystone':
         return None
     # Imported here, so that only the chosen strategy is loaded.

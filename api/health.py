@@ -9,7 +9,7 @@ route them to another one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import webob
 from oslo_config import cfg
@@ -22,6 +22,8 @@ from vobjects.microversions import application_errors
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
+    from vobjects.rpc.client_process import ClientProcess
+
 PATH = '/healthcheck'
 GROUP = 'healthcheck'
 
@@ -29,22 +31,12 @@ GROUP = 'healthcheck'
 BACKEND = 'vobjects_fleet'
 
 
-class Fleet(Protocol):
-    """Tracks the live engines."""
-
-    def server_count(self) -> int:
-        """Return the number of live engines; may be out of date by a lease.
-
-        :raises vobjects.exceptions.NoLivePeer: no engine answers
-        """
-
-
 class FleetCheck(pluginbase.HealthcheckBaseExtension):
     """Check whether an engine answers."""
 
     def healthcheck(self, server_port: int) -> pluginbase.HealthcheckResult:
         """Return the result of the check."""
-        fleet: Fleet = self.conf['fleet']
+        fleet: ClientProcess = self.conf['fleet']
         try:
             count = fleet.server_count()
         except exceptions.FleetError as error:
@@ -71,7 +63,7 @@ class HealthPage(healthcheck.Healthcheck):
 
 
 def page(
-    app: WSGIApplication, conf: cfg.ConfigOpts, fleet: Fleet
+    app: WSGIApplication, conf: cfg.ConfigOpts, fleet: ClientProcess
 ) -> WSGIApplication:
     """Return the application that serves the page.
 

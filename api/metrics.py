@@ -19,14 +19,13 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from oslo_config import cfg
 
 from api import authentication, errors, middleware, policy
 from api import conf as api_conf
 from vobjects import exceptions
-from vobjects.versions import Maximum
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     )
 
     from vobjects.microversions.usage_metrics import UsageMetrics
+    from vobjects.rpc.client_process import ClientProcess
 
 PATH = '/metrics'
 
@@ -55,19 +55,9 @@ _FORWARDED = (
 )
 
 
-class Fleet(Protocol):
-    """The live engines and the highest microversion they support."""
-
-    def known_server_count(self) -> int:
-        """Return the number of live engines, without waiting for one."""
-
-    def maximum(self) -> Maximum:
-        """Return the highest microversion served now."""
-
-
 def page(
     usage: UsageMetrics,
-    fleet: Fleet,
+    fleet: ClientProcess,
     check_access: Callable[[WSGIEnvironment], None],
 ) -> WSGIApplication:
     """Return the application that serves the page.

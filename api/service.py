@@ -5,44 +5,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from api import authentication, policy
-from vobjects import objects
-from vobjects.clustering.context import RequestContext
 from vobjects.microversions import discovery
 from vobjects.microversions.version_policy import VersionPolicy
-from vobjects.objects.manifest import Manifest
 from vobjects.rpc import byte_budget
-from vobjects.rpc.response_text import ResponseText
 from vobjects.versions import Maximum
 
-
-class Client(Protocol):
-    """Sends requests to engines; see :class:`vobjects.rpc.client.Client`."""
-
-    on_downgrade: Callable[[str], None]
-
-    def call(
-        self,
-        context: RequestContext,
-        request: objects.Request,
-        manifest: Manifest | None = None,
-        /,
-    ) -> Any:
-        """Send a request to an engine, and return its result."""
-
-    def call_for_text(
-        self,
-        context: RequestContext,
-        request: objects.Request,
-        versions: Manifest,
-        /,
-        *,
-        shown: Manifest,
-        part: str,
-    ) -> ResponseText:
-        """Send a request to an engine, and return its result as JSON."""
+if TYPE_CHECKING:
+    from vobjects.rpc.client import Client
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,7 +22,7 @@ from __future__ import annotations
 import importlib.resources
 import pathlib
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from api import errors, middleware, policy, request_body, routes
 from api.authentication import Authenticate
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
         WSGIApplication,
         WSGIEnvironment,
     )
+
+    from api.ui.sign_in import KeystoneSignIn
 
 PATH = '/ui'
 FLEET_PATH = f'{PATH}/fleet'
@@ -112,22 +114,12 @@ _SECURITY_HEADERS = [
 ]
 
 
-class SignIn(Protocol):
-    """Signs users in with name and password."""
-
-    def sign_in(self, environ: WSGIEnvironment, body: Any) -> dict[str, Any]:
-        """Return a token, or the projects to choose from."""
-
-    def sign_out(self, environ: WSGIEnvironment) -> None:
-        """Revoke the caller's token."""
-
-
 def page(
     fleet: Callable[[], dict[str, Any]],
     call: Callable[[RequestContext, objects.Request], Any],
     authenticate: Authenticate,
     enforcer: policy.Enforcer,
-    sign_in: SignIn | None = None,
+    sign_in: KeystoneSignIn | None = None,
 ) -> WSGIApplication:
     """Return the application that serves :data:`PATHS`.
 
