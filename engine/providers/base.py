@@ -375,8 +375,8 @@ class Authorization:
     auth: Any
 
 
-class Provider(Protocol):
-    """A cloud, or one region of it. Missing features are None.
+class Provider:
+    """Base class of clouds, or of one region. Missing features are None.
 
     :ivar for_user: returns the cloud with the permissions of a user in a
         project, and raises ProviderError; None: the cloud is the same for all
@@ -386,18 +386,19 @@ class Provider(Protocol):
     servers: Servers
     stacks: Stacks
     containers: Containers
-    server_groups: ServerGroups | None
-    places: Places | None
-    hosts: Hosts | None
-    load_balancers: load_balancing.LoadBalancers | None
-    lifecycle: server_events.Events | None
-    for_user: Callable[[Authorization], Provider] | None
+    server_groups: ServerGroups | None = None
+    places: Places | None = None
+    hosts: Hosts | None = None
+    load_balancers: load_balancing.LoadBalancers | None = None
+    lifecycle: server_events.EventStore | None = None
+    for_user: Callable[[Authorization], Provider] | None = None
 
     def in_region(self, name: str) -> Provider:
         """Return another region of the same cloud.
 
         :raises RegionNotFound: the cloud has no such region
         """
+        raise RegionNotFound(f'there is no region {name}')
 
 
 def load(conf: cfg.ConfigOpts, target: database.Database) -> Provider:

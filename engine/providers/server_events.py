@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface for a cloud's events about its servers, and its storage."""
+"""The events of a cloud about its servers, and their storage."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection
-from typing import Any, Protocol
+from typing import Any
 
 import sqlalchemy
 from sqlalchemy import orm
@@ -37,27 +37,10 @@ FAILURES = (
 )
 
 
-class Events(Protocol):
-    """The events of a cloud's servers. Every method may raise ProviderError.
+class EventStore:
+    """The events of a cloud's servers, in a table.
 
     Every engine receives each event, until one of them acknowledges it.
-    """
-
-    def start(self) -> None:
-        """Start receiving events in the background."""
-
-    def stop(self) -> None:
-        """Stop receiving events."""
-
-    def of(self, server_ids: Collection[str]) -> list[Event]:
-        """Return the events of some servers, oldest first."""
-
-    def acknowledge(self, event_ids: Collection[str]) -> None:
-        """Acknowledge events, so that they are not returned again."""
-
-
-class EventStore:
-    """Events stored in a table until acknowledged; see :class:`Events`.
 
     :param model: the mapped class, with ``id``, ``server_id`` and ``type``
     """
@@ -67,10 +50,10 @@ class EventStore:
         self._model = model
 
     def start(self) -> None:
-        """Do nothing: other code writes the rows."""
+        """Start receiving events in the background, if necessary."""
 
     def stop(self) -> None:
-        """Do nothing."""
+        """Stop receiving events."""
 
     def of(self, server_ids: Collection[str]) -> list[Event]:
         """Return the events of some servers, oldest first."""
@@ -86,7 +69,7 @@ class EventStore:
         return [Event(str(row.id), row.server_id, row.type) for row in rows]
 
     def acknowledge(self, event_ids: Collection[str]) -> None:
-        """Delete events."""
+        """Acknowledge events, so that they are not returned again."""
 
         def body(session: orm.Session) -> None:
             for batch in statements.portions(event_ids):

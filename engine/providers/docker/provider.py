@@ -9,11 +9,11 @@ from typing import Any, NoReturn, cast
 from oslo_config import cfg
 
 from engine.db import database
-from engine.providers import base, load_balancing, server_events
+from engine.providers import base
 from engine.providers.docker import local
 
 
-class DockerProvider:
+class DockerProvider(base.Provider):
     """The daemon of ``[provider_docker] url``.
 
     It sends no request to the daemon before the first operation.
@@ -28,20 +28,7 @@ class DockerProvider:
     ) -> None:
         self.servers = cast(base.Servers, _Missing('servers'))
         self.stacks = cast(base.Stacks, _Missing('stacks'))
-        self.containers: base.Containers = local.LocalContainers(conf)
-        self.server_groups: base.ServerGroups | None = None
-        self.places: base.Places | None = None
-        self.hosts: base.Hosts | None = None
-        self.load_balancers: load_balancing.LoadBalancers | None = None
-        self.lifecycle: server_events.Events | None = None
-        self.for_user: Callable[[base.Authorization], base.Provider] | None
-        self.for_user = None
-
-    def in_region(self, name: str) -> base.Provider:
-        """Raise RegionNotFound: the provider has no regions."""
-        raise base.RegionNotFound(
-            f'there is no region {name}: the provider docker has none'
-        )
+        self.containers = local.LocalContainers(conf)
 
 
 class _Missing:

@@ -35,7 +35,7 @@ _PREFIX = 'compute.'
 
 
 class Notifications(server_events.EventStore):
-    """Nova's events; see :class:`engine.providers.server_events.Events`.
+    """Nova's events; see :class:`engine.providers.server_events.EventStore`.
 
     :param conf: the configuration; ``[provider_openstack]`` sets
         ``notification_url``

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from oslo_config import cfg
 
-from engine.providers import base, load_balancing, server_events
+from engine.providers import base, server_events
 from engine.providers.docker import containers
 from engine.providers.openstack import connection, octavia, servers, stacks
 from engine.providers.openstack.locations import Hosts, Places, ServerGroups
 
 
-class OpenStackProvider:
+class OpenStackProvider(base.Provider):
     """One region; see :class:`engine.providers.base.Provider`.
 
     :param conf: the configuration, with ``[provider_openstack]``
@@ -26,25 +24,21 @@ class OpenStackProvider:
         self,
         conf: cfg.ConfigOpts,
         cloud: connection.Cloud,
-        events: server_events.Events | None = None,
+        events: server_events.EventStore | None = None,
         account: connection.Cloud | None = None,
     ) -> None:
         self._conf = conf
         self._cloud = cloud
         self._account = account or cloud
         self._others: dict[str, OpenStackProvider] = {}
-        self.servers: base.Servers = servers.Servers(cloud)
-        self.stacks: base.Stacks = stacks.Stacks(cloud)
-        self.containers: base.Containers = containers.Containers(conf)
-        self.server_groups: base.ServerGroups | None = ServerGroups(cloud)
-        self.places: base.Places | None = Places(cloud)
-        self.hosts: base.Hosts | None = Hosts(cloud, self._account)
-        self.load_balancers: load_balancing.LoadBalancers | None = (
-            octavia.LoadBalancers(cloud)
-        )
+        self.servers = servers.Servers(cloud)
+        self.stacks = stacks.Stacks(cloud)
+        self.containers = containers.Containers(conf)
+        self.server_groups = ServerGroups(cloud)
+        self.places = Places(cloud)
+        self.hosts = Hosts(cloud, self._account)
+        self.load_balancers = octavia.LoadBalancers(cloud)
         self.lifecycle = events
-        self.for_user: Callable[[base.Authorization], base.Provider] | None
-        self.for_user = None
 
     def in_region(self, name: str) -> base.Provider:
         """Return another region of the same cloud."""
