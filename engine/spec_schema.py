@@ -186,12 +186,14 @@ class Operation:
 
 
 class Document(NamedTuple):
-    """The schemas of a type.
+    """The support status and the schemas of a type.
 
+    :ivar support_status: version -> [{'status': ..., 'since': ...}]
     :ivar properties: the schema of the properties of its specs
     :ivar operations: the operations of its nodes
     """
 
+    support_status: Mapping[str, list[dict[str, str]]]
     properties: Schema
     operations: Mapping[str, Operation]
 
@@ -206,6 +208,7 @@ def load(package: str, name: str) -> Document:
     file = importlib.resources.files(package) / f'{name}.yaml'
     content = yaml.load(file.read_bytes(), _Loader)  # noqa: S506 - a safe one
     return Document(
+        content['support_status'],
         _schema(content['properties']),
         {
             operation: Operation(

@@ -16,7 +16,9 @@ from engine.db import models
 from engine.policies import base
 from engine.policies.placement import check_names
 from engine.providers import base as providers
-from vobjects.clustering import consts, errors
+from vobjects.clustering import errors
+
+SCHEMA = spec_schema.load(__package__, 'affinity')
 
 
 class AffinityPolicy(base.PolicyType):
@@ -24,9 +26,6 @@ class AffinityPolicy(base.PolicyType):
 
     name = 'senlin.policy.affinity'
     version = '1.0'
-    support_status = {
-        '1.0': [{'status': consts.SUPPORTED, 'since': '2016.10'}]
-    }
     priority = 300
     targets = {
         base.BEFORE: (
@@ -38,7 +37,8 @@ class AffinityPolicy(base.PolicyType):
     }
     profile_types = ('os.nova.server',)
     data_key = 'AffinityPolicy'
-    properties = spec_schema.load(__package__, 'affinity').properties
+    support_status = SCHEMA.support_status
+    properties = SCHEMA.properties
 
     def check_with_cloud(
         self,
@@ -133,6 +133,6 @@ def _groups(cloud: providers.Provider) -> providers.ServerGroups:
 
 
 def _group_hint(profile: models.Profile) -> str | None:
-    properties = spec_schema.load(__package__, 'affinity').properties
+    properties = profile.spec.get('properties') or {}
     group = (properties.get('scheduler_hints') or {}).get('group')
     return None if group is None else str(group)

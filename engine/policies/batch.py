@@ -14,7 +14,9 @@ from typing import Any
 from engine import spec_schema
 from engine.db import nodes
 from engine.policies import base
-from vobjects.clustering import consts, errors
+from vobjects.clustering import errors
+
+SCHEMA = spec_schema.load(__package__, 'batch')
 
 
 class BatchPolicy(base.PolicyType):
@@ -22,12 +24,10 @@ class BatchPolicy(base.PolicyType):
 
     name = 'senlin.policy.batch'
     version = '1.0'
-    support_status = {
-        '1.0': [{'status': consts.EXPERIMENTAL, 'since': '2017.02'}]
-    }
     priority = 200
     targets = {base.BEFORE: ('CLUSTER_UPDATE',)}
-    properties = spec_schema.load(__package__, 'batch').properties
+    support_status = SCHEMA.support_status
+    properties = SCHEMA.properties
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check the size of batches."""

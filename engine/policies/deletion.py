@@ -22,7 +22,9 @@ from engine import spec_schema
 from engine.db import models, nodes
 from engine.policies import base, placement
 from engine.queues import base as queues
-from vobjects.clustering import consts, errors
+from vobjects.clustering import errors
+
+SCHEMA = spec_schema.load(__package__, 'deletion')
 
 
 class DeletionPolicy(base.PolicyType):
@@ -33,10 +35,6 @@ class DeletionPolicy(base.PolicyType):
 
     name = 'senlin.policy.deletion'
     version = '1.0'
-    support_status = {
-        '1.0': [{'status': consts.SUPPORTED, 'since': '2016.04'}],
-        '1.1': [{'status': consts.SUPPORTED, 'since': '2018.01'}],
-    }
     priority = 400
     targets = {
         base.BEFORE: (
@@ -46,7 +44,8 @@ class DeletionPolicy(base.PolicyType):
             'NODE_DELETE',
         )
     }
-    properties = spec_schema.load(__package__, 'deletion').properties
+    support_status = SCHEMA.support_status
+    properties = SCHEMA.properties
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check that the hook is complete."""

@@ -35,9 +35,9 @@ MAX_RETRY_SECONDS = 600
 
 _PATH = spec_schema.PROPERTIES
 
-PROPERTIES = spec_schema.load(__package__, 'health').properties
+SCHEMA = spec_schema.load(__package__, 'health')
 _POLLING = spec_schema.part(
-    PROPERTIES, 'detection', 'detection_modes', 'options'
+    SCHEMA.properties, 'detection', 'detection_modes', 'options'
 )
 
 
@@ -54,19 +54,12 @@ class HealthPolicy(base.PolicyType):
 
     name = 'senlin.policy.health'
     version = '1.0'
-    support_status = {
-        '1.0': [
-            {'status': consts.EXPERIMENTAL, 'since': '2017.02'},
-            {'status': consts.SUPPORTED, 'since': '2018.06'},
-        ],
-        '1.1': [{'status': consts.SUPPORTED, 'since': '2018.09'}],
-        '1.2': [{'status': consts.SUPPORTED, 'since': '2020.09'}],
-    }
     priority = 600
     targets = {base.BEFORE: ('CLUSTER_RECOVER',)}
     profile_types = (SERVER, 'os.heat.stack', 'container.docker.local')
     data_key = 'HealthPolicy'
-    properties = PROPERTIES
+    support_status = SCHEMA.support_status
+    properties = SCHEMA.properties
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check detection modes and recovery actions."""

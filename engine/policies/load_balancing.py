@@ -21,15 +21,15 @@ from engine.db import clusters, models
 from engine.policies import base
 from engine.providers import base as providers
 from engine.providers import load_balancing
-from vobjects.clustering import consts, errors
+from vobjects.clustering import errors
 
 _PATH = spec_schema.PROPERTIES
 
 MEMBER_ID = 'lb_member'
 LOAD_BALANCERS = 'loadbalancers'
 
-PROPERTIES = spec_schema.load(__package__, 'load_balancing').properties
-_VIP = spec_schema.part(PROPERTIES, 'vip')
+SCHEMA = spec_schema.load(__package__, 'load_balancing')
+_VIP = spec_schema.part(SCHEMA.properties, 'vip')
 
 
 class LoadBalancingPolicy(base.PolicyType):
@@ -37,18 +37,13 @@ class LoadBalancingPolicy(base.PolicyType):
 
     name = 'senlin.policy.loadbalance'
     version = '1.0'
-    support_status = {
-        '1.0': [{'status': consts.SUPPORTED, 'since': '2016.04'}],
-        '1.1': [{'status': consts.SUPPORTED, 'since': '2018.01'}],
-        '1.2': [{'status': consts.SUPPORTED, 'since': '2020.02'}],
-        '1.3': [{'status': consts.SUPPORTED, 'since': '2020.03'}],
-    }
     priority = 500
     targets: Mapping[str, tuple[str, ...]] = {}
     tracks_nodes = True
     data_key = 'LoadBalancingPolicy'
     profile_types = ('os.nova.server',)
-    properties = PROPERTIES
+    support_status = SCHEMA.support_status
+    properties = SCHEMA.properties
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check that required properties are present."""

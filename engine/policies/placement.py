@@ -27,7 +27,10 @@ from engine.distribution import (
 )
 from engine.policies import base
 from engine.providers import base as providers
-from vobjects.clustering import consts, errors
+from vobjects.clustering import errors
+
+REGION_SCHEMA = spec_schema.load(__package__, 'region_placement')
+ZONE_SCHEMA = spec_schema.load(__package__, 'zone_placement')
 
 
 class PlacementPolicy(base.PolicyType):
@@ -288,15 +291,10 @@ class RegionPlacementPolicy(PlacementPolicy):
 
     name = 'senlin.policy.region_placement'
     version = '1.0'
-    support_status = {
-        '1.0': [
-            {'status': consts.EXPERIMENTAL, 'since': '2016.04'},
-            {'status': consts.SUPPORTED, 'since': '2016.10'},
-        ]
-    }
     priority = 200
     key = REGIONS
-    properties = spec_schema.load(__package__, 'region_placement').properties
+    support_status = REGION_SCHEMA.support_status
+    properties = REGION_SCHEMA.properties
 
     def available_names(self, cloud: providers.Places) -> Iterable[str]:
         """Return the names of the cloud's regions."""
@@ -308,16 +306,11 @@ class ZonePlacementPolicy(PlacementPolicy):
 
     name = 'senlin.policy.zone_placement'
     version = '1.0'
-    support_status = {
-        '1.0': [
-            {'status': consts.EXPERIMENTAL, 'since': '2016.04'},
-            {'status': consts.SUPPORTED, 'since': '2016.10'},
-        ]
-    }
     priority = 300
     key = ZONES
     profile_types = ('os.nova.server',)
-    properties = spec_schema.load(__package__, 'zone_placement').properties
+    support_status = ZONE_SCHEMA.support_status
+    properties = ZONE_SCHEMA.properties
 
     def available_names(self, cloud: providers.Places) -> Iterable[str]:
         """Return the names of the cloud's zones."""

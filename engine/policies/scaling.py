@@ -14,8 +14,8 @@ from vobjects.clustering import consts, errors
 
 OUT = 'CLUSTER_SCALE_OUT'
 
-PROPERTIES = spec_schema.load(__package__, 'scaling').properties
-_ADJUSTMENT = spec_schema.part(PROPERTIES, 'adjustment')
+SCHEMA = spec_schema.load(__package__, 'scaling')
+_ADJUSTMENT = spec_schema.part(SCHEMA.properties, 'adjustment')
 
 
 class ScalingPolicy(base.PolicyType):
@@ -23,16 +23,14 @@ class ScalingPolicy(base.PolicyType):
 
     name = 'senlin.policy.scaling'
     version = '1.0'
-    support_status = {
-        '1.0': [{'status': consts.SUPPORTED, 'since': '2016.04'}]
-    }
     priority = 100
     targets = {
         base.BEFORE: consts.SCALING_ACTIONS,
         base.AFTER: consts.SCALING_ACTIONS,
     }
     singleton = False
-    properties = PROPERTIES
+    support_status = SCHEMA.support_status
+    properties = SCHEMA.properties
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check the limits of the properties."""

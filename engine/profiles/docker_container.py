@@ -19,7 +19,7 @@ from engine import spec_schema
 from engine.profiles import base
 from engine.providers import base as providers
 from vobjects import exceptions
-from vobjects.clustering import consts, errors
+from vobjects.clustering import errors
 
 #: Names of containers that Docker accepts.
 NAME = re.compile('[a-zA-Z0-9][a-zA-Z0-9_.-]+')
@@ -30,7 +30,7 @@ _NOT_IN_NAME = re.compile('[^a-zA-Z0-9_.-]')
 PORT = 2375
 
 
-PROPERTIES, OPERATIONS = spec_schema.load(__package__, 'docker_container')
+SCHEMA = spec_schema.load(__package__, 'docker_container')
 
 
 class DockerContainer(base.ProfileType):
@@ -39,11 +39,9 @@ class DockerContainer(base.ProfileType):
     name = 'container.dockerinc.docker'
     version = '1.0'
     noun = 'container'
-    support_status: Mapping[str, list[dict[str, str]]] = {
-        '1.0': [{'status': consts.EXPERIMENTAL, 'since': '2017.02'}]
-    }
-    properties = PROPERTIES
-    operations = OPERATIONS
+    support_status = SCHEMA.support_status
+    properties = SCHEMA.properties
+    operations = SCHEMA.operations
     recoveries = ('REBOOT', 'RECREATE')
     on_hosts = True
 

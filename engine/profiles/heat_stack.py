@@ -13,13 +13,13 @@ from typing import Any
 from engine import spec_schema
 from engine.profiles import base
 from engine.providers import base as providers
-from vobjects.clustering import consts, errors
+from vobjects.clustering import errors
 
 #: Maximum of ``timeout``, in minutes; a worker waits for the operation.
 MAX_TIMEOUT = 24 * 60
 
 
-PROPERTIES, OPERATIONS = spec_schema.load(__package__, 'heat_stack')
+SCHEMA = spec_schema.load(__package__, 'heat_stack')
 
 #: Prefix of the parameters that Heat sets in every template.
 _PSEUDO = 'OS::'
@@ -35,11 +35,9 @@ class HeatStack(base.ProfileType):
     name = 'os.heat.stack'
     version = '1.0'
     noun = 'stack'
-    support_status: Mapping[str, list[dict[str, str]]] = {
-        '1.0': [{'status': consts.SUPPORTED, 'since': '2016.04'}]
-    }
-    properties = PROPERTIES
-    operations = OPERATIONS
+    support_status = SCHEMA.support_status
+    properties = SCHEMA.properties
+    operations = SCHEMA.operations
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
         """Check that there is a template, and a valid timeout."""
@@ -111,7 +109,7 @@ class HeatStack(base.ProfileType):
         if snapshot:
             raise providers.ProviderError('a stack has no snapshot')
         properties = spec_schema.select_properties(
-            PROPERTIES, provider.stacks.profile_properties(physical_id)
+            SCHEMA.properties, provider.stacks.profile_properties(physical_id)
         )
         properties['parameters'] = {
             name: value

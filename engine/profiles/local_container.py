@@ -15,7 +15,7 @@ from engine import spec_schema
 from engine.profiles import base, docker_container
 from engine.providers import base as providers
 from vobjects import exceptions
-from vobjects.clustering import consts, errors
+from vobjects.clustering import errors
 
 #: Maximum number of entries of a map, and of characters of their values.
 MAX_ENTRIES = 64
@@ -30,7 +30,7 @@ MIN_MEMORY = 6
 #: Docker's minimum of processors.
 MIN_CPUS = 0.01
 
-PROPERTIES = spec_schema.load(__package__, 'local_container').properties
+SCHEMA = spec_schema.load(__package__, 'local_container')
 
 _IMAGE = re.compile('[a-zA-Z0-9][a-zA-Z0-9_.:/@-]*')
 _VARIABLE = re.compile('[a-zA-Z_][a-zA-Z0-9_]*')
@@ -45,10 +45,8 @@ class LocalContainer(docker_container.DockerContainer):
 
     name = 'container.docker.local'
     version = '1.0'
-    support_status: Mapping[str, list[dict[str, str]]] = {
-        '1.0': [{'status': consts.EXPERIMENTAL, 'since': '2026.11'}]
-    }
-    properties = PROPERTIES
+    support_status = SCHEMA.support_status
+    properties = SCHEMA.properties
     on_hosts = False
     provider = 'docker'
 

@@ -19,7 +19,7 @@ from vobjects.clustering import consts, errors
 LOG = logging.getLogger(__name__)
 
 
-PROPERTIES, OPERATIONS = spec_schema.load(__package__, 'nova_server')
+SCHEMA = spec_schema.load(__package__, 'nova_server')
 
 #: Supported types of a port's virtual interface.
 VNIC_TYPES = ('normal', 'direct', 'macvtap')
@@ -34,11 +34,9 @@ class NovaServer(base.ProfileType):
     name = 'os.nova.server'
     version = '1.0'
     noun = 'server'
-    support_status: Mapping[str, list[dict[str, str]]] = {
-        '1.0': [{'status': consts.SUPPORTED, 'since': '2016.04'}]
-    }
-    properties = PROPERTIES
-    operations = OPERATIONS
+    support_status = SCHEMA.support_status
+    properties = SCHEMA.properties
+    operations = SCHEMA.operations
     recoveries = consts.RECOVERY_OPERATIONS
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:
@@ -157,7 +155,7 @@ class NovaServer(base.ProfileType):
     ) -> dict[str, Any]:
         """Return the properties that describe an existing server."""
         properties = spec_schema.select_properties(
-            PROPERTIES, provider.servers.profile_properties(physical_id)
+            SCHEMA.properties, provider.servers.profile_properties(physical_id)
         )
         _remove_membership(properties)
         if snapshot:

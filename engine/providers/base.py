@@ -209,7 +209,7 @@ class Servers(Protocol):
         """Run an operation on a server.
 
         :param operation: a key of
-            :data:`engine.profiles.nova_server.OPERATIONS`
+            :attr:`engine.profiles.nova_server.NovaServer.operations`
         :raises ServerNotFound: the server does not exist
         """
 
@@ -307,7 +307,7 @@ class Containers(Protocol):
         """Run an operation on a container.
 
         :param operation: a key of
-            :data:`engine.profiles.docker_container.OPERATIONS`
+            :attr:`~engine.profiles.base.ProfileType.operations` of containers
         :raises ContainerNotFound: the container does not exist
         """
 

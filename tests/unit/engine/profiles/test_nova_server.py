@@ -166,7 +166,7 @@ def test_invalid_parameters_have_no_message_of_senlin() -> None:
 
 
 def test_schema_is_rendered_in_senlins_format() -> None:
-    schema = spec_schema.render(nova_server.PROPERTIES)
+    schema = spec_schema.render(nova_server.SCHEMA.properties)
     assert schema['flavor'] == {
         'type': 'String',
         'required': True,
@@ -195,7 +195,7 @@ def test_unknown_type_is_not_found() -> None:
 
 def test_changes_that_are_not_updatable_are_named() -> None:
     names = spec_schema.not_updatable(
-        nova_server.PROPERTIES,
+        nova_server.SCHEMA.properties,
         {'flavor': 'a', 'key_name': 'x'},
         {'flavor': 'b', 'key_name': 'y', 'user_data': 'z'},
     )
