@@ -129,7 +129,7 @@ class Handlers:
                 name: value
                 for name, value in values.items()
                 if value is not None and value != getattr(row, name)
-            } | cleared
+            } | dict(cleared)
             if not changed:
                 raise errors.BadRequest('No property needs an update.')
             for name, value in changed.items():
