@@ -26,9 +26,8 @@ class Timed(objects.Resource):
     updated_at: datetime.datetime | None = UNSET
 
 
-@objects.register
-class ProfileTypeItem(objects.Resource):
-    """A profile type in a list.
+class TypeItem(objects.Resource):
+    """Base of the types in a list.
 
     Up to microversion 1.4 the name includes the version
     (``os.nova.server-1.0``). From 1.5 on, version and support status are
@@ -43,9 +42,8 @@ class ProfileTypeItem(objects.Resource):
     support_status: dict[str, Any] | None = added('1.1')
 
 
-@objects.register
-class ProfileType(objects.Resource):
-    """A profile type and the schema of its spec's properties."""
+class Type(objects.Resource):
+    """Base of the types with the schema of their specs' properties."""
 
     VERSION = '1.1'
     VERSION_MAP = {'1.5': '1.1'}
@@ -53,6 +51,16 @@ class ProfileType(objects.Resource):
     name: str
     schema: dict[str, Any]
     support_status: dict[str, Any] | None = added('1.1')
+
+
+@objects.register
+class ProfileTypeItem(TypeItem):
+    """A profile type in a list."""
+
+
+@objects.register
+class ProfileType(Type):
+    """A profile type and the schema of its spec's properties."""
 
 
 @objects.register
@@ -89,32 +97,13 @@ class ProfileValidation(Owned, Timed):
 
 
 @objects.register
-class PolicyTypeItem(objects.Resource):
-    """A policy type in a list.
-
-    Up to microversion 1.4 the name includes the version
-    (``senlin.policy.batch-1.0``). From 1.5 on, version and support status are
-    separate fields.
-    """
-
-    VERSION = '1.1'
-    VERSION_MAP = {'1.5': '1.1'}
-
-    name: str
-    version: str | None = added('1.1', split_from=('name', '-'))
-    support_status: dict[str, Any] | None = added('1.1')
+class PolicyTypeItem(TypeItem):
+    """A policy type in a list."""
 
 
 @objects.register
-class PolicyType(objects.Resource):
+class PolicyType(Type):
     """A policy type and the schema of its spec's properties."""
-
-    VERSION = '1.1'
-    VERSION_MAP = {'1.5': '1.1'}
-
-    name: str
-    schema: dict[str, Any]
-    support_status: dict[str, Any] | None = added('1.1')
 
 
 @objects.register

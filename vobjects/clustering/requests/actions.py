@@ -44,10 +44,8 @@ class ActionListRequest(common.ListRequest):
 
 
 @objects.register
-class ActionGetRequest(common.Request):
+class ActionGetRequest(common.IdentityRequest):
     """Show an action."""
-
-    identity: str
 
 
 @objects.register

@@ -46,10 +46,8 @@ class ClusterCreateRequest(common.Request):
 
 
 @objects.register
-class ClusterGetRequest(common.Request):
+class ClusterGetRequest(common.IdentityRequest):
     """Show a cluster."""
-
-    identity: str
 
 
 @objects.register
@@ -103,9 +101,8 @@ class ClusterResizeRequest(common.Request):
     strict: bool | None = True
 
 
-@objects.register
-class ClusterScaleInRequest(common.Request):
-    """Remove nodes from a cluster, by default one.
+class _Scaling(common.Request):
+    """Base of the requests that add or remove a number of nodes.
 
     Rejected while another action works on the cluster. Older engines reject it
     only if ``refuse_conflict`` is set.
@@ -120,19 +117,13 @@ class ClusterScaleInRequest(common.Request):
 
 
 @objects.register
-class ClusterScaleOutRequest(common.Request):
-    """Add nodes to a cluster, by default one.
+class ClusterScaleInRequest(_Scaling):
+    """Remove nodes from a cluster, by default one."""
 
-    Rejected while another action works on the cluster. Older engines reject it
-    only if ``refuse_conflict`` is set.
-    """
 
-    VERSION = '1.1'
-    VERSION_MAP = {'1.11': '1.1'}
-
-    identity: str
-    count: common.Capacity | None = UNSET
-    refuse_conflict: bool = added('1.1', default=False)
+@objects.register
+class ClusterScaleOutRequest(_Scaling):
+    """Add nodes to a cluster, by default one."""
 
 
 @objects.register

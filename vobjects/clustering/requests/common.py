@@ -24,6 +24,12 @@ class Request(objects.Request):
     BOUNDS = {'maxLength': consts.MAX_TEXT}
 
 
+class IdentityRequest(Request):
+    """Base of the requests about one resource, given by name or ID."""
+
+    identity: str
+
+
 class ListRequest(Request):
     """Base of all list requests: pagination and project scope.
 

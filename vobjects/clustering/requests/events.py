@@ -47,7 +47,5 @@ class EventListRequest(common.ListRequest):
 
 
 @objects.register
-class EventGetRequest(common.Request):
+class EventGetRequest(common.IdentityRequest):
     """Show an event."""
-
-    identity: str

@@ -155,7 +155,5 @@ class NodeJoinRequest(common.Request):
 
 
 @objects.register
-class NodeLeaveRequest(common.Request):
+class NodeLeaveRequest(common.IdentityRequest):
     """Remove a node from its cluster; sent by an action on that cluster."""
-
-    identity: str

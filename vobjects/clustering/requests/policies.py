@@ -16,10 +16,8 @@ class PolicyTypeListRequest(common.Request):
 
 
 @objects.register
-class PolicyTypeGetRequest(common.Request):
+class PolicyTypeGetRequest(common.IdentityRequest):
     """Show a policy type and the schema of its spec."""
-
-    identity: str
 
 
 @objects.register
@@ -51,10 +49,8 @@ class PolicyValidateRequest(common.Request):
 
 
 @objects.register
-class PolicyGetRequest(common.Request):
+class PolicyGetRequest(common.IdentityRequest):
     """Show a policy."""
-
-    identity: str
 
 
 @objects.register
@@ -66,10 +62,8 @@ class PolicyUpdateRequest(common.Request):
 
 
 @objects.register
-class PolicyDeleteRequest(common.Request):
+class PolicyDeleteRequest(common.IdentityRequest):
     """Delete a policy that is not attached to a cluster."""
-
-    identity: str
 
 
 @objects.register

@@ -16,19 +16,15 @@ class ProfileTypeListRequest(common.Request):
 
 
 @objects.register
-class ProfileTypeGetRequest(common.Request):
+class ProfileTypeGetRequest(common.IdentityRequest):
     """Show a profile type and the schema of its spec."""
-
-    identity: str
 
 
 @objects.register
-class ProfileTypeOpsRequest(common.Request):
+class ProfileTypeOpsRequest(common.IdentityRequest):
     """List the operations that nodes of a profile type support."""
 
     VERSION_MAP = {'1.4': '1.0'}
-
-    identity: str
 
 
 @objects.register
@@ -61,10 +57,8 @@ class ProfileValidateRequest(common.Request):
 
 
 @objects.register
-class ProfileGetRequest(common.Request):
+class ProfileGetRequest(common.IdentityRequest):
     """Show a profile."""
-
-    identity: str
 
 
 @objects.register
@@ -77,7 +71,5 @@ class ProfileUpdateRequest(common.Request):
 
 
 @objects.register
-class ProfileDeleteRequest(common.Request):
+class ProfileDeleteRequest(common.IdentityRequest):
     """Delete a profile that no cluster or node uses."""
-
-    identity: str

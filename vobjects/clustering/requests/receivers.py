@@ -59,10 +59,8 @@ class ReceiverCreateRequest(common.Request):
 
 
 @objects.register
-class ReceiverGetRequest(common.Request):
+class ReceiverGetRequest(common.IdentityRequest):
     """Show a receiver."""
-
-    identity: str
 
 
 @objects.register
@@ -81,17 +79,13 @@ class ReceiverUpdateRequest(common.Request):
 
 
 @objects.register
-class ReceiverDeleteRequest(common.Request):
+class ReceiverDeleteRequest(common.IdentityRequest):
     """Delete a receiver."""
-
-    identity: str
 
 
 @objects.register
-class ReceiverNotifyRequest(common.Request):
+class ReceiverNotifyRequest(common.IdentityRequest):
     """Make a receiver fetch its messages."""
-
-    identity: str
 
 
 @objects.register
