@@ -28,6 +28,7 @@
     names             generate the names of a cluster's nodes
     patterns          match tenants' regular expressions with RE2, in linear
                       time
+    periodic          do something in the background again and again
     plugins           registries of plug-in types: profile types and policy
                       types, by name
     policies          policy types: entry points of ``vobjects.policies``

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import datetime
 import logging
-import threading
 from collections.abc import Callable, Iterator
 
 from oslo_config import cfg
 
+from engine import periodic
 from engine.db import database, purge
 
 LOG = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ LOG = logging.getLogger(__name__)
 DAY = 86400.0
 
 
-class Purger:
+class Purger(periodic.Periodic):
     """Delete actions and events past their retention time.
 
     :param is_first: returns whether this engine is the one to delete
@@ -37,21 +37,19 @@ class Purger:
         self._conf = conf.engine
         self._database = target
         self._is_first = is_first
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(
-            target=self._loop, name='purger', daemon=True
+        super().__init__(
+            'purger',
+            self._purge_if_first,
+            conf.engine.purge_interval,
+            'Could not purge',
         )
+        # It purges right when it starts.
+        self.wake()
 
     def start(self) -> None:
         """Start the thread, if a retention time is set."""
         if self._conf.action_retention or self._conf.event_retention:
-            self._thread.start()
-
-    def stop(self) -> None:
-        """Stop after the current batch."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
+            super().start()
 
     def purge(self) -> tuple[int, int]:
         """Delete expired actions and events once.
@@ -77,18 +75,12 @@ class Purger:
         for number in delete_batches(self._database, cutoff):
             deleted += number
             # Pause, so that other transactions can use the database.
-            if self._stopping.wait(self._conf.purge_pause):
+            if self.stopping.wait(self._conf.purge_pause):
                 break
         return deleted
 
-    def _loop(self) -> None:
-        while True:
-            try:
-                if self._is_first():
-                    deleted = self.purge()
-                    if any(deleted):
-                        LOG.info('Purged %d actions and %d events', *deleted)
-            except Exception as error:  # noqa: BLE001 - reported
-                database.log_failure(LOG, error, 'Could not purge')
-            if self._stopping.wait(self._conf.purge_interval):
-                return
+    def _purge_if_first(self) -> None:
+        if self._is_first():
+            deleted = self.purge()
+            if any(deleted):
+                LOG.info('Purged %d actions and %d events', *deleted)

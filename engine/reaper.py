@@ -8,14 +8,13 @@ statement, so that only one of two concurrent reapers makes it.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from sqlalchemy import orm
 
-from engine import log_context, scheduler
+from engine import log_context, periodic, scheduler
 from engine.actions import action_run, cancellation
 from engine.actions.runtime import Runtime
 from engine.db import actions, database, dependencies, idempotency, models
@@ -29,7 +28,7 @@ Item = TypeVar('Item')
 CALL_CLEANUP_INTERVAL = 60
 
 
-class Reaper:
+class Reaper(periodic.Periodic):
     """Clean up after dead engines and overdue actions.
 
     :param own_scheduler: the scheduler of this process; None if it has none
@@ -45,31 +44,16 @@ class Reaper:
     ) -> None:
         self._runtime = runtime
         self._own_scheduler = own_scheduler
-        self._interval = period / fleet.BEATS_PER_PERIOD
         #: ID -> description of the engines that died since the last sweep.
         self._dead: dict[str, str] = {}
-        self._wake = threading.Event()
         self._next_cleanup = float('-inf')
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(
-            target=self._loop, name='reaper', daemon=True
-        )
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop after the current sweep."""
-        self._stopping.set()
-        self._wake.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        interval = period / fleet.BEATS_PER_PERIOD
+        super().__init__('reaper', self.sweep, interval, 'The sweep failed')
 
     def expect_orphans(self, members: list[fleet.Member]) -> None:
         """Sweep soon, because the ledger no longer has these members."""
         self._dead |= {member.id: member.label for member in members}
-        self._wake.set()
+        self.wake()
 
     def sweep(self) -> None:
         """Sweep once."""
@@ -82,17 +66,6 @@ class Reaper:
             self._own_scheduler.give_back()
         if is_any_ready:
             self._runtime.wake()
-
-    def _loop(self) -> None:
-        while True:
-            self._wake.wait(self._interval)
-            self._wake.clear()
-            if self._stopping.is_set():
-                return
-            try:
-                self.sweep()
-            except Exception as error:  # noqa: BLE001 - reported
-                database.log_failure(LOG, error, 'The sweep failed')
 
     def _take_over_all(self, dead: dict[str, str]) -> bool:
         with self._runtime.database.reader() as session:

@@ -17,6 +17,7 @@ from engine import conf as engine_conf
 from engine import (
     exporter,
     http_client,
+    periodic,
     purger,
     reaper,
     scheduler,
@@ -46,7 +47,7 @@ from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
 from engine.providers import base as providers
 from engine.queues import base as queues
-from engine.trusts import receiver_credentials, revoker
+from engine.trusts import keystone, receiver_credentials
 from vobjects import exceptions
 from vobjects.clustering import context, topics, types
 from vobjects.clustering.service import SERVICE
@@ -157,10 +158,11 @@ class Engine:
             conf, self.runtime.metrics, self.database
         )
         self.purger = purger.Purger(conf, self.database, self._is_first)
-        self.revoker = revoker.Revoker(
-            self.runtime.trusts,
+        self.revoker = periodic.Periodic(
+            'revoker',
+            self._revoke,
             conf.receivers.revoke_interval,
-            self._is_first,
+            'Could not revoke credentials',
         )
 
     def start(self) -> None:
@@ -172,7 +174,8 @@ class Engine:
         self.work_notifier.start()
         self.reaper.start()
         self.purger.start()
-        self.revoker.start()
+        if self.runtime.trusts.is_enabled:
+            self.revoker.start()
         self.scheduler.start()
         self.health.start()
         # Last: probes of containers take its answer for readiness.
@@ -204,6 +207,14 @@ class Engine:
 
     def _is_first(self) -> bool:
         return self.ledger.is_first(self.worker.id)
+
+    def _revoke(self) -> None:
+        """Revoke unused credentials, in one engine: two would do no harm."""
+        try:
+            if self._is_first():
+                self.runtime.trusts.revoke_unused()
+        except keystone.KeystoneUnavailable as error:
+            LOG.warning('Could not revoke credentials: %s', error)
 
     def _find_response(self, call: str) -> fleet_types.Record | None:
         with self.database.reader() as session:

@@ -7,6 +7,5 @@
     project_trusts  trusts by which engines act in the projects of users
     keystone     trusts in Keystone, used by both
     encryption   encryption of stored credentials
-    revoker      revocation of unused credentials
     conf         the options [receivers]
 """
