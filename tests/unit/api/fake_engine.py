@@ -7,24 +7,15 @@ objects as they arrive over the wire, and returns resource objects.
 
 from __future__ import annotations
 
-import functools
+import re
 import uuid
+from collections.abc import Callable
 from typing import Any
 
-from vobjects import exceptions, objects, versions
+from vobjects import exceptions, fields, objects, versions
 from vobjects.clustering import errors, history, resources
 from vobjects.clustering import types as clustering_types
 from vobjects.clustering.context import RequestContext
-from vobjects.clustering.requests import (
-    actions,
-    clusters,
-    events,
-    nodes,
-    policies,
-    profiles,
-    receivers,
-    services,
-)
 from vobjects.objects import manifest
 from vobjects.rpc import response_text, serializer
 from vobjects.versions import Maximum
@@ -83,6 +74,15 @@ class FakeEngine:
         self.events: dict[str, Any] = {}
         self.policies: dict[str, Any] = {}
         self.receivers: dict[str, Any] = {}
+        self._stores = {
+            'Cluster': self.clusters,
+            'Node': self.nodes,
+            'Profile': self.profiles,
+            'Action': self.actions,
+            'Event': self.events,
+            'Policy': self.policies,
+            'Receiver': self.receivers,
+        }
 
     @property
     def last_request(self) -> Any:
@@ -114,299 +114,65 @@ class FakeEngine:
         """See ``vobjects.rpc.client.Client.call_for_text``."""
         return response_text.write(self.call(*arguments), shown, part)
 
-    @functools.singledispatchmethod
     def _handle(self, request: Any) -> Any:
-        raise AssertionError(f'no handler of {type(request).__name__}')
+        """Handle a request by its name: the kind of resource, and a verb."""
+        name = type(request).__name__.removesuffix('Request')
+        if name in CANNED:
+            return CANNED[name](request)
+        if name == 'WebhookTrigger':
+            return self._trigger(request)
+        match = re.fullmatch(f'({"|".join(self._stores)})(.+)', name)
+        assert match, f'no handler of {name}'
+        kind, verb = match.groups()
+        store = self._stores[kind]
+        if verb == 'List':
+            return _page(store, request)
+        if verb in ('Create', 'Adopt'):
+            return self._create(kind, verb, request)
+        found = _find(store, request.identity, kind.lower())
+        if verb == 'Get':
+            return found
+        if kind in ('Cluster', 'Node'):
+            return self._change(kind, verb, found, request)
+        if kind == 'Action':
+            return resources.Accepted(action=found.id, cluster=None, node=None)
+        if verb == 'Delete':
+            del store[found.id]
+        if verb != 'Update':
+            return None
+        for field in () if kind == 'Receiver' else ('name', 'metadata'):
+            if field in request.fields:
+                value = _value(request, field, getattr(found, field))
+                setattr(found, field, value)
+        return found
 
-    @_handle.register
-    def _(self, request: services.BuildInfoRequest) -> Any:
-        return resources.BuildInfo(api=None, engine={'revision': '0.1.0'})
-
-    @_handle.register
-    def _(self, request: services.SummaryRequest) -> Any:
-        return resources.Summary(
-            clusters={'ACTIVE': 1},
-            nodes={},
-            actions={'READY': 2},
-            queue_age=1.5,
-        )
-
-    @_handle.register
-    def _(self, request: services.RollbackVerdictRequest) -> Any:
-        return resources.RollbackVerdict(
-            release='0.1.0', can_roll_back=False, reasons=['because']
-        )
-
-    @_handle.register
-    def _(self, request: services.ServiceListRequest) -> Any:
-        return [
-            resources.Service(
-                id='e1',
-                binary='vobjects-engine',
-                host='here',
-                topic='engine',
-                state='up',
-                status='enabled',
-                disabled_reason=None,
-                updated_at=NOW,
-            )
-        ]
-
-    @_handle.register
-    def _(self, request: profiles.ProfileTypeListRequest) -> Any:
-        return [
-            resources.ProfileTypeItem(
-                name='os.nova.server',
-                version='1.0',
-                support_status={
-                    '1.0': [{'status': 'SUPPORTED', 'since': '2016.04'}]
-                },
-            )
-        ]
-
-    @_handle.register
-    def _(self, request: profiles.ProfileTypeGetRequest) -> Any:
-        if request.identity != 'os.nova.server-1.0':
-            raise errors.ResourceNotFound(
-                f'The profile_type {request.identity} could not be found.'
-            )
-        return resources.ProfileType(
-            name=request.identity, schema={}, support_status={}
-        )
-
-    @_handle.register
-    def _(self, request: profiles.ProfileTypeOpsRequest) -> Any:
-        return resources.ProfileTypeOperations(operations={'reboot': {}})
-
-    @_handle.register
-    def _(self, request: profiles.ProfileListRequest) -> Any:
-        return _page(self.profiles, request)
-
-    @_handle.register
-    def _(self, request: profiles.ProfileCreateRequest) -> Any:
-        resource = _profile(request.name, request.spec, request.metadata)
-        self.profiles[resource.id] = resource
+    def _create(self, kind: str, verb: str, request: Any) -> Any:
+        resource = _resource(getattr(resources, kind), request)
+        if verb == 'Adopt':
+            return resource
+        self._stores[kind][resource.id] = resource
+        if kind in ('Cluster', 'Node'):
+            return self._accepted(**{kind.lower(): resource})
         return resource
 
-    @_handle.register
-    def _(self, request: profiles.ProfileValidateRequest) -> Any:
-        return resources.ProfileValidation(
-            name='validated_profile',
-            type='os.nova.server-1.0',
-            spec=request.spec,
-            metadata={},
-        )
+    def _change(self, kind: str, verb: str, found: Any, request: Any) -> Any:
+        """Handle a request that changes or shows a cluster or node."""
+        if verb == 'Collect':
+            return [resources.ClusterAttribute(id='n', value=request.path)]
+        if verb == 'PolicyList':
+            return [_binding(found, item) for item in self.policies.values()]
+        if verb == 'PolicyGet':
+            policy = _find(self.policies, request.policy_id, 'policy')
+            return _binding(found, policy)
+        shown = {kind.lower(): found} if verb == 'Update' else {}
+        return self._accepted(**shown)
 
-    @_handle.register
-    def _(self, request: profiles.ProfileGetRequest) -> Any:
-        return _find(self.profiles, request.identity, 'profile')
-
-    @_handle.register
-    def _(self, request: profiles.ProfileUpdateRequest) -> Any:
-        profile = _find(self.profiles, request.identity, 'profile')
-        for name in ('name', 'metadata'):
-            value = _value(request, name, getattr(profile, name))
-            setattr(profile, name, value)
-        return profile
-
-    @_handle.register
-    def _(self, request: profiles.ProfileDeleteRequest) -> Any:
-        profile = _find(self.profiles, request.identity, 'profile')
-        del self.profiles[profile.id]
-
-    @_handle.register
-    def _(self, request: clusters.ClusterListRequest) -> Any:
-        return _page(self.clusters, request)
-
-    @_handle.register
-    def _(self, request: clusters.ClusterCreateRequest) -> Any:
-        resource = _cluster(request)
-        self.clusters[resource.id] = resource
-        return self._accepted(cluster=resource)
-
-    @_handle.register
-    def _(self, request: clusters.ClusterGetRequest) -> Any:
-        return _find(self.clusters, request.identity, 'cluster')
-
-    @_handle.register
-    def _(self, request: clusters.ClusterUpdateRequest) -> Any:
-        return self._accepted(
-            cluster=_find(self.clusters, request.identity, 'cluster')
-        )
-
-    @_handle.register(clusters.ClusterDeleteRequest)
-    @_handle.register(clusters.ClusterResizeRequest)
-    @_handle.register(clusters.ClusterScaleInRequest)
-    @_handle.register(clusters.ClusterScaleOutRequest)
-    @_handle.register(policies.ClusterAttachPolicyRequest)
-    @_handle.register(policies.ClusterDetachPolicyRequest)
-    @_handle.register(policies.ClusterUpdatePolicyRequest)
-    @_handle.register(clusters.ClusterAddNodesRequest)
-    @_handle.register(clusters.ClusterDelNodesRequest)
-    @_handle.register(clusters.ClusterReplaceNodesRequest)
-    @_handle.register(clusters.ClusterOperationRequest)
-    @_handle.register(clusters.ClusterCompleteLifecycleRequest)
-    @_handle.register(clusters.ClusterCheckRequest)
-    @_handle.register(clusters.ClusterRecoverRequest)
-    def _(self, request: Any) -> Any:
-        _find(self.clusters, request.identity, 'cluster')
-        return self._accepted()
-
-    @_handle.register
-    def _(self, request: clusters.ClusterCollectRequest) -> Any:
-        _find(self.clusters, request.identity, 'cluster')
-        return [resources.ClusterAttribute(id='n', value=request.path)]
-
-    @_handle.register
-    def _(self, request: nodes.NodeListRequest) -> Any:
-        return _page(self.nodes, request)
-
-    @_handle.register
-    def _(self, request: nodes.NodeCreateRequest) -> Any:
-        resource = _node(request)
-        self.nodes[resource.id] = resource
-        return self._accepted(node=resource)
-
-    @_handle.register
-    def _(self, request: nodes.NodeGetRequest) -> Any:
-        return _find(self.nodes, request.identity, 'node')
-
-    @_handle.register
-    def _(self, request: nodes.NodeUpdateRequest) -> Any:
-        return self._accepted(node=_find(self.nodes, request.identity, 'node'))
-
-    @_handle.register(nodes.NodeDeleteRequest)
-    @_handle.register(nodes.NodeCheckRequest)
-    @_handle.register(nodes.NodeOperationRequest)
-    @_handle.register(nodes.NodeRecoverRequest)
-    def _(self, request: Any) -> Any:
-        _find(self.nodes, request.identity, 'node')
-        return self._accepted()
-
-    @_handle.register
-    def _(self, request: nodes.NodeAdoptRequest) -> Any:
-        return _adopted_node(request)
-
-    @_handle.register
-    def _(self, request: nodes.NodeAdoptPreviewRequest) -> Any:
-        return resources.NodePreview(
-            type='os.nova.server', version='1.0', properties={}
-        )
-
-    @_handle.register
-    def _(self, request: actions.ActionUpdateRequest) -> Any:
-        action = _find(self.actions, request.identity, 'action')
-        return resources.Accepted(action=action.id, cluster=None, node=None)
-
-    @_handle.register
-    def _(self, request: actions.ActionListRequest) -> Any:
-        return _page(self.actions, request)
-
-    @_handle.register
-    def _(self, request: actions.ActionGetRequest) -> Any:
-        return _find(self.actions, request.identity, 'action')
-
-    @_handle.register
-    def _(self, request: policies.PolicyTypeListRequest) -> Any:
-        return [
-            resources.PolicyTypeItem(
-                name='senlin.policy.batch', version='1.0', support_status={}
-            )
-        ]
-
-    @_handle.register
-    def _(self, request: policies.PolicyTypeGetRequest) -> Any:
-        if request.identity != 'senlin.policy.batch-1.0':
-            raise errors.ResourceNotFound(
-                f'The policy_type {request.identity} could not be found.'
-            )
-        return resources.PolicyType(
-            name=request.identity, schema={}, support_status={}
-        )
-
-    @_handle.register
-    def _(self, request: policies.PolicyListRequest) -> Any:
-        return _page(self.policies, request)
-
-    @_handle.register
-    def _(self, request: policies.PolicyCreateRequest) -> Any:
-        resource = _policy(resources.Policy, request.name, request.spec)
-        self.policies[resource.id] = resource
-        return resource
-
-    @_handle.register
-    def _(self, request: policies.PolicyValidateRequest) -> Any:
-        return _policy(resources.PolicyValidation, 'v', request.spec)
-
-    @_handle.register
-    def _(self, request: policies.PolicyGetRequest) -> Any:
-        return _find(self.policies, request.identity, 'policy')
-
-    @_handle.register
-    def _(self, request: policies.PolicyUpdateRequest) -> Any:
-        policy = _find(self.policies, request.identity, 'policy')
-        policy.name = request.name
-        return policy
-
-    @_handle.register
-    def _(self, request: policies.PolicyDeleteRequest) -> Any:
-        policy = _find(self.policies, request.identity, 'policy')
-        del self.policies[policy.id]
-
-    @_handle.register
-    def _(self, request: policies.ClusterPolicyListRequest) -> Any:
-        cluster = _find(self.clusters, request.identity, 'cluster')
-        return [_binding(cluster, policy) for policy in self.policies.values()]
-
-    @_handle.register
-    def _(self, request: policies.ClusterPolicyGetRequest) -> Any:
-        cluster = _find(self.clusters, request.identity, 'cluster')
-        policy = _find(self.policies, request.policy_id, 'policy')
-        return _binding(cluster, policy)
-
-    @_handle.register
-    def _(self, request: receivers.ReceiverListRequest) -> Any:
-        return _page(self.receivers, request)
-
-    @_handle.register
-    def _(self, request: receivers.ReceiverCreateRequest) -> Any:
-        resource = _receiver(request)
-        self.receivers[resource.id] = resource
-        return resource
-
-    @_handle.register(receivers.ReceiverGetRequest)
-    @_handle.register(receivers.ReceiverUpdateRequest)
-    def _(self, request: Any) -> Any:
-        return _find(self.receivers, request.identity, 'receiver')
-
-    @_handle.register
-    def _(self, request: receivers.ReceiverDeleteRequest) -> Any:
-        receiver = _find(self.receivers, request.identity, 'receiver')
-        del self.receivers[receiver.id]
-
-    @_handle.register
-    def _(self, request: receivers.ReceiverNotifyRequest) -> Any:
-        _find(self.receivers, request.identity, 'receiver')
-
-    @_handle.register
-    def _(self, request: receivers.WebhookTriggerRequest) -> Any:
+    def _trigger(self, request: Any) -> Any:
         _find(self.receivers, request.identity, 'receiver')
         return self._accepted()
-
-    @_handle.register
-    def _(self, request: events.EventListRequest) -> Any:
-        return _page(self.events, request)
-
-    @_handle.register
-    def _(self, request: events.EventGetRequest) -> Any:
-        if request.identity not in self.events:
-            raise errors.ResourceNotFound(
-                f'The event ({request.identity}) could not be found.'
-            )
-        return self.events[request.identity]
 
     def _accepted(self, **fields: Any) -> Any:
-        resource = _action()
+        resource = resources.Action(id=str(uuid.uuid4()), **ACTION)
         self.actions[resource.id] = resource
         none: dict[str, Any] = {'cluster': None, 'node': None}
         return resources.Accepted(action=resource.id, **{**none, **fields})
@@ -430,7 +196,7 @@ def _page(by_id: dict[str, Any], request: Any) -> list[Any]:
 
 def _find(by_id: dict[str, Any], identity: str, kind: str) -> Any:
     for resource in by_id.values():
-        if identity in (resource.id, resource.name):
+        if identity in (resource.id, getattr(resource, 'name', '')):
             return resource
     raise errors.ResourceNotFound(
         f'The {kind} ({identity}) could not be found.'
@@ -442,92 +208,25 @@ def _value(request: Any, name: str, default: Any) -> Any:
     return default if value is None else value
 
 
-_OWNER = {
-    'user': 'u',
-    'project': 'p',
-    'domain': None,
-    'created_at': NOW,
-    'updated_at': None,
-}
-
-
-def _profile(name: str, spec: Any, metadata: Any) -> Any:
-    return resources.Profile(
-        id=str(uuid.uuid4()),
-        name=name,
-        type='os.nova.server-1.0',
-        spec=spec,
-        metadata=metadata,
-        **_OWNER,
-    )
-
-
-def _cluster(request: Any) -> Any:
-    return resources.Cluster(
-        id=str(uuid.uuid4()),
-        name=request.name,
-        profile_id=request.profile_id,
-        profile_name='p',
-        status='INIT',
-        status_reason='Initializing',
-        min_size=request.min_size,
-        max_size=request.max_size,
-        desired_capacity=_value(request, 'desired_capacity', 0),
-        timeout=_value(request, 'timeout', 3600),
-        metadata=request.metadata,
-        data={},
-        dependents={},
-        nodes=[],
-        policies=[],
-        init_at=NOW,
-        config=request.config,
-        **_OWNER,
-    )
-
-
-def _node(request: Any) -> Any:
-    return resources.Node(
-        id=str(uuid.uuid4()),
-        name=request.name,
-        profile_id=request.profile_id,
-        profile_name='p',
-        cluster_id=request.cluster_id,
-        physical_id=None,
-        index=-1,
-        role=request.role,
-        status='INIT',
-        status_reason='Initializing',
-        metadata=request.metadata,
-        data={},
-        dependents={},
-        init_at=NOW,
-        tainted=False,
-        **_OWNER,
-    )
-
-
-def _receiver(request: Any) -> Any:
-    return resources.Receiver(
-        id=str(uuid.uuid4()),
-        name=request.name,
-        type=request.type,
-        cluster_id=_value(request, 'cluster_id', None),
-        action=_value(request, 'action', None),
-        actor={},
-        params=request.params,
-        channel={'alarm_url': request.endpoint},
-        **_OWNER,
-    )
-
-
-def _policy(cls: Any, name: str, spec: Any) -> Any:
+def _resource(cls: type[Any], request: Any) -> Any:
+    """Return a new resource with the values of a request."""
+    given = {
+        name: value
+        for name in request.fields
+        if (value := _value(request, name, None)) is not None
+    }
+    if cls is resources.Receiver:
+        given |= {'actor': {}, 'channel': {'alarm_url': request.endpoint}}
+    values = {**SAMPLE, 'type': TYPE_NAMES.get(cls), **given}
+    values['id'] = str(uuid.uuid4())
     return cls(
-        id=str(uuid.uuid4()),
-        name=name,
-        type='senlin.policy.batch-1.0',
-        spec=spec,
-        data={},
-        **_OWNER,
+        **{
+            name: values.get(
+                name, {} if isinstance(field, fields.JsonField) else None
+            )
+            for name, field in cls.fields.items()
+            if name != 'details'
+        }
     )
 
 
@@ -546,37 +245,127 @@ def _binding(cluster: Any, policy: Any) -> Any:
     )
 
 
-def _adopted_node(request: Any) -> Any:
-    return _node(
-        nodes.NodeCreateRequest(
-            name=_value(request, 'name', 'adopted'),
-            profile_id='p',
-            cluster_id='',
-            role=request.role,
-            metadata=request.metadata,
+def _type_of(cls: type[Any], name: str) -> Callable[[Any], Any]:
+    """Return the handler that shows the only type of a kind."""
+
+    def show(request: Any) -> Any:
+        if request.identity != name:
+            kind = 'profile' if cls is resources.ProfileType else 'policy'
+            raise errors.ResourceNotFound(
+                f'The {kind}_type {request.identity} could not be found.'
+            )
+        return cls(name=name, schema={}, support_status={})
+
+    return show
+
+
+PROFILE_TYPE, POLICY_TYPE = 'os.nova.server-1.0', 'senlin.policy.batch-1.0'
+TYPE_NAMES = {resources.Profile: PROFILE_TYPE, resources.Policy: POLICY_TYPE}
+
+OWNER = {
+    'user': 'u',
+    'project': 'p',
+    'domain': None,
+    'created_at': NOW,
+    'updated_at': None,
+}
+
+#: Values of new resources, unless the request has others.
+SAMPLE = {
+    **OWNER,
+    'name': 'adopted',
+    'profile_id': 'p',
+    'profile_name': 'p',
+    'status': 'INIT',
+    'status_reason': 'Initializing',
+    'desired_capacity': 0,
+    'timeout': 3600,
+    'index': -1,
+    'tainted': False,
+    'nodes': [],
+    'policies': [],
+    'init_at': NOW,
+}
+
+ACTION = {
+    **OWNER,
+    'name': 'cluster_create_1',
+    'action': 'CLUSTER_CREATE',
+    'target': str(uuid.uuid4()),
+    'cause': 'RPC Request',
+    'owner': None,
+    'interval': -1,
+    'start_time': 1.5,
+    'end_time': None,
+    'timeout': 3600,
+    'status': 'READY',
+    'status_reason': '',
+    'inputs': {},
+    'outputs': {},
+    'data': {},
+    'depends_on': [],
+    'depended_by': [],
+    'cluster_id': str(uuid.uuid4()),
+}
+
+#: Name of a request, without its ending -> the function that returns the
+#: response.
+CANNED: dict[str, Callable[[Any], Any]] = {
+    'BuildInfo': lambda _: resources.BuildInfo(
+        api=None, engine={'revision': '0.1.0'}
+    ),
+    'Summary': lambda _: resources.Summary(
+        clusters={'ACTIVE': 1}, nodes={}, actions={'READY': 2}, queue_age=1.5
+    ),
+    'RollbackVerdict': lambda _: resources.RollbackVerdict(
+        release='0.1.0', can_roll_back=False, reasons=['because']
+    ),
+    'ServiceList': lambda _: [
+        resources.Service(
+            id='e1',
+            binary='vobjects-engine',
+            host='here',
+            topic='engine',
+            state='up',
+            status='enabled',
+            disabled_reason=None,
+            updated_at=NOW,
         )
-    )
-
-
-def _action() -> Any:
-    return resources.Action(
+    ],
+    'ProfileTypeList': lambda _: [
+        resources.ProfileTypeItem(
+            name='os.nova.server',
+            version='1.0',
+            support_status={
+                '1.0': [{'status': 'SUPPORTED', 'since': '2016.04'}]
+            },
+        )
+    ],
+    'ProfileTypeGet': _type_of(resources.ProfileType, PROFILE_TYPE),
+    'ProfileTypeOps': lambda _: resources.ProfileTypeOperations(
+        operations={'reboot': {}}
+    ),
+    'ProfileValidate': lambda request: resources.ProfileValidation(
+        name='validated_profile',
+        type=PROFILE_TYPE,
+        spec=request.spec,
+        metadata={},
+    ),
+    'PolicyTypeList': lambda _: [
+        resources.PolicyTypeItem(
+            name='senlin.policy.batch', version='1.0', support_status={}
+        )
+    ],
+    'PolicyTypeGet': _type_of(resources.PolicyType, POLICY_TYPE),
+    'PolicyValidate': lambda request: resources.PolicyValidation(
         id=str(uuid.uuid4()),
-        name='cluster_create_1',
-        action='CLUSTER_CREATE',
-        target=str(uuid.uuid4()),
-        cause='RPC Request',
-        owner=None,
-        interval=-1,
-        start_time=1.5,
-        end_time=None,
-        timeout=3600,
-        status='READY',
-        status_reason='',
-        inputs={},
-        outputs={},
+        name='v',
+        type=POLICY_TYPE,
+        spec=request.spec,
         data={},
-        depends_on=[],
-        depended_by=[],
-        cluster_id=str(uuid.uuid4()),
-        **_OWNER,
-    )
+        **OWNER,
+    ),
+    'NodeAdoptPreview': lambda _: resources.NodePreview(
+        type='os.nova.server', version='1.0', properties={}
+    ),
+}
