@@ -39,6 +39,8 @@ class Base(orm.DeclarativeBase):
     """Base class of the tables."""
 
     metadata = sqlalchemy.MetaData(naming_convention=CONVENTIONS)
+    # Of tables that have no constraints of their own.
+    __table_args__: Any = TABLE_OPTIONS
     # Load server defaults at once, so that they outlive the session.
     __mapper_args__ = {'eager_defaults': True}
     type_annotation_map = {

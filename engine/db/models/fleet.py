@@ -43,7 +43,6 @@ class ContractVersion(Base):
     """The current contracting revision, written by alembic; 0 or 1 rows."""
 
     __tablename__ = 'contract_version'
-    __table_args__ = (TABLE_OPTIONS,)
 
     version_num: orm.Mapped[str] = orm.mapped_column(
         String(32), primary_key=True

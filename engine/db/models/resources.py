@@ -106,7 +106,6 @@ class Project(Base):
     """A project that has had clusters, locked while quotas are checked."""
 
     __tablename__ = 'projects'
-    __table_args__ = (TABLE_OPTIONS,)
 
     #: Empty for resources without a project.
     id: orm.Mapped[str] = orm.mapped_column(String(64), primary_key=True)
@@ -186,7 +185,6 @@ class ReceiverCredential(Base):
     """
 
     __tablename__ = 'receiver_credentials'
-    __table_args__ = (TABLE_OPTIONS,)
 
     receiver_id: orm.Mapped[str] = orm.mapped_column(
         String(36), primary_key=True
@@ -199,7 +197,6 @@ class ReceivedMessage(Base):
     """A message whose action exists, until it is deleted from its queue."""
 
     __tablename__ = 'received_messages'
-    __table_args__ = (TABLE_OPTIONS,)
 
     receiver_id: orm.Mapped[str] = orm.mapped_column(
         ForeignKey('receivers.id', ondelete='CASCADE'), primary_key=True

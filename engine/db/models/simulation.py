@@ -34,7 +34,6 @@ class SimulatedServer(SimulatedObject, Base):
     """A server of the simulated cloud."""
 
     __tablename__ = 'simulated_servers'
-    __table_args__ = (TABLE_OPTIONS,)
 
     #: The server's location; NULL: the cloud has none.
     region: orm.Mapped[str | None] = orm.mapped_column(String(255))
@@ -47,14 +46,12 @@ class SimulatedStack(SimulatedObject, Base):
     """A stack of the simulated cloud."""
 
     __tablename__ = 'simulated_stacks'
-    __table_args__ = (TABLE_OPTIONS,)
 
 
 class SimulatedContainer(SimulatedObject, Base):
     """A container of the simulated cloud."""
 
     __tablename__ = 'simulated_containers'
-    __table_args__ = (TABLE_OPTIONS,)
 
 
 class SimulatedPart(Base):
