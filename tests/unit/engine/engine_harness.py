@@ -204,6 +204,12 @@ class Engine:
         assert request.obj_to_primitive() == before
         return response
 
+    def run(self, *arguments: Any) -> Any:
+        """Handle a request, run all ready stages; return the response."""
+        response = self.call(*arguments)
+        self.run_actions()
+        return response
+
     def run_actions(self, limit: int = 1000) -> int:
         """Run all ready stages; return their number."""
         stages = 0

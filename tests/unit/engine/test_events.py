@@ -55,8 +55,7 @@ def test_events_of_deleted_target_keep_its_name(
     engine: engine_harness.Engine,
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1, name='web')
-    engine.call(clusters.ClusterDeleteRequest(identity='web'))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity='web'))
     last = listed(engine, cluster_id=[cluster])[-1]
     assert (last.oname, last.status) == ('web', 'end')
     assert last.action == 'CLUSTER_DELETE'
@@ -73,8 +72,7 @@ def test_failed_and_cancelled_actions_have_events_of_their_levels(
         actions.ActionUpdateRequest(identity=cancelled, status='CANCELLED')
     )
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
-    engine.call(clusters.ClusterScaleOutRequest(identity=cluster))
-    engine.run_actions()
+    engine.run(clusters.ClusterScaleOutRequest(identity=cluster))
     assert phases(engine, level=['WARN']) == [('CLUSTER_CHECK', 'error')]
     assert phases(engine, level=['40']) == [('CLUSTER_SCALE_OUT', 'error')]
     assert [event.level for event in listed(engine, level=['40'])] == ['ERROR']
@@ -104,8 +102,7 @@ def test_derived_actions_and_low_levels_are_left_out_as_configured(
     assert len(harness.rows(models.Event)) == 4
     harness.conf.set_override('priority', 'error', 'events')
     engine = harness.engine()
-    engine.call(clusters.ClusterCheckRequest(identity='c'))
-    engine.run_actions()
+    engine.run(clusters.ClusterCheckRequest(identity='c'))
     assert len(harness.rows(models.Event)) == 4
 
 
@@ -120,8 +117,7 @@ def test_unknown_dispatcher_is_rejected(
 def test_events_are_filtered_and_sorted(engine: engine_harness.Engine) -> None:
     request_helpers.create_cluster(engine, 1, name='web')
     node = request_helpers.create_node(engine, name='alone', profile_id='p')
-    engine.call(nodes.NodeCheckRequest(identity=node))
-    engine.run_actions()
+    engine.run(nodes.NodeCheckRequest(identity=node))
     assert phases(engine, otype=['NODE'], action=['NODE_CHECK']) == [
         ('NODE_CHECK', 'start'),
         ('NODE_CHECK', 'end'),

@@ -78,8 +78,7 @@ def test_failed_action_is_a_warning_that_names_the_target_and_the_reason(
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 0, name='web')
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
-    engine.call(clusters.ClusterScaleOutRequest(identity='web'))
-    engine.run_actions()
+    engine.run(clusters.ClusterScaleOutRequest(identity='web'))
     (node,) = harness.rows(models.Node)
     of_node, of_cluster = [
         line['message']
@@ -146,8 +145,7 @@ def test_line_of_text_names_request_action_and_cluster(
     stream.setFormatter(formatters.ContextFormatter(config=conf))
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 0)
-    engine.call(clusters.ClusterCheckRequest(identity=cluster))
-    engine.run_actions()
+    engine.run(clusters.ClusterCheckRequest(identity=cluster))
     for row in harness.rows(models.Action):
         started, ended = [
             line

@@ -42,8 +42,7 @@ def test_actions_are_counted_by_kind_and_end(
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
     any_harness.conf.set_override('failure_rate', 1.0, 'simulated')
-    engine.call(clusters.ClusterScaleOutRequest(identity=cluster, count=1))
-    engine.run_actions()
+    engine.run(clusters.ClusterScaleOutRequest(identity=cluster, count=1))
     assert ended(engine, 'CLUSTER_CREATE', 'SUCCEEDED') == 1
     assert ended(engine, 'NODE_CREATE', 'SUCCEEDED') == 2
     assert ended(engine, 'NODE_CREATE', 'FAILED') == 1
@@ -58,8 +57,7 @@ def test_actions_that_others_end_are_counted(
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1, run=False)
     assert engine.scheduler.claim() is not None
-    engine.call(clusters.ClusterDeleteRequest(identity=cluster, force=True))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity=cluster, force=True))
     assert ended(engine, 'CLUSTER_CREATE', 'CANCELLED') == 1
 
 

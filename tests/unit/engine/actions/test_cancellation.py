@@ -91,8 +91,7 @@ def test_forced_cluster_deletion_cancels_blocking_actions(
     engine.run_actions(steps)
     blocked_run = engine.scheduler.claim()
     assert blocked_run is not None
-    engine.call(clusters.ClusterDeleteRequest(identity=cluster, force=True))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity=cluster, force=True))
     any_harness.assert_idle()
     assert any_harness.statuses('CLUSTER_DELETE') == ['SUCCEEDED']
     assert any_harness.count(models.Cluster) == 0
@@ -107,8 +106,7 @@ def test_forced_node_deletion_cancels_blocking_actions(
     node = request_helpers.create_node(engine, run=False)
     blocked_run = engine.scheduler.claim()
     assert blocked_run is not None
-    engine.call(nodes.NodeDeleteRequest(identity=node, force=True))
-    engine.run_actions()
+    engine.run(nodes.NodeDeleteRequest(identity=node, force=True))
     assert harness.statuses('NODE_DELETE') == ['SUCCEEDED']
     assert harness.statuses('NODE_CREATE') == ['CANCELLED']
     blocked_run.perform()
@@ -168,8 +166,7 @@ def test_forced_deletion_of_a_member_does_not_wait_for_its_cluster(
     blocked_run = engine.scheduler.claim()
     assert blocked_run is not None
     member = blocked_run.action.target
-    engine.call(nodes.NodeDeleteRequest(identity=member, force=True))
-    engine.run_actions()
+    engine.run(nodes.NodeDeleteRequest(identity=member, force=True))
     harness.assert_idle()
     shown = request_helpers.get_cluster(engine, cluster)
     assert len(shown.nodes) == 1
@@ -356,8 +353,7 @@ def test_cancelled_deletion_sets_desired_capacity_to_remaining_nodes(
     shown = request_helpers.get_cluster(engine, 'c')
     assert (shown.status, len(shown.nodes)) == ('ERROR', 3 - deleted)
     assert_sizes_agree(any_harness)
-    engine.call(clusters.ClusterCheckRequest(identity='c'))
-    engine.run_actions()
+    engine.run(clusters.ClusterCheckRequest(identity='c'))
     shown = request_helpers.get_cluster(engine, 'c')
     assert shown.status == 'ACTIVE'
     assert shown.desired_capacity == 3 - deleted

@@ -106,8 +106,7 @@ def test_invalid_name_format_is_rejected_and_changes_nothing(
         session.get(models.Cluster, cluster).config = config
 
     harness.database.write(spoil)
-    action = engine.call(clusters.ClusterScaleOutRequest(identity=cluster))
-    engine.run_actions()
+    action = engine.run(clusters.ClusterScaleOutRequest(identity=cluster))
     ended = engine.call(actions.ActionGetRequest(identity=action.action))
     assert ended.status == 'FAILED'
     assert ended.status_reason.startswith('config: node.name.format')
@@ -148,8 +147,7 @@ def test_resize_results_in_matching_nodes_and_servers(
     size: int,
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 3)
-    engine.call(request_type(identity=cluster, **options))
-    engine.run_actions()
+    engine.run(request_type(identity=cluster, **options))
     shown = request_helpers.get_cluster(engine, cluster)
     assert (shown.status, len(shown.nodes)) == ('ACTIVE', size)
     assert shown.desired_capacity == size
@@ -171,8 +169,7 @@ def test_scale_in_removes_unhealthy_nodes_first_then_the_youngest(
         session.get(models.Node, second).tainted = True
 
     harness.database.write(taint)
-    engine.call(clusters.ClusterScaleInRequest(identity=cluster, count=2))
-    engine.run_actions()
+    engine.run(clusters.ClusterScaleInRequest(identity=cluster, count=2))
     assert request_helpers.get_cluster(engine, cluster).nodes == [first, third]
 
 
@@ -180,7 +177,7 @@ def test_update_changes_only_specified_fields(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1, metadata={'a': 1})
-    engine.call(
+    engine.run(
         clusters.ClusterUpdateRequest(
             identity=cluster,
             name='new',
@@ -188,7 +185,6 @@ def test_update_changes_only_specified_fields(
             config={'node.name.format': 'x'},
         )
     )
-    engine.run_actions()
     shown = request_helpers.get_cluster(engine, 'new')
     assert shown.id == cluster
     assert (shown.timeout, shown.metadata) == (99, {'a': 1})
@@ -207,12 +203,11 @@ def test_profile_update_reaches_nodes_unless_profile_only(
     newer = request_helpers.create_profile(
         engine, 'newer', properties={'flavor': 'm1.huge'}
     )
-    engine.call(
+    engine.run(
         clusters.ClusterUpdateRequest(
             identity=cluster, profile_id='newer', profile_only=profile_only
         )
     )
-    engine.run_actions()
     assert request_helpers.get_cluster(engine, cluster).profile_id == newer
     of_nodes = {row.profile_id == newer for row in harness.rows(models.Node)}
     assert of_nodes == {not profile_only}
@@ -231,10 +226,9 @@ def test_update_to_an_incompatible_profile_fails(
     request_helpers.create_profile(
         engine, 'newer', properties={'key_name': 'other'}
     )
-    engine.call(
+    engine.run(
         clusters.ClusterUpdateRequest(identity=cluster, profile_id='newer')
     )
-    engine.run_actions()
     shown = request_helpers.get_cluster(engine, cluster)
     assert (shown.profile_id, shown.status) == (before, 'WARNING')
     assert harness.statuses('CLUSTER_UPDATE') == ['FAILED']
@@ -247,8 +241,7 @@ def test_delete_removes_everything_but_actions(
 ) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
-    engine.call(clusters.ClusterDeleteRequest(identity=cluster))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity=cluster))
     any_harness.assert_idle()
     for model in (models.Cluster, models.Node, models.SimulatedServer):
         assert any_harness.count(model) == 0
@@ -260,14 +253,12 @@ def test_delete_with_a_failing_node_keeps_the_cluster(
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 2)
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
-    engine.call(clusters.ClusterDeleteRequest(identity=cluster))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity=cluster))
     shown = request_helpers.get_cluster(engine, cluster)
     assert (shown.status, len(shown.nodes)) == ('WARNING', 2)
     assert harness.statuses('CLUSTER_DELETE') == ['FAILED']
     harness.conf.set_override('failure_rate', 0.0, 'simulated')
-    engine.call(clusters.ClusterDeleteRequest(identity=cluster))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity=cluster))
     assert harness.count(models.Cluster) == 0
     harness.assert_idle()
 
@@ -283,8 +274,7 @@ def test_check_detects_a_lost_server(harness: engine_harness.Harness) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
     lose_a_server(harness, engine)
-    engine.call(clusters.ClusterCheckRequest(identity=cluster))
-    engine.run_actions()
+    engine.run(clusters.ClusterCheckRequest(identity=cluster))
     shown = request_helpers.get_cluster(engine, cluster)
     assert shown.status == 'WARNING'
     assert sorted(row.status for row in harness.rows(models.Node)) == [
@@ -300,12 +290,11 @@ def test_recover_repairs_unhealthy_nodes(
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 2)
     lose_a_server(harness, engine)
-    engine.call(
+    engine.run(
         clusters.ClusterRecoverRequest(
             identity=cluster, operation='RECREATE', check=check
         )
     )
-    engine.run_actions()
     assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
     expected = 2 if check else 1
     assert harness.count(models.SimulatedServer) == expected
@@ -334,8 +323,7 @@ def test_recover_with_check_keeps_nodes_whose_check_fails(
     monkeypatch.setattr(servers, 'get', get_first)
     for node in others[:lost]:
         servers.delete(node.physical_id)
-    engine.call(clusters.ClusterRecoverRequest(identity=cluster, check=True))
-    engine.run_actions()
+    engine.run(clusters.ClusterRecoverRequest(identity=cluster, check=True))
     assert harness.statuses('CLUSTER_RECOVER') == ['FAILED']
     (action,) = (
         row
@@ -349,8 +337,7 @@ def test_recover_with_check_keeps_nodes_whose_check_fails(
     assert harness.count(models.SimulatedServer) == 3
 
     monkeypatch.setattr(servers, 'get', get)
-    engine.call(clusters.ClusterRecoverRequest(identity=cluster, check=True))
-    engine.run_actions()
+    engine.run(clusters.ClusterRecoverRequest(identity=cluster, check=True))
     assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
     after = harness.row(models.Node, first.id)
     assert after.physical_id == first.physical_id
@@ -407,7 +394,6 @@ def test_recovery_beyond_the_nodes_of_the_project_adds_no_node(
     )
     harness.conf.set_override('max_nodes_per_project', 2, 'engine')
     request = clusters.ClusterRecoverRequest(identity='c', check_capacity=True)
-    action = engine.call(request).action
-    engine.run_actions()
+    action = engine.run(request).action
     assert harness.row(models.Action, action).status == 'FAILED'
     assert harness.count(models.Node) == 2

@@ -55,16 +55,14 @@ def create_cluster(
         'properties': properties,
     }
     engine.call(policies.PolicyCreateRequest(name='p', spec=spec))
-    engine.call(
+    engine.run(
         policies.ClusterAttachPolicyRequest(identity='c', policy_id='p')
     )
-    engine.run_actions()
 
 
 def scale_in(engine: engine_harness.Engine, count: int = 1) -> str:
     request = clusters.ClusterScaleInRequest(identity='c', count=count)
-    action: str = engine.call(request).action
-    engine.run_actions()
+    action: str = engine.run(request).action
     return action
 
 
@@ -160,8 +158,7 @@ def test_removed_members_wait_for_hook(
     engine = harness.engine()
     create_cluster(engine, destroy_after_deletion=destroy, hooks=webhook(hook))
     first, _ = request_helpers.get_cluster(engine, 'c').nodes
-    engine.call(clusters.ClusterDelNodesRequest(identity='c', nodes=[first]))
-    engine.run_actions()
+    engine.run(clusters.ClusterDelNodesRequest(identity='c', nodes=[first]))
     kind = 'NODE_DELETE' if destroy else 'NODE_LEAVE'
     (removal,) = removals(harness, kind)
     assert (removal.target, removal.status) == (first, WAITING)
@@ -178,8 +175,7 @@ def test_node_deletion_by_user_waits_for_hook(
     engine = harness.engine()
     create_cluster(engine, grace_period=3600, hooks=webhook(hook))
     first, _ = request_helpers.get_cluster(engine, 'c').nodes
-    token = engine.call(nodes.NodeDeleteRequest(identity=first)).action
-    engine.run_actions()
+    token = engine.run(nodes.NodeDeleteRequest(identity=first)).action
     assert harness.row(models.Action, token).status == 'READY'
     assert hook.bodies == []
     end_waits(harness)
@@ -336,8 +332,7 @@ def test_forced_deletion_does_not_wait(
     engine: engine_harness.Engine,
 ) -> None:
     parent = scale_in(engine)
-    engine.call(clusters.ClusterDeleteRequest(identity='c', force=True))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity='c', force=True))
     assert harness.row(models.Action, parent).status == 'CANCELLED'
     assert harness.count(models.Cluster) == 0
     harness.assert_idle()
@@ -362,11 +357,9 @@ def test_forced_deletion_waits_for_nothing(
     create_cluster(engine, **{wait: properties[wait]})
     node = harness.rows(models.Node)[0].id
     if is_waiting:
-        engine.call(nodes.NodeDeleteRequest(identity=node))
-        engine.run_actions()
+        engine.run(nodes.NodeDeleteRequest(identity=node))
     posts = len(hook.bodies)
-    engine.call(request_type(identity=identity or node, force=True))
-    engine.run_actions()
+    engine.run(request_type(identity=identity or node, force=True))
     assert node not in [row.id for row in harness.rows(models.Node)]
     assert len(hook.bodies) == posts
     harness.assert_idle()

@@ -24,10 +24,7 @@ def test_added_nodes_are_members_with_indices(
         request_helpers.create_node(engine, name=name, profile_id='p')
         for name in 'ab'
     ]
-    engine.call(
-        clusters.ClusterAddNodesRequest(identity='c', nodes=['a', 'b'])
-    )
-    engine.run_actions()
+    engine.run(clusters.ClusterAddNodesRequest(identity='c', nodes=['a', 'b']))
     shown = request_helpers.get_cluster(engine, cluster)
     assert set(shown.nodes[1:]) == set(alone)
     assert (shown.status, shown.desired_capacity) == ('ACTIVE', 3)
@@ -49,14 +46,13 @@ def test_removed_nodes_are_orphaned_or_deleted(
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 3)
     first, second, third = members(engine, cluster)
-    engine.call(
+    engine.run(
         clusters.ClusterDelNodesRequest(
             identity=cluster,
             nodes=[first[:8], third],
             destroy_after_deletion=destroy,
         )
     )
-    engine.run_actions()
     shown = request_helpers.get_cluster(engine, cluster)
     assert (shown.nodes, shown.desired_capacity) == ([second], 1)
     assert harness.count(models.SimulatedServer) == (1 if destroy else 3)
@@ -76,12 +72,11 @@ def test_replace_swaps_members(
     cluster = request_helpers.create_cluster(engine, 2)
     replaced, remaining = members(engine, cluster)
     new = request_helpers.create_node(engine, name='new', profile_id='p')
-    engine.call(
+    engine.run(
         clusters.ClusterReplaceNodesRequest(
             identity='c', nodes={replaced: 'new'}
         )
     )
-    engine.run_actions()
     assert members(engine, cluster) == [remaining, new]
     assert request_helpers.get_node(engine, replaced).cluster_id == ''
     assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
@@ -206,10 +201,9 @@ def test_nodes_of_another_project_are_not_found(
     request_helpers.create_cluster(engine, 1)
     theirs = engine_harness.request_context('theirs')
     request_helpers.create_profile(engine, 'their-profile', context=theirs)
-    node = engine.call(
+    node = engine.run(
         nodes.NodeCreateRequest(name='t', profile_id='their-profile'), theirs
     ).node.id
-    engine.run_actions()
     with pytest.raises(errors.BadRequest, match='Nodes not found'):
         engine.call(
             clusters.ClusterAddNodesRequest(identity='c', nodes=[node])
@@ -230,10 +224,9 @@ def test_recover_with_check_capacity_restores_number_of_nodes(
         row.desired_capacity = 3 - removed + added
 
     harness.database.write(change)
-    engine.call(
+    engine.run(
         clusters.ClusterRecoverRequest(identity=cluster, check_capacity=True)
     )
-    engine.run_actions()
     assert len(members(engine, cluster)) == 3 - removed + added
     assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
     harness.assert_idle()
@@ -249,15 +242,13 @@ def test_server_metadata_follows_membership(
         (row,) = harness.rows(models.SimulatedServer)
         return row.properties['metadata']
 
-    engine.call(clusters.ClusterAddNodesRequest(identity='c', nodes=['a']))
-    engine.run_actions()
+    engine.run(clusters.ClusterAddNodesRequest(identity='c', nodes=['a']))
     assert server_metadata() == {
         'cluster_node_id': node,
         'cluster_id': cluster,
         'cluster_node_index': '1',
     }
-    engine.call(clusters.ClusterDelNodesRequest(identity='c', nodes=['a']))
-    engine.run_actions()
+    engine.run(clusters.ClusterDelNodesRequest(identity='c', nodes=['a']))
     assert server_metadata() == {'cluster_node_id': node}
 
 
@@ -269,8 +260,7 @@ def test_node_joins_when_server_metadata_update_fails(
     harness.cloud.servers.delete(
         request_helpers.get_node(engine, node).physical_id
     )
-    engine.call(clusters.ClusterAddNodesRequest(identity='c', nodes=['a']))
-    engine.run_actions()
+    engine.run(clusters.ClusterAddNodesRequest(identity='c', nodes=['a']))
     assert members(engine, cluster) == [node]
     assert harness.statuses('NODE_JOIN') == ['SUCCEEDED']
     harness.assert_idle()

@@ -75,12 +75,11 @@ def test_update_changes_only_specified_fields(
     engine: engine_harness.Engine,
 ) -> None:
     node = request_helpers.create_node(engine, role='r')
-    engine.call(
+    engine.run(
         nodes.NodeUpdateRequest(
             identity=node, name='new', metadata={'b': 2}, tainted=True
         )
     )
-    engine.run_actions()
     shown = request_helpers.get_node(engine, 'new')
     assert (shown.tainted, shown.role) == (True, 'r')
     assert shown.metadata == {'b': 2}
@@ -94,8 +93,7 @@ def test_profile_update_changes_the_server(
     newer = request_helpers.create_profile(
         engine, 'newer', properties={'flavor': 'm1.huge'}
     )
-    engine.call(nodes.NodeUpdateRequest(identity=node, profile_id='newer'))
-    engine.run_actions()
+    engine.run(nodes.NodeUpdateRequest(identity=node, profile_id='newer'))
     assert request_helpers.get_node(engine, node).profile_id == newer
     (server,) = harness.rows(models.SimulatedServer)
     assert server.properties['flavor'] == 'm1.huge'
@@ -116,8 +114,7 @@ def test_properties_are_converted_for_the_cloud_but_stored_unchanged(
     request_helpers.create_profile(
         engine, 'same', properties={**properties_, 'config_drive': True}
     )
-    engine.call(nodes.NodeUpdateRequest(identity=node, profile_id='same'))
-    engine.run_actions()
+    engine.run(nodes.NodeUpdateRequest(identity=node, profile_id='same'))
     assert request_helpers.get_node(engine, node).status == 'ACTIVE'
 
 
@@ -126,8 +123,7 @@ def test_delete_removes_node_and_server(
 ) -> None:
     engine = any_harness.engine()
     node = request_helpers.create_node(engine)
-    engine.call(nodes.NodeDeleteRequest(identity=node))
-    engine.run_actions()
+    engine.run(nodes.NodeDeleteRequest(identity=node))
     any_harness.assert_idle()
     assert any_harness.count(models.Node) == 0
     assert any_harness.count(models.SimulatedServer) == 0
@@ -153,8 +149,7 @@ def test_node_of_unknown_region_can_be_deleted_without_object(
         session.get(models.Node, node).physical_id = physical_id
 
     harness.database.write(know)
-    engine.call(nodes.NodeDeleteRequest(identity=node))
-    engine.run_actions()
+    engine.run(nodes.NodeDeleteRequest(identity=node))
     assert harness.statuses('NODE_DELETE') == [
         'FAILED' if physical_id else 'SUCCEEDED'
     ]
@@ -167,8 +162,7 @@ def test_delete_of_a_member_reduces_desired_capacity(
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 3)
     victim = request_helpers.get_cluster(engine, cluster).nodes[1]
-    engine.call(nodes.NodeDeleteRequest(identity=victim))
-    engine.run_actions()
+    engine.run(nodes.NodeDeleteRequest(identity=victim))
     shown = request_helpers.get_cluster(engine, cluster)
     assert (shown.status, shown.desired_capacity) == ('ACTIVE', 2)
     assert victim not in shown.nodes
@@ -187,8 +181,7 @@ def test_check_reports_server_status(
     if lost:
         (server,) = harness.rows(models.SimulatedServer)
         engine.runtime.provider.servers.delete(server.id)
-    engine.call(nodes.NodeCheckRequest(identity=node))
-    engine.run_actions()
+    engine.run(nodes.NodeCheckRequest(identity=node))
     assert request_helpers.get_node(engine, node).status == status
     assert harness.statuses('NODE_CHECK') == ['SUCCEEDED']
 
@@ -212,14 +205,13 @@ def test_recover_performs_the_operation(
     node = request_helpers.create_node(engine)
     before = request_helpers.get_node(engine, node).physical_id
     harness.cloud.servers.calls.clear()
-    engine.call(
+    engine.run(
         nodes.NodeRecoverRequest(
             identity=node,
             operation=operation,
             operation_params={'type': 'HARD'},
         )
     )
-    engine.run_actions()
     shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ACTIVE'
     assert (shown.physical_id == before) is same
@@ -232,8 +224,7 @@ def test_recover_with_check_leaves_a_healthy_server_alone(
 ) -> None:
     node = request_helpers.create_node(engine)
     harness.cloud.servers.calls.clear()
-    engine.call(nodes.NodeRecoverRequest(identity=node, check=True))
-    engine.run_actions()
+    engine.run(nodes.NodeRecoverRequest(identity=node, check=True))
     assert harness.cloud.servers.calls == []
     assert request_helpers.get_node(engine, node).status_reason == (
         'Recover: Node is ACTIVE.'
@@ -271,12 +262,11 @@ def test_recreate_when_server_deletion_fails(
     engine = any_harness.engine()
     node = request_helpers.create_node(engine)
     old = request_helpers.get_node(engine, node).physical_id
-    engine.call(
+    engine.run(
         nodes.NodeRecoverRequest(
             identity=node, delete_timeout=0, force_recreate=insists
         )
     )
-    engine.run_actions()
     shown = request_helpers.get_node(engine, node)
     assert (shown.physical_id != old) == insists
     if insists:
@@ -289,8 +279,7 @@ def test_recreate_when_server_deletion_fails(
         assert shown.status == 'ERROR'
         assert 'was not gone within 0 seconds' in shown.status_reason
     assert any_harness.row(models.SimulatedServer, old) is not None
-    engine.call(nodes.NodeDeleteRequest(identity=node))
-    engine.run_actions()
+    engine.run(nodes.NodeDeleteRequest(identity=node))
     assert any_harness.count(models.SimulatedServer) == insists
     any_harness.assert_idle()
 
@@ -310,13 +299,11 @@ def test_node_is_stopped_before_its_cluster_deletes_it(
     request_helpers.create_cluster(engine, 2, config=config)
     servers = harness.cloud.servers
     servers.calls.clear()
-    engine.call(clusters.ClusterScaleInRequest(identity='c'))
-    engine.run_actions()
+    engine.run(clusters.ClusterScaleInRequest(identity='c'))
     assert servers.calls == calls
     first = request_helpers.get_cluster(engine, 'c').nodes[0]
     servers.calls.clear()
-    engine.call(nodes.NodeDeleteRequest(identity=first))
-    engine.run_actions()
+    engine.run(nodes.NodeDeleteRequest(identity=first))
     assert servers.calls == ['delete']  # a user asked for this and no more
     harness.assert_idle()
 
@@ -329,8 +316,7 @@ def test_node_that_cannot_be_stopped_is_deleted(
     harness.database.write(
         lambda session: session.query(models.SimulatedServer).delete()
     )
-    engine.call(clusters.ClusterDeleteRequest(identity='c'))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity='c'))
     assert harness.count(models.Cluster) == 0
     harness.assert_idle()
 
@@ -356,8 +342,7 @@ def test_data_of_a_node_has_zone_and_ports_of_its_server(
     )
     node = request_helpers.create_node(engine, profile_id=profile)
     if recreates:
-        engine.call(nodes.NodeRecoverRequest(identity=node))
-        engine.run_actions()
+        engine.run(nodes.NodeRecoverRequest(identity=node))
     data = request_helpers.get_node(engine, node).data
     request = nodes.NodeGetRequest(identity=node, show_details=True)
     addresses = engine.call(request).details['addresses']

@@ -20,8 +20,7 @@ def test_operation_on_a_node_reaches_its_server(
 ) -> None:
     engine = any_harness.engine()
     node = request_helpers.create_node(engine)
-    engine.call(nodes.NodeOperationRequest(identity=node, operation='stop'))
-    engine.run_actions()
+    engine.run(nodes.NodeOperationRequest(identity=node, operation='stop'))
     assert servers(any_harness) == ['SHUTOFF']
     shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ACTIVE'
@@ -34,10 +33,9 @@ def test_operation_rejected_by_cloud_sets_node_to_error(
 ) -> None:
     node = request_helpers.create_node(engine)
     for operation in ('stop', 'pause'):
-        engine.call(
+        engine.run(
             nodes.NodeOperationRequest(identity=node, operation=operation)
         )
-        engine.run_actions()
     shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ERROR'
     assert 'cannot pause server' in shown.status_reason
@@ -50,26 +48,22 @@ def test_cluster_operation_reaches_the_matching_nodes(
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 3)
     first = request_helpers.get_cluster(engine, cluster).nodes[0]
-    engine.call(nodes.NodeUpdateRequest(identity=first, role='slave'))
-    engine.run_actions()
-    engine.call(
+    engine.run(nodes.NodeUpdateRequest(identity=first, role='slave'))
+    engine.run(
         clusters.ClusterOperationRequest(
             identity=cluster, operation='stop', filters={'role': 'slave'}
         )
     )
-    engine.run_actions()
     assert servers(harness) == ['ACTIVE', 'ACTIVE', 'SHUTOFF']
-    engine.call(
+    engine.run(
         clusters.ClusterOperationRequest(
             identity=cluster, operation='reboot', filters={'role': ['', 'x']}
         )
     )
-    engine.run_actions()
     assert servers(harness) == ['ACTIVE', 'ACTIVE', 'SHUTOFF']
-    engine.call(
+    engine.run(
         clusters.ClusterOperationRequest(identity=cluster, operation='reboot')
     )
-    engine.run_actions()
     assert servers(harness) == ['ACTIVE'] * 3
     assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
     harness.assert_idle()

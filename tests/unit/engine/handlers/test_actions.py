@@ -27,10 +27,9 @@ def test_action_has_inputs_and_dependencies(
     engine: engine_harness.Engine,
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
-    response = engine.call(
+    response = engine.run(
         clusters.ClusterScaleOutRequest(identity='c', count=2)
     )
-    engine.run_actions()
     action = engine.call(actions.ActionGetRequest(identity=response.action))
     assert (action.action, action.target) == ('CLUSTER_SCALE_OUT', cluster)
     assert action.inputs == {'count': 2}
@@ -49,8 +48,7 @@ def test_action_has_inputs_and_dependencies(
 
 def test_actions_outlive_their_target(engine: engine_harness.Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
-    engine.call(clusters.ClusterDeleteRequest(identity=cluster))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity=cluster))
     rows = listed(engine, cluster_id=[cluster])
     assert sorted(row.action for row in rows) == [
         'CLUSTER_CREATE',

@@ -46,8 +46,7 @@ def test_adopted_server_is_a_node_with_a_profile(
         'flavor': 'm1.small',
         'image': 'cirros',
     }
-    engine.call(nodes.NodeDeleteRequest(identity='mine'))
-    engine.run_actions()
+    engine.run(nodes.NodeDeleteRequest(identity='mine'))
     assert harness.count(models.SimulatedServer) == 0
     harness.assert_idle()
 

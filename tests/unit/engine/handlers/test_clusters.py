@@ -358,8 +358,7 @@ def test_scaling_beyond_limits_fails_without_change(
 ) -> None:
     request_helpers.create_cluster(engine, 2, min_size=1, max_size=5)
     before = request_helpers.get_cluster(engine, 'c')
-    action = engine.call(request_.obj_clone()).action
-    engine.run_actions()
+    action = engine.run(request_.obj_clone()).action
     row = harness.row(models.Action, action)
     assert (row.status, row.status_reason) == ('FAILED', message)
     after = request_helpers.get_cluster(engine, 'c')

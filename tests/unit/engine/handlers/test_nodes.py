@@ -210,8 +210,7 @@ def test_update_with_null_clears_field(
     node = request_helpers.create_node(
         engine, role='master', metadata={'a': 'b'}
     )
-    engine.call(nodes.NodeUpdateRequest(identity='n', **{field: None}))
-    engine.run_actions()
+    engine.run(nodes.NodeUpdateRequest(identity='n', **{field: None}))
     row = harness.row(models.Node, node)
     values = {'role': row.role, 'metadata': row.meta}
     assert values == {

@@ -129,8 +129,7 @@ def create_resource(
     engine: engine_harness.Engine, resource: Any, request: Any
 ) -> str:
     """Create a resource and return its ID."""
-    accepted = engine.call(request)
-    engine.run_actions()
+    accepted = engine.run(request)
     created = getattr(accepted, resource.__name__.lower(), accepted)
     resource_id: str = created.id
     return resource_id

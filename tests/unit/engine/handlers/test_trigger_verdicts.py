@@ -88,11 +88,10 @@ def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
         policies.ClusterAttachPolicyRequest(identity='c', policy_id='attached')
     )
     request_helpers.create_profile(engine, name='theirs', context=theirs)
-    engine.call(
+    engine.run(
         policies.PolicyCreateRequest(name='theirs', spec=DELETION_POLICY),
         theirs,
     )
-    engine.run_actions()
 
     def rename(session: Any) -> None:
         (node,) = session.query(models.Node).where(

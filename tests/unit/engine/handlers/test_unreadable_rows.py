@@ -276,8 +276,7 @@ def test_action_whose_inputs_cannot_be_read_waits_alone(
             ),
             {'text': text},
         )
-    engine.call(clusters.ClusterScaleOutRequest(identity='c', count=1))
-    engine.run_actions()
+    engine.run(clusters.ClusterScaleOutRequest(identity='c', count=1))
     assert harness.statuses('NODE_CHECK') == ['READY']
     assert harness.statuses('CLUSTER_SCALE_OUT') == ['SUCCEEDED']
     assert 'the stored inputs are no request' in caplog.text

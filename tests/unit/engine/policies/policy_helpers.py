@@ -68,6 +68,5 @@ def scale(
 
 
 def _run_request(engine: engine_harness.Engine, request: Any) -> Any:
-    accepted = engine.call(request)
-    engine.run_actions()
+    accepted = engine.run(request)
     return engine.call(actions.ActionGetRequest(identity=accepted.action))

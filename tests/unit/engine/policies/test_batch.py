@@ -53,10 +53,9 @@ def begin_update(engine: engine_harness.Engine, **spec: Any) -> str:
     new = request_helpers.create_profile(
         engine, 'new', properties={'flavor': 'm1.large'}
     )
-    response = engine.call(
+    response = engine.run(
         clusters.ClusterUpdateRequest(identity='c', profile_id=new)
     )
-    engine.run_actions()
     action: str = response.action
     return action
 
@@ -133,10 +132,9 @@ def test_update_can_be_cancelled_during_pause(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
     action = begin_update(engine, max_batch_size=2, pause_time=3600)
-    engine.call(
+    engine.run(
         actions.ActionUpdateRequest(identity=action, status='CANCELLED')
     )
-    engine.run_actions()
     assert show(engine, action).status == 'CANCELLED'
     assert updated(harness) == 2
     harness.assert_idle()
@@ -157,10 +155,9 @@ def test_inactive_nodes_are_updated_first_without_pauses(
     new = request_helpers.create_profile(
         engine, 'new', properties={'flavor': 'm1.large'}
     )
-    response = engine.call(
+    response = engine.run(
         clusters.ClusterUpdateRequest(identity='c', profile_id=new)
     )
-    engine.run_actions()
     ended = show(engine, response.action)
     assert ended.status == 'SUCCEEDED'
     assert ended.data['update']['plan'][0] == [last]
@@ -171,9 +168,8 @@ def test_name_update_is_not_batched(engine: engine_harness.Engine) -> None:
     request_helpers.create_cluster(engine, 2)
     create_policy(engine, 'batch', max_batch_size=1)
     attach(engine)
-    response = engine.call(
+    response = engine.run(
         clusters.ClusterUpdateRequest(identity='c', name='d')
     )
-    engine.run_actions()
     assert show(engine, response.action).data == {}
     assert show(engine, response.action).status == 'SUCCEEDED'

@@ -165,8 +165,7 @@ def test_cluster_is_registered_while_policy_is_attached_and_enabled(
     detach(engine)
     assert any_harness.rows(models.HealthRegistration) == []
     attach(engine)
-    engine.call(clusters.ClusterDeleteRequest(identity='c'))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity='c'))
     assert any_harness.rows(models.HealthRegistration) == []
 
 

@@ -106,16 +106,14 @@ def test_pool_members_follow_the_nodes(
     assert 'lb_member' not in request_helpers.get_node(engine, first).data
     scale(engine, clusters.ClusterReplaceNodesRequest, nodes={other: first})
     assert members(harness) == servers(harness)
-    engine.call(nodes.NodeDeleteRequest(identity=first))
-    engine.run_actions()
-    response = engine.call(
+    engine.run(nodes.NodeDeleteRequest(identity=first))
+    response = engine.run(
         nodes.NodeCreateRequest(
             name='n',
             profile_id=profile,
             cluster_id=request_helpers.get_cluster(engine, 'c').id,
         )
     )
-    engine.run_actions()
     assert (
         'lb_member' in request_helpers.get_node(engine, response.node.id).data
     )
@@ -130,8 +128,7 @@ def test_recreated_node_becomes_another_pool_member(
     before = members(harness)
     (first, _) = request_helpers.get_cluster(engine, 'c').nodes
     request = nodes.NodeRecoverRequest(identity=first, operation='RECREATE')
-    engine.call(request)
-    engine.run_actions()
+    engine.run(request)
     assert len(members(harness) - before) == 1
     assert members(harness) == servers(harness)
     harness.assert_idle()
@@ -182,8 +179,7 @@ def test_detach_deletes_load_balancer(
 def test_cluster_deletion_deletes_load_balancer(
     harness: engine_harness.Harness, engine: engine_harness.Engine
 ) -> None:
-    engine.call(clusters.ClusterDeleteRequest(identity='c'))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity='c'))
     for table in (
         models.Cluster,
         models.SimulatedServer,

@@ -68,14 +68,13 @@ def test_zones_of_new_nodes_follow_the_weights(
     ]
     assert resize(engine, 6).status == 'SUCCEEDED'
     assert where(harness, 'zone') == {'nova': 4, 'nova-2': 2}
-    response = engine.call(
+    response = engine.run(
         nodes.NodeCreateRequest(
             name='n',
             profile_id=shown[0].profile_id,
             cluster_id=request_helpers.get_cluster(engine, 'c').id,
         )
     )
-    engine.run_actions()
     assert request_helpers.get_node(engine, response.node.id).data[
         'placement'
     ] == {'zone': 'nova'}
@@ -329,8 +328,7 @@ def test_cluster_deletion_deletes_resources_of_policies(
     create_policy(engine, 'affinity')
     attach(engine)
     resize(engine, 2)
-    engine.call(clusters.ClusterDeleteRequest(identity='c'))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity='c'))
     for table in (models.Cluster, models.ClusterPolicy, models.SimulatedPart):
         assert harness.rows(table) == []
     harness.assert_idle()

@@ -52,21 +52,19 @@ def test_attached_policy_is_listed_changed_and_detached(
     assert (bound.cluster_name, bound.enabled) == ('c', False)
     assert bound.policy_type == 'senlin.policy.deletion-1.0'
     assert bound.priority == 400
-    engine.call(
+    engine.run(
         policies.ClusterUpdatePolicyRequest(
             identity='c', policy_id='pol', enabled=True
         )
     )
-    engine.run_actions()
     request = policies.ClusterPolicyGetRequest(identity='c', policy_id='pol')
     assert engine.call(request).enabled
     assert bindings(engine, enabled=False) == []
     with pytest.raises(errors.ResourceInUse, match='still attached'):
         engine.call(policies.PolicyDeleteRequest(identity='pol'))
-    engine.call(
+    engine.run(
         policies.ClusterDetachPolicyRequest(identity='c', policy_id='pol')
     )
-    engine.run_actions()
     assert bindings(engine) == []
     with pytest.raises(errors.ResourceNotFound, match='not found attached'):
         engine.call(request)
@@ -81,8 +79,7 @@ def test_cluster_is_deleted_with_its_policies_attached(
     request_helpers.create_cluster(engine, 1)
     create_policy(engine, 'deletion')
     attach(engine)
-    engine.call(clusters.ClusterDeleteRequest(identity='c'))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity='c'))
     assert any_harness.count(models.Cluster) == 0
     assert any_harness.count(models.ClusterPolicy) == 0
     assert any_harness.count(models.Policy) == 1
@@ -344,8 +341,7 @@ def test_grace_period_delays_removal(
     request_helpers.create_cluster(engine, 2)
     create_policy(engine, 'deletion', grace_period=3600)
     attach(engine)
-    engine.call(clusters.ClusterScaleInRequest(identity='c'))
-    engine.run_actions()
+    engine.run(clusters.ClusterScaleInRequest(identity='c'))
     assert size(engine) == 2
     assert harness.statuses('NODE_DELETE') == ['READY']
 
@@ -380,8 +376,7 @@ def test_node_deletion_in_cluster_is_checked_by_policies(
     create_policy(engine, 'deletion', destroy_after_deletion=destroy)
     attach(engine)
     first, _ = request_helpers.get_cluster(engine, 'c').nodes
-    response = engine.call(nodes.NodeDeleteRequest(identity=first))
-    engine.run_actions()
+    response = engine.run(nodes.NodeDeleteRequest(identity=first))
     assert size(engine) == 1
     row = harness.row(models.Action, response.action)
     assert row.status == 'SUCCEEDED'

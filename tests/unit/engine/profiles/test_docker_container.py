@@ -102,8 +102,7 @@ def test_container_runs_on_a_server(
 
     with pytest.raises(errors.ResourceInUse, match=shown.id):
         engine.call(nodes.NodeDeleteRequest(identity=host))
-    engine.call(nodes.NodeDeleteRequest(identity=shown.id))
-    engine.run_actions()
+    engine.run(nodes.NodeDeleteRequest(identity=shown.id))
     assert any_harness.rows(models.SimulatedContainer) == []
     assert request_helpers.get_node(engine, host).dependents == {
         'profiles': [boxes]
@@ -182,11 +181,9 @@ def test_deleted_profile_does_not_block_its_host_cluster(
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     profile(engine, host_cluster='c')
-    engine.call(clusters.ClusterUpdateRequest(identity='c', name='renamed'))
-    engine.run_actions()
+    engine.run(clusters.ClusterUpdateRequest(identity='c', name='renamed'))
     engine.call(profiles.ProfileDeleteRequest(identity='box'))
-    engine.call(clusters.ClusterDeleteRequest(identity=cluster))
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity=cluster))
     assert harness.rows(models.Cluster) == []
 
 
@@ -214,14 +211,12 @@ def test_container_when_its_host_is_lost_moves_on_recovery(
         nodes.NodeCheckRequest(identity=host),
         nodes.NodeCheckRequest(identity=shown.id),
     ):
-        engine.call(request)
-        engine.run_actions()
+        engine.run(request)
     checked = request_helpers.get_node(engine, shown.id)
     assert checked.status == 'ERROR'
     assert 'has no host' in checked.status_reason
 
-    engine.call(nodes.NodeRecoverRequest(identity=shown.id))
-    engine.run_actions()
+    engine.run(nodes.NodeRecoverRequest(identity=shown.id))
     assert request_helpers.get_node(engine, shown.id).status == 'ACTIVE'
     assert hosts_of(harness) != [before]
     assert request_helpers.get_node(engine, host).dependents == {}
@@ -233,8 +228,7 @@ def test_operations_and_a_new_name(harness: engine_harness.Harness) -> None:
     box = container(engine, 'web', profile(engine, host_node='n')).id
 
     def after(request: Any) -> str:
-        engine.call(request)
-        engine.run_actions()
+        engine.run(request)
         (row,) = harness.rows(models.SimulatedContainer)
         return f'{row.name} {row.status}'
 

@@ -69,17 +69,14 @@ def test_node_is_a_stack_from_creation_to_deletion(
     request_helpers.create_profile(
         engine, 'newer', spec=spec(parameters={'size': 2})
     )
-    engine.call(nodes.NodeUpdateRequest(identity=node, profile_id='newer'))
-    engine.run_actions()
+    engine.run(nodes.NodeUpdateRequest(identity=node, profile_id='newer'))
     (row,) = any_harness.rows(models.SimulatedStack)
     assert row.properties['parameters'] == {'size': 2}
 
-    engine.call(nodes.NodeCheckRequest(identity=node))
-    engine.run_actions()
+    engine.run(nodes.NodeCheckRequest(identity=node))
     assert request_helpers.get_node(engine, node).status == 'ACTIVE'
 
-    engine.call(nodes.NodeDeleteRequest(identity=node))
-    engine.run_actions()
+    engine.run(nodes.NodeDeleteRequest(identity=node))
     assert any_harness.rows(models.SimulatedStack) == []
     any_harness.assert_idle()
 
@@ -90,14 +87,12 @@ def test_lost_stack_is_detected_and_recreated(
     node = stack_node(engine)
     stack_id = request_helpers.get_node(engine, node).physical_id
     harness.cloud.stacks.delete(stack_id)
-    engine.call(nodes.NodeCheckRequest(identity=node))
-    engine.run_actions()
+    engine.run(nodes.NodeCheckRequest(identity=node))
     shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ERROR'
     assert f'stack {stack_id} is gone' in shown.status_reason
 
-    engine.call(nodes.NodeRecoverRequest(identity=node))
-    engine.run_actions()
+    engine.run(nodes.NodeRecoverRequest(identity=node))
     shown = request_helpers.get_node(engine, node)
     (row,) = harness.rows(models.SimulatedStack)
     assert (shown.status, shown.physical_id) == ('ACTIVE', row.id)
@@ -107,8 +102,7 @@ def test_unsupported_recovery_names_the_supported_one(
     engine: engine_harness.Engine,
 ) -> None:
     node = stack_node(engine)
-    engine.call(nodes.NodeRecoverRequest(identity=node, operation='REBOOT'))
-    engine.run_actions()
+    engine.run(nodes.NodeRecoverRequest(identity=node, operation='REBOOT'))
     shown = request_helpers.get_node(engine, node)
     assert shown.status == 'ERROR'
     assert 'use RECREATE' in shown.status_reason
@@ -117,8 +111,7 @@ def test_unsupported_recovery_names_the_supported_one(
 def test_abandoned_stack_is_forgotten(harness: engine_harness.Harness) -> None:
     engine = harness.engine()
     node = stack_node(engine)
-    engine.call(nodes.NodeOperationRequest(identity=node, operation='abandon'))
-    engine.run_actions()
+    engine.run(nodes.NodeOperationRequest(identity=node, operation='abandon'))
     assert harness.statuses('NODE_OPERATION') == ['SUCCEEDED']
     assert harness.rows(models.SimulatedStack) == []
 

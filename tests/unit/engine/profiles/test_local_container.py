@@ -122,8 +122,7 @@ def test_container_lifecycle(any_harness: engine_harness.Harness) -> None:
     )
 
     def after(request: Any) -> str:
-        engine.call(request)
-        engine.run_actions()
+        engine.run(request)
         (row,) = any_harness.rows(models.SimulatedContainer)
         return f'{row.status} {request_helpers.get_node(engine, node).status}'
 
@@ -131,7 +130,6 @@ def test_container_lifecycle(any_harness: engine_harness.Harness) -> None:
     assert after(pause) == 'paused ACTIVE'
     assert after(nodes.NodeCheckRequest(identity=node)) == 'paused ERROR'
     assert after(nodes.NodeRecoverRequest(identity=node)) == 'running ACTIVE'
-    engine.call(nodes.NodeDeleteRequest(identity=node))
-    engine.run_actions()
+    engine.run(nodes.NodeDeleteRequest(identity=node))
     assert any_harness.rows(models.SimulatedContainer) == []
     any_harness.assert_idle()

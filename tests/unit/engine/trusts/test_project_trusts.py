@@ -98,10 +98,7 @@ def last(harness: engine_harness.Harness, kind: str) -> models.Action:
 
 
 def grow(engine: engine_harness.Engine, context: RequestContext) -> None:
-    engine.call(
-        clusters.ClusterScaleOutRequest(identity='c', count=1), context
-    )
-    engine.run_actions()
+    engine.run(clusters.ClusterScaleOutRequest(identity='c', count=1), context)
 
 
 def later(harness: engine_harness.Harness) -> None:
@@ -205,13 +202,11 @@ def test_rejected_trust_is_replaced_at_the_next_request(
     # The engine uses its cached token until it expires.
     cloud.token = 'other'
     check = clusters.ClusterCheckRequest(identity='c')
-    engine.call(check, of('alice', 'web', token=False))
-    engine.run_actions()
+    engine.run(check, of('alice', 'web', token=False))
     (node,) = harness.rows(models.Node)
     assert node.status == 'ERROR'
     assert 'log in as that user' in node.status_reason
-    engine.call(check, ALICE)
-    engine.run_actions()
+    engine.run(check, ALICE)
     assert last(harness, 'CLUSTER_CHECK').status == 'SUCCEEDED'
     (node,) = harness.rows(models.Node)
     assert node.status == 'ACTIVE'
@@ -267,8 +262,7 @@ def test_unused_trust_is_revoked(
     (left,) = cloud.trusts.values()
     assert left['trustor_user_id'] == 'alice'
     assert any_harness.rows(models.ReceiverCredential) == []
-    engine.call(clusters.ClusterDeleteRequest(identity='c'), ALICE)
-    engine.run_actions()
+    engine.run(clusters.ClusterDeleteRequest(identity='c'), ALICE)
     # She has asked for something just now.
     engine.runtime.trusts.revoke_unused()
     assert len(cloud.trusts) == 1
@@ -451,13 +445,12 @@ def test_stacks_need_trusts_that_may_be_delegated(
     request_helpers.create_profile(
         engine, 'stacks', spec=stack_spec, context=ALICE
     )
-    engine.call(
+    engine.run(
         clusters.ClusterCreateRequest(
             name='c', profile_id='stacks', desired_capacity=1
         ),
         ALICE,
     )
-    engine.run_actions()
     action = last(harness, 'NODE_CREATE')
     assert len(cloud.stacks) == is_allowed
     if is_allowed:
@@ -521,12 +514,10 @@ def test_trust_is_kept_while_keystone_limits_requests(
     cloud.fail('POST', '/identity/v3/auth/tokens', 429)
     cloud.token = 'other'  # the engine's token has expired
     check = clusters.ClusterCheckRequest(identity='c')
-    engine.call(check, of('alice', 'web', token=False))
-    engine.run_actions()
+    engine.run(check, of('alice', 'web', token=False))
     cloud.faults.clear()
     (row,) = harness.rows(models.ProjectTrust)
     assert not row.refused
-    engine.call(check, of('alice', 'web', token=False))
-    engine.run_actions()
+    engine.run(check, of('alice', 'web', token=False))
     (node,) = harness.rows(models.Node)
     assert node.status == 'ACTIVE'

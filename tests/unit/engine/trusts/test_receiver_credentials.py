@@ -162,10 +162,7 @@ def test_unused_credentials_belong_to_deleted_receivers(
     assert unused_ids() == ['~1', '~2']
     assert unused_ids('~1') == ['~2']
     # The deletion of its cluster deletes it, but not its credential.
-    engine.call(
-        request_helpers.clusters.ClusterDeleteRequest(identity=cluster)
-    )
-    engine.run_actions()
+    engine.run(request_helpers.clusters.ClusterDeleteRequest(identity=cluster))
     assert unused_ids() == sorted([receiver.id, '~1', '~2'])
 
 
