@@ -11,7 +11,9 @@ from oslo_config import cfg
 
 from api import app
 from api import conf as api_conf
-from tests.unit.api import client, fake_engine
+from tests.unit.api import client
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 
 
 class Backend:
@@ -22,8 +24,8 @@ class Backend:
     """
 
     def __init__(self) -> None:
-        self.engine = fake_engine.FakeEngine()
-        self.fleet = fake_engine.FakeFleet()
+        self.engine = FakeEngine()
+        self.fleet = FakeFleet()
 
     def call(self, *arguments: Any) -> Any:
         return self.engine.call(*arguments)
@@ -61,54 +63,48 @@ def backend() -> Backend:
 
 
 @pytest.fixture(scope='session')
-def shared_api(backend: Backend) -> client.ApiClient:
-    return client.ApiClient(app.build(make_conf(), backend, backend))
+def shared_api(backend: Backend) -> ApiClient:
+    return ApiClient(app.build(make_conf(), backend, backend))
 
 
 @pytest.fixture
-def engine(backend: Backend) -> fake_engine.FakeEngine:
-    backend.engine = fake_engine.FakeEngine()
+def engine(backend: Backend) -> FakeEngine:
+    backend.engine = FakeEngine()
     return backend.engine
 
 
 @pytest.fixture
-def fleet(backend: Backend) -> fake_engine.FakeFleet:
-    backend.fleet = fake_engine.FakeFleet()
+def fleet(backend: Backend) -> FakeFleet:
+    backend.fleet = FakeFleet()
     return backend.fleet
 
 
 @pytest.fixture
 def api(
-    shared_api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
-    fleet: fake_engine.FakeFleet,
-) -> client.ApiClient:
+    shared_api: ApiClient, engine: FakeEngine, fleet: FakeFleet
+) -> ApiClient:
     return shared_api
 
 
 @pytest.fixture(scope='session')
-def shared_strict_api(backend: Backend) -> client.ApiClient:
+def shared_strict_api(backend: Backend) -> ApiClient:
     conf = make_conf(strict_versions=True)
-    return client.ApiClient(app.build(conf, backend, backend))
+    return ApiClient(app.build(conf, backend, backend))
 
 
 @pytest.fixture
 def strict_api(
-    shared_strict_api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
-    fleet: fake_engine.FakeFleet,
-) -> client.ApiClient:
+    shared_strict_api: ApiClient, engine: FakeEngine, fleet: FakeFleet
+) -> ApiClient:
     """Return an API with ``strict_versions``."""
     return shared_strict_api
 
 
 @pytest.fixture
-def make_api(
-    engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
-) -> Callable[..., client.ApiClient]:
+def make_api(engine: FakeEngine, fleet: FakeFleet) -> Callable[..., ApiClient]:
     """Return a function that builds an API with options of ``[api]``."""
 
-    def build(**options: Any) -> client.ApiClient:
-        return client.ApiClient(app.build(make_conf(**options), engine, fleet))
+    def build(**options: Any) -> ApiClient:
+        return ApiClient(app.build(make_conf(**options), engine, fleet))
 
     return build

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from api import routes
-from tests.unit.api import client
+from tests.unit.api.client import ApiClient, Response
 from vobjects.clustering import history
 
 LATEST = str(history.MAXIMUM)
@@ -52,8 +52,8 @@ lists = routes_where(lambda route: 'marker' in route.request.fields)
 
 
 def send(
-    api: client.ApiClient, route: routes.Route, raw: bytes, **options
-) -> client.Response:
+    api: ApiClient, route: routes.Route, raw: bytes, **options
+) -> Response:
     return api(
         route.method, route_path(route), raw=raw, version=LATEST, **options
     )

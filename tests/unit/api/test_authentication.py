@@ -10,7 +10,9 @@ from oslo_config import cfg
 
 from api import authentication, errors
 from api import conf as api_conf
-from tests.unit.api import client, conftest, fake_engine
+from tests.unit.api import conftest
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine
 
 SPOOFED = {
     'X-User-Id': 'mallory',
@@ -21,7 +23,7 @@ SPOOFED = {
 
 
 def test_caller_when_headers_name_a_user_is_the_default_user(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     api('GET', '/v1/clusters', headers=SPOOFED)
     caller, _ = engine.calls[-1]
@@ -30,15 +32,13 @@ def test_caller_when_headers_name_a_user_is_the_default_user(
 
 
 @pytest.mark.parametrize('address', ['127.0.0.1', '127.8.8.8', '::1', ''])
-def test_request_when_local_is_accepted(
-    api: client.ApiClient, address: str
-) -> None:
+def test_request_when_local_is_accepted(api: ApiClient, address: str) -> None:
     local = {'REMOTE_ADDR': address}
     assert api('GET', '/v1/clusters', environ=local).status == 200
 
 
 def test_request_when_remote_is_403_unless_configured(
-    api: client.ApiClient, make_api: Callable[..., client.ApiClient]
+    api: ApiClient, make_api: Callable[..., ApiClient]
 ) -> None:
     remote = {'REMOTE_ADDR': '192.0.2.7'}
     response = api('GET', '/v1/clusters', environ=remote)
@@ -61,7 +61,7 @@ def test_host_when_not_loopback_is_rejected_unless_configured() -> None:
 
 
 def test_caller_when_unknown_is_401_before_the_body_is_read(
-    make_api: Callable[..., client.ApiClient], monkeypatch: pytest.MonkeyPatch
+    make_api: Callable[..., ApiClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def strategy(conf: cfg.ConfigOpts) -> authentication.Authenticate:
         def reject(environ: object) -> None:

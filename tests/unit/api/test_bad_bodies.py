@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from api import routes
-from tests.unit.api import client, fake_engine
+from tests.unit.api.client import ApiClient
 from tests.unit.api.endpoints import (
     CHUNKED,
     LATEST,
@@ -25,6 +25,7 @@ from tests.unit.api.endpoints import (
     send,
     wrap_body,
 )
+from tests.unit.api.fake_engine import FakeEngine
 
 # Bodies that are not JSON, or not safe
 
@@ -53,7 +54,7 @@ BODIES = {
 
 @has_body
 def test_body_when_it_is_not_a_safe_json_object_is_400(
-    api: client.ApiClient, engine: fake_engine.FakeEngine, route: routes.Route
+    api: ApiClient, engine: FakeEngine, route: routes.Route
 ) -> None:
     for name, raw in BODIES.items():
         assert send(api, route, raw).status == 400, name
@@ -61,9 +62,7 @@ def test_body_when_it_is_not_a_safe_json_object_is_400(
 
 
 @needs_body
-def test_body_when_missing_is_400(
-    api: client.ApiClient, route: routes.Route
-) -> None:
+def test_body_when_missing_is_400(api: ApiClient, route: routes.Route) -> None:
     response = send(api, route, b'')
     assert response.status == 400
     assert 'empty' in response.detail
@@ -75,7 +74,7 @@ AROUND = ['%s', '[[%s]]', '{"a": [{"b": %s}]}']
 
 @has_body
 def test_body_when_a_character_cannot_be_stored_is_400(
-    api: client.ApiClient, route: routes.Route
+    api: ApiClient, route: routes.Route
 ) -> None:
     for around, text in itertools.product(AROUND, UNSTORABLE):
         raw = wrap_body(route, '{"metadata": ' + around % text + '}')
@@ -96,7 +95,7 @@ MEDIA_TYPES = [
 
 @has_body
 def test_body_when_content_type_is_not_json_is_415(
-    api: client.ApiClient, route: routes.Route
+    api: ApiClient, route: routes.Route
 ) -> None:
     for media_type in MEDIA_TYPES:
         response = send(
@@ -116,7 +115,7 @@ def test_body_when_content_type_is_not_json_is_415(
     ],
 )
 def test_body_when_content_type_is_json_or_missing_is_read(
-    api: client.ApiClient, media_type: str
+    api: ApiClient, media_type: str
 ) -> None:
     raw = json.dumps({'profile': {'name': 'p', 'spec': {}}}).encode()
     response = api(
@@ -142,7 +141,7 @@ def test_body_when_too_large_is_413(make_api, chunked: bool) -> None:
 
 
 def test_body_when_content_length_is_too_large_is_413_unread(
-    api: client.ApiClient,
+    api: ApiClient,
 ) -> None:
     response = api(
         'POST',
@@ -153,7 +152,7 @@ def test_body_when_content_length_is_too_large_is_413_unread(
     assert response.status == 413
 
 
-def test_body_when_chunked_is_read(api: client.ApiClient) -> None:
+def test_body_when_chunked_is_read(api: ApiClient) -> None:
     raw = json.dumps({'profile': {'name': 'p', 'spec': {}}}).encode()
     response = api(
         'POST',
@@ -166,7 +165,7 @@ def test_body_when_chunked_is_read(api: client.ApiClient) -> None:
 
 
 def test_body_when_chunked_and_the_server_has_no_end_is_411(
-    api: client.ApiClient,
+    api: ApiClient,
 ) -> None:
     headers = {'Transfer-Encoding': 'chunked'}
     response = api('POST', '/v1/profiles', raw=b'{', headers=headers)
@@ -176,7 +175,7 @@ def test_body_when_chunked_and_the_server_has_no_end_is_411(
 
 @has_body
 def test_body_when_cut_short_is_400(
-    api: client.ApiClient, route: routes.Route
+    api: ApiClient, route: routes.Route
 ) -> None:
     response = send(api, route, b'{}', environ={'CONTENT_LENGTH': '20'})
     assert response.status == 400
@@ -185,7 +184,7 @@ def test_body_when_cut_short_is_400(
 
 @pytest.mark.parametrize('length', ['x', '1.5', '0x10', '+3', '\uff11'])
 def test_content_length_when_it_is_no_number_is_400(
-    api: client.ApiClient, length: str
+    api: ApiClient, length: str
 ) -> None:
     environ = {'CONTENT_LENGTH': length, 'wsgi.input': io.BytesIO(b'{}')}
     # The lint of wsgiref does not let these through, a server might.
@@ -211,7 +210,7 @@ def test_content_length_when_it_is_no_number_is_400(
     ],
 )  # fmt: skip
 def test_wrapper_when_invalid_is_400_with_its_location(
-    api: client.ApiClient, route: routes.Route, raw: bytes, expected: str
+    api: ApiClient, route: routes.Route, raw: bytes, expected: str
 ) -> None:
     key = route.params.key
     response = send(api, route, raw.replace(b'KEY', key.encode()))
@@ -237,7 +236,7 @@ ACTIONS = [routes.CLUSTER_ACTIONS, routes.NODE_ACTIONS]
     ],
 )
 def test_action_when_unknown_is_400_and_lists_the_actions(
-    api: client.ApiClient, path: str, body: Any, expected: str
+    api: ApiClient, path: str, body: Any, expected: str
 ) -> None:
     response = api(
         'POST', path.replace('{identity}', 'x'), body, version=LATEST
@@ -281,10 +280,7 @@ def test_action_when_unknown_is_400_and_lists_the_actions(
     ],
 )
 def test_cluster_field_when_wrong_is_400_and_named(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
-    field: str,
-    value: Any,
+    api: ApiClient, engine: FakeEngine, field: str, value: Any
 ) -> None:
     fields = {'name': 'c', 'profile_id': 'p', field: value}
     response = api('POST', '/v1/clusters', {'cluster': fields}, version=LATEST)
@@ -295,7 +291,7 @@ def test_cluster_field_when_wrong_is_400_and_named(
 
 @pytest.mark.parametrize('field', ['name', 'profile_id'])
 def test_cluster_field_when_required_and_missing_is_400(
-    api: client.ApiClient, field: str
+    api: ApiClient, field: str
 ) -> None:
     fields = {'name': 'c', 'profile_id': 'p'}
     del fields[field]
@@ -304,9 +300,7 @@ def test_cluster_field_when_required_and_missing_is_400(
     assert response.detail == f'body.cluster: {field!r} is required.'
 
 
-def test_string_when_longer_than_its_column_is_400(
-    api: client.ApiClient,
-) -> None:
+def test_string_when_longer_than_its_column_is_400(api: ApiClient) -> None:
     fields = {'name': 'n', 'profile_id': 'p', 'role': 'r' * 256}
     response = api('POST', '/v1/nodes', {'node': fields})
     assert response.status == 400
@@ -323,7 +317,7 @@ WRONG = [
 
 @has_body
 def test_field_when_of_any_type_is_no_server_error(
-    api: client.ApiClient, route: routes.Route
+    api: ApiClient, route: routes.Route
 ) -> None:
     for name, value in itertools.product(route.request.fields, WRONG):
         raw = wrap_body(route, json.dumps({name: value}))
@@ -340,8 +334,8 @@ def test_field_when_of_any_type_is_no_server_error(
     ],
 )
 def test_operation_when_flat_or_below_params_has_parameters(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
+    api: ApiClient,
+    engine: FakeEngine,
     operation: dict[str, Any],
     params: dict[str, Any],
     filters: dict[str, Any],
@@ -355,7 +349,7 @@ def test_operation_when_flat_or_below_params_has_parameters(
 
 @pytest.mark.parametrize('params', [None, {}])
 def test_operation_of_a_node_may_have_null_as_parameters(
-    api: client.ApiClient, engine: fake_engine.FakeEngine, params: Any
+    api: ApiClient, engine: FakeEngine, params: Any
 ) -> None:
     response = api('POST', '/v1/nodes/x/ops', {'lock': params}, version=LATEST)
     assert response.status != 400

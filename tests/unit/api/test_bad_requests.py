@@ -11,7 +11,7 @@ import json
 import pytest
 
 from api import routes
-from tests.unit.api import client, fake_engine
+from tests.unit.api.client import ApiClient
 from tests.unit.api.endpoints import (
     LATEST,
     MARKER,
@@ -21,6 +21,7 @@ from tests.unit.api.endpoints import (
     route_path,
     wrap_body,
 )
+from tests.unit.api.fake_engine import FakeEngine
 
 QUERIES = [
     'no_such=1',
@@ -38,7 +39,7 @@ QUERIES = [
 
 @all_routes
 def test_query_when_it_cannot_be_is_400(
-    api: client.ApiClient, engine: fake_engine.FakeEngine, route: routes.Route
+    api: ApiClient, engine: FakeEngine, route: routes.Route
 ) -> None:
     body = json.loads(wrap_body(route, '{}')) if route.params.key else None
     for query in QUERIES:
@@ -74,7 +75,7 @@ LIST_QUERIES = [
 
 @lists
 def test_list_query_when_wrong_is_400_and_named(
-    api: client.ApiClient, route: routes.Route
+    api: ApiClient, route: routes.Route
 ) -> None:
     for query in LIST_QUERIES:
         response = api('GET', f'{route_path(route)}?{query}', version=LATEST)
@@ -94,14 +95,12 @@ def test_list_query_when_wrong_is_400_and_named(
         '/v1/build-info?x',
     ],
 )
-def test_query_value_when_unknown_is_400(
-    api: client.ApiClient, path: str
-) -> None:
+def test_query_value_when_unknown_is_400(api: ApiClient, path: str) -> None:
     assert api('GET', path, version=LATEST).status == 400
 
 
 def test_cancelling_when_forced_has_the_status_in_the_body(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     body = {'action': {'status': 'CANCELLED'}}
     api('PATCH', '/v1/actions/x?force=true', body, version='1.12')
@@ -115,7 +114,7 @@ def test_cancelling_when_forced_has_the_status_in_the_body(
     assert response.status == 400
 
 
-def test_force_when_in_query_and_body_is_400(api: client.ApiClient) -> None:
+def test_force_when_in_query_and_body_is_400(api: ApiClient) -> None:
     response = api(
         'DELETE', '/v1/clusters/x?force=true', {'force': True}, version='1.8'
     )
@@ -140,7 +139,7 @@ IDENTITIES = {
 
 @has_identity
 def test_identity_when_it_cannot_be_one_is_400(
-    api: client.ApiClient, engine: fake_engine.FakeEngine, route: routes.Route
+    api: ApiClient, engine: FakeEngine, route: routes.Route
 ) -> None:
     raw = wrap_body(route, '{}') if route.params.body else b''
     for identity, message in IDENTITIES.items():
@@ -156,7 +155,7 @@ def test_identity_when_it_cannot_be_one_is_400(
     'identity', ['no', '%E2%82%AC', '%F0%9F%98%80', "'; DROP TABLE", '..']
 )
 def test_identity_when_nothing_has_it_is_404(
-    api: client.ApiClient, identity: str
+    api: ApiClient, identity: str
 ) -> None:
     assert api('GET', f'/v1/clusters/{identity}').status == 404
 
@@ -185,7 +184,7 @@ def test_identity_when_nothing_has_it_is_404(
 )
 @pytest.mark.parametrize('method', ['GET', 'POST', 'DELETE'])
 def test_path_when_unknown_is_404(
-    api: client.ApiClient, path: str, method: str
+    api: ApiClient, path: str, method: str
 ) -> None:
     environ = {'PATH_INFO': path.replace('%2F', '/')}
     response = api.unlinted(method, '/', environ)
@@ -195,7 +194,7 @@ def test_path_when_unknown_is_404(
 
 @all_routes
 def test_method_when_the_path_lacks_it_is_405_with_allow(
-    api: client.ApiClient, route: routes.Route
+    api: ApiClient, route: routes.Route
 ) -> None:
     environ = {'HTTP_OPENSTACK_API_VERSION': f'clustering {LATEST}'}
     for method in ('PUT', 'TRACE', 'FROB', 'get'):
@@ -206,7 +205,7 @@ def test_method_when_the_path_lacks_it_is_405_with_allow(
 
 @pytest.mark.parametrize('path', ['/', '/v1', '/v1/'])
 def test_method_when_discovery_lacks_it_is_405(
-    api: client.ApiClient, path: str
+    api: ApiClient, path: str
 ) -> None:
     response = api('POST', path, {})
     assert response.status == 405
@@ -214,7 +213,7 @@ def test_method_when_discovery_lacks_it_is_405(
 
 
 def test_method_override_when_smuggled_is_not_heard(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     response = api('GET', '/v1/clusters/x?_method=DELETE', version=LATEST)
     assert response.status == 400
@@ -223,5 +222,5 @@ def test_method_override_when_smuggled_is_not_heard(
     assert type(engine.last_request).__name__ == 'ClusterGetRequest'
 
 
-def test_body_when_sent_with_get_is_not_read(api: client.ApiClient) -> None:
+def test_body_when_sent_with_get_is_not_read(api: ApiClient) -> None:
     assert api('GET', '/v1/clusters', raw=b'\xff{').status == 200

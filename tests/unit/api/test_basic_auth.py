@@ -15,7 +15,9 @@ from oslo_middleware import basic_auth as oslo_basic_auth
 
 from api import app, basic_auth, check_limiter, errors
 from tests.functional.processes import wait_for
-from tests.unit.api import client, conftest, fake_engine
+from tests.unit.api import conftest
+from tests.unit.api.client import ApiClient, Response
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 
 PASSWORD = 'pässword'
 
@@ -52,15 +54,13 @@ def basic_auth_header(name: str, password: str) -> dict[str, str]:
 
 @pytest.fixture
 def api(
-    users: pathlib.Path,
-    engine: fake_engine.FakeEngine,
-    fleet: fake_engine.FakeFleet,
-) -> client.ApiClient:
-    return client.ApiClient(app.build(basic_auth_conf(users), engine, fleet))
+    users: pathlib.Path, engine: FakeEngine, fleet: FakeFleet
+) -> ApiClient:
+    return ApiClient(app.build(basic_auth_conf(users), engine, fleet))
 
 
 def test_user_when_authenticated_has_project_and_roles(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     response = api(
         'GET', '/v1/clusters', headers=basic_auth_header('alice', PASSWORD)
@@ -91,14 +91,14 @@ def test_user_when_authenticated_has_project_and_roles(
     ],
 )
 def test_caller_when_credentials_are_wrong_is_401(
-    api: client.ApiClient, headers: dict[str, str]
+    api: ApiClient, headers: dict[str, str]
 ) -> None:
     response = api('GET', '/v1/clusters', headers=headers)
     assert response.status == 401
     assert response.headers['www-authenticate'].startswith('Basic realm=')
 
 
-def test_discovery_when_not_authenticated_works(api: client.ApiClient) -> None:
+def test_discovery_when_not_authenticated_works(api: ApiClient) -> None:
     assert api('GET', '/').status == 300
     assert api('GET', '/v1').status == 200
 
@@ -117,7 +117,7 @@ def count_checks(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
 
 
 def test_user_when_unknown_costs_the_same_check(
-    api: client.ApiClient, users: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    api: ApiClient, users: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checks = count_checks(monkeypatch)
     responses = [
@@ -140,10 +140,10 @@ class Guessing:
     """Requests whose passwords are being checked until :meth:`end`."""
 
     def __init__(
-        self, api: client.ApiClient, monkeypatch: pytest.MonkeyPatch
+        self, api: ApiClient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         self.api = api
-        self.responses: list[client.Response] = []
+        self.responses: list[Response] = []
         self._threads: list[threading.Thread] = []
         self._over = threading.Event()
         check = bcrypt.checkpw
@@ -155,9 +155,7 @@ class Guessing:
 
         monkeypatch.setattr(bcrypt, 'checkpw', checkpw)
 
-    def request(
-        self, name: str, password: str, address: str
-    ) -> client.Response:
+    def request(self, name: str, password: str, address: str) -> Response:
         return self.api(
             'GET',
             '/v1/clusters',
@@ -183,7 +181,7 @@ class Guessing:
 
 
 def test_guesses_when_many_do_not_block_other_callers(
-    api: client.ApiClient, monkeypatch: pytest.MonkeyPatch
+    api: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guessing = Guessing(api, monkeypatch)
     assert guessing.request('alice', PASSWORD, '192.0.2.1').status == 200
@@ -203,14 +201,14 @@ def test_guesses_when_many_do_not_block_other_callers(
 
 
 def test_guesses_when_from_one_address_do_not_block_others(
-    api: client.ApiClient, monkeypatch: pytest.MonkeyPatch
+    api: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guessing = Guessing(api, monkeypatch)
     most = conftest.make_conf().api.threads // check_limiter.ADDRESS_SHARE
     for _ in range(20):
         guessing.start('192.0.2.1')
     wait_for('most are refused', lambda: len(guessing.responses) == 20 - most)
-    responses: list[client.Response] = []
+    responses: list[Response] = []
     thread = threading.Thread(
         target=lambda: responses.append(
             guessing.request('root', 'r', '192.0.2.2')

@@ -11,7 +11,9 @@ import pytest
 from oslo_middleware import cors
 
 from api import app, cross_origin
-from tests.unit.api import client, conftest, fake_engine
+from tests.unit.api import client, conftest
+from tests.unit.api.client import ApiClient, Response
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 from tests.unit.api.test_basic_auth import (
     PASSWORD,
     basic_auth_conf,
@@ -26,7 +28,7 @@ OWN = f'http://{client.HOST}'
 ALLOWED = 'https://panel.example.org'
 
 
-def post(api: client.ApiClient, **headers: str) -> int:
+def post(api: ApiClient, **headers: str) -> int:
     named = {name.replace('_', '-'): value for name, value in headers.items()}
     response = api('POST', '/v1/profiles', PROFILE, headers=named)
     if response.status == 403:
@@ -56,14 +58,14 @@ def post(api: client.ApiClient, **headers: str) -> int:
     ],
 )
 def test_write_when_from_another_origin_is_403(
-    api: client.ApiClient, headers: dict[str, str], status: int
+    api: ApiClient, headers: dict[str, str], status: int
 ) -> None:
     assert post(api, **headers) == status
 
 
 @pytest.mark.parametrize('method', ['DELETE', 'PATCH', 'PUT'])
 def test_method_when_unsafe_and_cross_origin_is_403(
-    api: client.ApiClient, method: str
+    api: ApiClient, method: str
 ) -> None:
     headers = {'Origin': 'http://evil.example'}
     assert api(method, '/v1/clusters/c', headers=headers).status == 403
@@ -71,28 +73,28 @@ def test_method_when_unsafe_and_cross_origin_is_403(
 
 @pytest.mark.parametrize('method', ['GET', 'HEAD'])
 def test_read_when_from_another_origin_works(
-    api: client.ApiClient, method: str
+    api: ApiClient, method: str
 ) -> None:
     headers = {'Origin': 'http://evil.example', 'Sec-Fetch-Site': 'cross-site'}
     assert api(method, '/v1/clusters', headers=headers).status == 200
 
 
 def test_write_when_the_origin_is_configured_works(
-    engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
+    engine: FakeEngine, fleet: FakeFleet
 ) -> None:
     conf = conftest.make_conf(public_endpoint='https://Cloud.example.org/v/')
     conf.register_opts(cors.OPTS, group=cross_origin.GROUP)
     conf.set_override('allowed_origin', [ALLOWED], cross_origin.GROUP)
-    api = client.ApiClient(app.build(conf, engine, fleet))
+    api = ApiClient(app.build(conf, engine, fleet))
     assert post(api, Origin=ALLOWED, Sec_Fetch_Site='cross-site') == 201
     assert post(api, Origin='https://cloud.example.org') == 201
     assert post(api, Origin='https://other.example.org') == 403
 
 
 def test_write_when_cross_site_with_credentials_is_403(
-    users: Any, engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
+    users: Any, engine: FakeEngine, fleet: FakeFleet
 ) -> None:
-    api = client.ApiClient(app.build(basic_auth_conf(users), engine, fleet))
+    api = ApiClient(app.build(basic_auth_conf(users), engine, fleet))
     credentials = basic_auth_header('alice', PASSWORD)
     assert post(api, **credentials) == 201
     assert post(api, **credentials, Sec_Fetch_Site='same-site') == 403
@@ -109,7 +111,7 @@ def test_write_when_cross_site_with_credentials_is_403(
     ],
 )
 def test_body_when_a_page_does_not_declare_json_is_415(
-    api: client.ApiClient, headers: dict[str, str], status: int
+    api: ApiClient, headers: dict[str, str], status: int
 ) -> None:
     raw = b'{"profile": {"name": "p", "spec": {}}}'
     response = api('POST', '/v1/profiles', raw=raw, headers=headers)
@@ -117,8 +119,8 @@ def test_body_when_a_page_does_not_declare_json_is_415(
 
 
 def get_as_host(
-    api: client.ApiClient, name: str, path: str = '/v1/clusters'
-) -> client.Response:
+    api: ApiClient, name: str, path: str = '/v1/clusters'
+) -> Response:
     return api('GET', path, environ={'HTTP_HOST': name})
 
 
@@ -147,7 +149,7 @@ def get_as_host(
     ],
 )
 def test_host_when_unknown_without_authentication_is_421(
-    api: client.ApiClient, name: str, status: int
+    api: ApiClient, name: str, status: int
 ) -> None:
     response = get_as_host(api, name)
     assert response.status == status
@@ -157,13 +159,13 @@ def test_host_when_unknown_without_authentication_is_421(
 
 @pytest.mark.parametrize('path', ['/', '/v1', '/ui/fleet', '/metrics'])
 def test_page_when_the_host_is_rebound_is_421(
-    api: client.ApiClient, path: str
+    api: ApiClient, path: str
 ) -> None:
     assert get_as_host(api, 'evil.example', path).status == 421
 
 
 def test_host_when_remote_access_is_on_may_be_an_address(
-    make_api: Callable[..., client.ApiClient],
+    make_api: Callable[..., ApiClient],
 ) -> None:
     api = make_api(
         none_beyond_loopback=True,
@@ -177,20 +179,20 @@ def test_host_when_remote_access_is_on_may_be_an_address(
 
 
 def test_host_when_callers_are_authenticated_is_any_name(
-    users: Any, engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
+    users: Any, engine: FakeEngine, fleet: FakeFleet
 ) -> None:
-    api = client.ApiClient(app.build(basic_auth_conf(users), engine, fleet))
+    api = ApiClient(app.build(basic_auth_conf(users), engine, fleet))
     assert get_as_host(api, 'any.example.org').status == 401
     assert get_as_host(api, 'any, example.org').status == 400
 
 
 def test_forwarded_host_when_trusted_is_checked(
-    engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
+    engine: FakeEngine, fleet: FakeFleet
 ) -> None:
     conf = conftest.make_conf()
     app.build(conf, engine, fleet)
     conf.set_override('enable_proxy_headers_parsing', True, 'oslo_middleware')
-    api = client.ApiClient(app.build(conf, engine, fleet))
+    api = ApiClient(app.build(conf, engine, fleet))
     for name, forwarded, status in (
         ('localhost', 'evil.example', 421),
         ('evil.example', 'localhost', 421),

@@ -14,7 +14,8 @@ from wsgiref import simple_server
 import pytest
 
 from api import app
-from tests.unit.api import conftest, fake_engine
+from tests.unit.api import conftest
+from tests.unit.api.fake_engine import FakeEngine
 from vobjects.clustering import history
 
 with warnings.catch_warnings():
@@ -83,7 +84,7 @@ def connected(url: str, microversion: str | None) -> Iterator[Any]:
 @pytest.fixture(params=[None, '1.7', '1.8', '1.14'])
 def sdk(served: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     url, backend = served
-    backend.engine = fake_engine.FakeEngine()
+    backend.engine = FakeEngine()
     with connected(url, request.param) as clustering:
         yield clustering
 
@@ -144,9 +145,7 @@ def test_sdk_when_used_for_nodes_works(sdk: Any) -> None:
     assert sdk.delete_node('n', ignore_missing=False).id
 
 
-def test_sdk_when_it_deletes_by_force_can_at_any_version(
-    sdk: Any,
-) -> None:
+def test_sdk_when_it_deletes_by_force_can_at_any_version(sdk: Any) -> None:
     sdk.create_cluster(name='c', profile_id='p')
     assert sdk.delete_cluster('c', force_delete=True).id
 
@@ -240,7 +239,7 @@ def spec_file(tmp_path_factory: pytest.TempPathFactory) -> str:
 def manager(served: Any) -> Iterator[Any]:
     """Return what a command knows of the shell around it."""
     url, backend = served
-    backend.engine = fake_engine.FakeEngine()
+    backend.engine = FakeEngine()
     # The default version of python-senlinclient.
     with connected(url, plugin.CURRENT_API_VERSION) as clustering:
         yield argparse.Namespace(

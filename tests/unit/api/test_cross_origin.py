@@ -10,15 +10,15 @@ import webob
 from oslo_middleware import cors
 
 from api import app, cross_origin
-from tests.unit.api import client, conftest, fake_engine
+from tests.unit.api import conftest
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 
 HERE, ELSEWHERE = 'https://panel.example.org', 'https://evil.example.org'
 
 
 @pytest.fixture
-def application(
-    engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
-) -> Any:
+def application(engine: FakeEngine, fleet: FakeFleet) -> Any:
     conf = conftest.make_conf()
     conf.register_opts(cors.OPTS, group=cross_origin.GROUP)
     conf.set_override('allowed_origin', [HERE], cross_origin.GROUP)
@@ -26,8 +26,8 @@ def application(
 
 
 @pytest.fixture
-def api(application: Any) -> client.ApiClient:
-    return client.ApiClient(application)
+def api(application: Any) -> ApiClient:
+    return ApiClient(application)
 
 
 def preflight(
@@ -76,7 +76,7 @@ def test_preflight_when_not_allowed_has_no_cors_headers(
     [('/v1/clusters', 200), ('/v1/clusters/nothing', 404), ('/', 300)],
 )
 def test_response_when_the_origin_is_allowed_is_readable(
-    api: client.ApiClient, path: str, status: int
+    api: ApiClient, path: str, status: int
 ) -> None:
     response = api('GET', path, headers={'Origin': HERE})
     assert response.status == status
@@ -89,9 +89,7 @@ def test_response_when_the_origin_is_allowed_is_readable(
 
 
 def test_response_when_cors_is_off_has_no_cors_headers(
-    shared_api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
-    fleet: fake_engine.FakeFleet,
+    shared_api: ApiClient, engine: FakeEngine, fleet: FakeFleet
 ) -> None:
     response = shared_api('GET', '/v1/clusters', headers={'Origin': HERE})
     assert 'access-control-allow-origin' not in response.headers

@@ -7,14 +7,14 @@ import pytest
 
 from api import app
 from tests import api_sig
-from tests.unit.api import client, conftest, fake_engine
+from tests.unit.api import client, conftest
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 from vobjects.clustering import history
 from vobjects.versions import Maximum, Version
 
 
-def test_root_when_read_lists_the_major_version(
-    api: client.ApiClient,
-) -> None:
+def test_root_when_read_lists_the_major_version(api: ApiClient) -> None:
     response = api('GET', '/')
     assert response.status == 300
     api_sig.assert_versions_document(response.json)
@@ -28,7 +28,7 @@ def test_root_when_read_lists_the_major_version(
 
 @pytest.mark.parametrize('path', ['/v1', '/v1/'])
 def test_major_version_when_read_shows_itself(
-    api: client.ApiClient, path: str
+    api: ApiClient, path: str
 ) -> None:
     response = api('GET', path)
     assert response.status == 200
@@ -38,7 +38,7 @@ def test_major_version_when_read_shows_itself(
 
 
 def test_maximum_when_an_old_engine_is_alive_is_lower(
-    api: client.ApiClient, fleet: fake_engine.FakeFleet
+    api: ApiClient, fleet: FakeFleet
 ) -> None:
     fleet.max_version = Maximum(Version(1, 7), 'an old engine')
     for path, key in (('/', 'versions'), ('/v1', 'version')):
@@ -49,7 +49,7 @@ def test_maximum_when_an_old_engine_is_alive_is_lower(
 
 @pytest.mark.parametrize('version', ['1.99', 'pony', '1.7'])
 def test_discovery_when_the_version_is_any_is_answered(
-    api: client.ApiClient, version: str
+    api: ApiClient, version: str
 ) -> None:
     assert api('GET', '/', version=version).status == 300
     assert api('GET', '/v1', version=version).status == 200
@@ -69,7 +69,7 @@ def test_links_when_a_public_endpoint_is_configured_begin_with_it(
 
 
 def test_links_when_the_application_is_mounted_have_the_prefix(
-    api: client.ApiClient,
+    api: ApiClient,
 ) -> None:
     environ = {'SCRIPT_NAME': '/clustering'}
     links = api('GET', '/v1', environ=environ).json['version']['links']
@@ -77,7 +77,7 @@ def test_links_when_the_application_is_mounted_have_the_prefix(
 
 
 def test_proxy_headers_when_enabled_make_the_links(
-    engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
+    engine: FakeEngine, fleet: FakeFleet
 ) -> None:
     headers = {
         'X-Forwarded-Proto': 'https',
@@ -96,6 +96,6 @@ def test_proxy_headers_when_enabled_make_the_links(
         conf.set_override(
             'enable_proxy_headers_parsing', enabled, 'oslo_middleware'
         )
-        api = client.ApiClient(app.build(conf, engine, fleet))
+        api = ApiClient(app.build(conf, engine, fleet))
         links = api('GET', '/v1', headers=headers).json['version']['links']
         assert links[0]['href'] == f'{root}/v1/'

@@ -12,7 +12,8 @@ import pytest
 
 from api import authentication, dispatcher, policy, routes
 from api.service import Service
-from tests.unit.api import conftest, fake_engine
+from tests.unit.api import conftest
+from tests.unit.api.fake_engine import FakeEngine
 from tests.unit.vobjects.microversions import samples, wsgi
 from vobjects.microversions import presets
 from vobjects.microversions.middleware import Microversions
@@ -38,7 +39,7 @@ def app() -> Microversions:
     conf = conftest.make_conf()
     service = Service(
         versions=presets.SENLIN,
-        client=fake_engine.FakeEngine(),
+        client=FakeEngine(),
         maximum=presets.SENLIN.limit,
         authenticate=authentication.strategy(conf),
         enforcer=policy.Enforcer(conf),

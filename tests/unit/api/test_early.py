@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from api import routes
-from tests.unit.api import client, fake_engine
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 from vobjects import exceptions
 from vobjects.clustering.history import HISTORY
 from vobjects.microversions import presets
@@ -87,9 +88,7 @@ early_method = pytest.mark.parametrize(('method', 'path', 'body'), METHODS)
 
 
 @pytest.fixture(autouse=True)
-def resources(
-    engine: fake_engine.FakeEngine, shared_api: client.ApiClient
-) -> None:
+def resources(engine: FakeEngine, shared_api: ApiClient) -> None:
     """Create a cluster c, a node n and a receiver r."""
     shared_api('POST', C, {'cluster': {'name': 'c', 'profile_id': 'p'}})
     shared_api('POST', N, {'node': {'name': 'n', 'profile_id': 'p'}})
@@ -106,8 +105,8 @@ def resources(
 @pytest.mark.parametrize('version', ['', '1.0', '1.3'])
 @early_field
 def test_field_when_sent_early_reaches_the_engine(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
+    api: ApiClient,
+    engine: FakeEngine,
     since: str,
     method: str,
     path: str,
@@ -126,10 +125,7 @@ def test_field_when_sent_early_reaches_the_engine(
 @pytest.mark.parametrize('at', SENLIN, ids=str)
 @pytest.mark.parametrize('value', [True, False, None])
 def test_field_when_ignored_early_takes_effect_from_its_version_on(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
-    at: Version,
-    value: bool | None,
+    api: ApiClient, engine: FakeEngine, at: Version, value: bool | None
 ) -> None:
     action = {'nodes': ['n'], 'destroy_after_deletion': value}
 
@@ -144,7 +140,7 @@ def test_field_when_ignored_early_takes_effect_from_its_version_on(
 
 
 def test_field_when_ignored_early_is_still_validated(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     action = {'nodes': ['n'], 'destroy_after_deletion': 'gone'}
 
@@ -158,8 +154,8 @@ def test_field_when_ignored_early_is_still_validated(
 
 @early_field
 def test_field_when_versions_are_strict_is_rejected_with_its_version(
-    strict_api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
+    strict_api: ApiClient,
+    engine: FakeEngine,
     since: str,
     method: str,
     path: str,
@@ -188,14 +184,14 @@ def test_fields_when_listed_are_all_that_were_added_later() -> None:
 
 @early_method
 def test_method_when_called_early_works(
-    api: client.ApiClient, method: str, path: str, body: Any
+    api: ApiClient, method: str, path: str, body: Any
 ) -> None:
     assert api(method, path, body).status == 200
 
 
 @early_method
 def test_method_when_versions_are_strict_is_rejected(
-    strict_api: client.ApiClient, method: str, path: str, body: Any
+    strict_api: ApiClient, method: str, path: str, body: Any
 ) -> None:
     response = strict_api(method, path, body, version='1.6')
 
@@ -204,7 +200,7 @@ def test_method_when_versions_are_strict_is_rejected(
 
 
 def test_method_when_senlin_rejects_it_early_is_rejected(
-    api: client.ApiClient,
+    api: ApiClient,
 ) -> None:
     """All but those of :data:`METHODS`."""
     early = {(method, path.removesuffix('/r')) for method, path, _ in METHODS}
@@ -227,7 +223,7 @@ def test_method_when_senlin_rejects_it_early_is_rejected(
 
 @pytest.mark.parametrize('version', [str(v) for v in SENLIN])
 def test_response_when_early_has_the_fields_of_senlin(
-    api: client.ApiClient, strict_api: client.ApiClient, version: str
+    api: ApiClient, strict_api: ApiClient, version: str
 ) -> None:
     at = Version.parse(version)
 
@@ -260,9 +256,9 @@ def test_response_when_early_has_the_fields_of_senlin(
 )
 @pytest.mark.parametrize('served', ['1.6', '1.14'])
 def test_field_when_an_engine_lacks_it_is_406_with_version_and_engine(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
-    fleet: fake_engine.FakeFleet,
+    api: ApiClient,
+    engine: FakeEngine,
+    fleet: FakeFleet,
     error: Exception,
     name: str,
     request_: tuple[str, str, Any],

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.api import client, fake_engine
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine
 from vobjects.clustering import resources
 
 VERSIONS = ('1.0', '1.7', '1.8', '1.13', '1.14', 'latest')
@@ -30,7 +31,7 @@ def number(version: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_profile_when_created_is_shown_listed_changed_and_deleted(
-    api: client.ApiClient, version: str
+    api: ApiClient, version: str
 ) -> None:
     created = api('POST', '/v1/profiles', PROFILE, version=version)
     assert created.status == 201
@@ -57,7 +58,7 @@ def test_profile_when_created_is_shown_listed_changed_and_deleted(
 
 @pytest.mark.parametrize('version', VERSIONS[1:])
 def test_spec_when_valid_is_returned_as_a_profile(
-    api: client.ApiClient, version: str
+    api: ApiClient, version: str
 ) -> None:
     response = api(
         'POST',
@@ -69,16 +70,14 @@ def test_spec_when_valid_is_returned_as_a_profile(
     assert response.json['profile']['spec'] == SPEC
 
 
-def test_profile_named_validate_when_shown_is_found(
-    api: client.ApiClient,
-) -> None:
+def test_profile_named_validate_when_shown_is_found(api: ApiClient) -> None:
     api('POST', '/v1/profiles', {'profile': {'name': 'validate', 'spec': {}}})
     assert api('GET', '/v1/profiles/validate').status == 200
 
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_cluster_when_created_is_shown_listed_changed_and_deleted(
-    api: client.ApiClient, engine: fake_engine.FakeEngine, version: str
+    api: ApiClient, engine: FakeEngine, version: str
 ) -> None:
     created = api('POST', '/v1/clusters', CLUSTER, version=version)
     assert created.status == 202
@@ -123,11 +122,7 @@ def test_cluster_when_created_is_shown_listed_changed_and_deleted(
     ],
 )
 def test_cluster_action_when_valid_is_accepted(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
-    version: str,
-    action: str,
-    fields: dict,
+    api: ApiClient, engine: FakeEngine, version: str, action: str, fields: dict
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     response = api(
@@ -144,7 +139,7 @@ def test_cluster_action_when_valid_is_accepted(
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_node_when_created_is_shown_listed_changed_and_deleted(
-    api: client.ApiClient, engine: fake_engine.FakeEngine, version: str
+    api: ApiClient, engine: FakeEngine, version: str
 ) -> None:
     created = api('POST', '/v1/nodes', NODE, version=version)
     assert created.status == 202
@@ -174,7 +169,7 @@ def test_node_when_created_is_shown_listed_changed_and_deleted(
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_action_when_it_exists_is_listed_and_shown(
-    api: client.ApiClient, version: str
+    api: ApiClient, version: str
 ) -> None:
     created = api('POST', '/v1/clusters', CLUSTER, version=version)
     action_id = created.headers['location'].rpartition('/')[2]
@@ -188,7 +183,7 @@ def test_action_when_it_exists_is_listed_and_shown(
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_build_info_when_shown_has_both_sides(
-    api: client.ApiClient, version: str
+    api: ApiClient, version: str
 ) -> None:
     response = api('GET', '/v1/build-info', version=version)
     assert response.status == 200
@@ -200,7 +195,7 @@ def test_build_info_when_shown_has_both_sides(
 
 @pytest.mark.parametrize('version', VERSIONS[1:])
 def test_services_when_listed_are_the_engines(
-    api: client.ApiClient, version: str
+    api: ApiClient, version: str
 ) -> None:
     response = api('GET', '/v1/services', version=version)
     assert response.status == 200
@@ -209,7 +204,7 @@ def test_services_when_listed_are_the_engines(
 
 @pytest.mark.parametrize('version', VERSIONS)
 def test_profile_types_when_listed_have_the_form_of_the_version(
-    api: client.ApiClient, version: str
+    api: ApiClient, version: str
 ) -> None:
     (item,) = api('GET', '/v1/profile-types', version=version).json[
         'profile_types'
@@ -224,7 +219,7 @@ def test_profile_types_when_listed_have_the_form_of_the_version(
 
 @pytest.mark.parametrize('where', ['query', 'body'])
 def test_force_when_the_version_has_it_reaches_the_engine(
-    api: client.ApiClient, engine: fake_engine.FakeEngine, where: str
+    api: ApiClient, engine: FakeEngine, where: str
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     if where == 'query':
@@ -246,11 +241,7 @@ def test_force_when_the_version_has_it_reaches_the_engine(
     ],
 )
 def test_force_when_the_version_lacks_it_is_rejected_naming_1_8(
-    strict_api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
-    version: str,
-    path: str,
-    body,
+    strict_api: ApiClient, engine: FakeEngine, version: str, path: str, body
 ) -> None:
     response = strict_api('DELETE', path, body, version=version)
     assert response.status == 400
@@ -304,7 +295,7 @@ def test_force_when_the_version_lacks_it_is_rejected_naming_1_8(
     ],
 )
 def test_field_when_the_version_lacks_it_is_rejected_naming_the_version(
-    strict_api: client.ApiClient,
+    strict_api: ApiClient,
     method: str,
     path: str,
     body,
@@ -323,7 +314,7 @@ def test_field_when_the_version_lacks_it_is_rejected_naming_the_version(
 
 
 def test_list_when_filtered_sorted_and_paged_passes_it_to_the_engine(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     marker = api('POST', '/v1/clusters', CLUSTER).json['cluster']['id']
     response = api(
@@ -344,7 +335,7 @@ def test_list_when_filtered_sorted_and_paged_passes_it_to_the_engine(
 
 
 def test_patch_when_a_field_is_missing_leaves_it_unset(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     body = {'cluster': {'name': 'c2'}}
@@ -355,7 +346,7 @@ def test_patch_when_a_field_is_missing_leaves_it_unset(
 
 
 def test_create_when_fields_are_missing_has_their_defaults(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     request = engine.last_request
@@ -363,7 +354,7 @@ def test_create_when_fields_are_missing_has_their_defaults(
 
 
 def test_number_when_json_cannot_hold_it_is_null(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     (cluster,) = engine.clusters.values()
@@ -372,9 +363,7 @@ def test_number_when_json_cannot_hold_it_is_null(
     assert shown.json['cluster']['data'] == {'load': None, 'limit': None}
 
 
-def test_head_when_sent_is_like_get_without_a_body(
-    api: client.ApiClient,
-) -> None:
+def test_head_when_sent_is_like_get_without_a_body(api: ApiClient) -> None:
     for path in ('/', '/v1', '/v1/clusters', '/v1/clusters/no'):
         get, head = api('GET', path), api('HEAD', path)
         assert head.status == get.status
@@ -402,7 +391,7 @@ def event(id_: str, otype: str, **values: Any) -> resources.Event:
 
 
 def test_event_when_shown_has_null_as_its_cluster(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     engine.events['1'] = event('1', 'CLUSTER', cluster_id='c', meta_data={})
     shown = api('GET', '/v1/events/1').json['event']
@@ -414,7 +403,7 @@ def test_event_when_shown_has_null_as_its_cluster(
 
 @pytest.mark.parametrize('otype', ['cluster', 'Cluster', 'CLUSTER'])
 def test_type_of_events_when_in_any_case_is_a_filter(
-    api: client.ApiClient, engine: fake_engine.FakeEngine, otype: str
+    api: ApiClient, engine: FakeEngine, otype: str
 ) -> None:
     response = api('GET', f'/v1/events?otype={otype}&oname=Web&level=WARN')
     assert response.status == 200
@@ -424,7 +413,7 @@ def test_type_of_events_when_in_any_case_is_a_filter(
 
 
 def test_caller_when_authentication_is_off_is_the_configured_one(
-    make_api, engine: fake_engine.FakeEngine
+    make_api, engine: FakeEngine
 ) -> None:
     api = make_api(default_user='alice', default_project='wonderland')
     api(
@@ -443,7 +432,7 @@ def test_caller_when_authentication_is_off_is_the_configured_one(
 
 
 def test_request_id_when_a_caller_sends_one_is_the_global_id(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     sent = 'req-6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'
     response = api(
@@ -457,7 +446,7 @@ def test_request_id_when_a_caller_sends_one_is_the_global_id(
 
 @pytest.mark.parametrize('sent', ['req-1', 'x\ny', 'req-' + 'g' * 36])
 def test_request_id_when_it_is_none_is_not_passed_on(
-    api: client.ApiClient, engine: fake_engine.FakeEngine, sent: str
+    api: ApiClient, engine: FakeEngine, sent: str
 ) -> None:
     api('GET', '/v1/clusters', headers={'X-OpenStack-Request-ID': sent})
     assert engine.calls[-1][0].global_request_id is None

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 import pytest
 
 from api import routes
-from tests.unit.api import client, fake_engine
+from tests.unit.api.client import ApiClient, Response
 from tests.unit.api.endpoints import LATEST, all_routes, route_path, wrap_body
+from tests.unit.api.fake_engine import FakeEngine
 from vobjects import exceptions
 from vobjects.clustering import errors as engine_errors
 
@@ -38,7 +39,7 @@ HOSTILE = [
 ]
 
 
-def check(response: client.Response) -> None:
+def check(response: Response) -> None:
     if response.status < 400:
         return
     assert response.status < 500, response.content[:500]
@@ -66,7 +67,7 @@ def request_bodies(route: routes.Route) -> Iterator[bytes]:
 
 @all_routes
 def test_error_when_the_body_is_hostile_is_short_and_printable(
-    api: client.ApiClient, route: routes.Route
+    api: ApiClient, route: routes.Route
 ) -> None:
     if not route.params.body:
         pytest.skip('no body')
@@ -92,7 +93,7 @@ QUERY_VALUES = [
 
 @all_routes
 def test_error_when_the_query_is_hostile_is_short_and_printable(
-    api: client.ApiClient, route: routes.Route
+    api: ApiClient, route: routes.Route
 ) -> None:
     names = [*route.request.fields, *QUERY_VALUES]
     # Each value in each form, and each name with each value.
@@ -111,7 +112,7 @@ def test_error_when_the_query_is_hostile_is_short_and_printable(
 
 @pytest.mark.parametrize('method', ['GET', 'POST', 'X' * 3000, 'A\x85\n'])
 def test_error_when_the_path_is_hostile_is_short_and_printable(
-    api: client.ApiClient, method: str
+    api: ApiClient, method: str
 ) -> None:
     for value in QUERY_VALUES:
         text = value.encode('utf-8', 'surrogateescape').decode('latin-1')
@@ -134,7 +135,7 @@ HEADERS = [
 
 @pytest.mark.parametrize('name', HEADERS)
 def test_error_when_a_header_is_hostile_is_short_and_printable(
-    api: client.ApiClient, name: str
+    api: ApiClient, name: str
 ) -> None:
     for value in QUERY_VALUES:
         text = value.encode('utf-8', 'surrogateescape').decode('latin-1')
@@ -157,7 +158,7 @@ def test_error_when_a_header_is_hostile_is_short_and_printable(
     ],
 )
 def test_error_when_the_engine_sends_a_long_text_is_short_and_printable(
-    api: client.ApiClient, engine: fake_engine.FakeEngine, error: Exception
+    api: ApiClient, engine: FakeEngine, error: Exception
 ) -> None:
     engine.error = error
     check(api('GET', '/v1/clusters/x'))

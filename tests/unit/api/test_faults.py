@@ -9,7 +9,8 @@ from http import HTTPStatus
 import oslo_messaging
 import pytest
 
-from tests.unit.api import client, fake_engine
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 from vobjects import exceptions
 from vobjects.clustering import errors
 from vobjects.microversions import error_log
@@ -19,7 +20,7 @@ CLUSTER = {'cluster': {'name': 'c', 'profile_id': 'p', 'config': {'a': 1}}}
 
 
 def test_error_of_an_engine_when_it_has_no_message_shows_no_traceback(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     shown = {'__str__': lambda self: '\nTraceback (most recent call'}
     engine.error = type('BadRequest_Remote', (errors.BadRequest,), shown)('')
@@ -49,8 +50,8 @@ def test_error_of_an_engine_when_it_has_no_message_shows_no_traceback(
 )
 @pytest.mark.parametrize('remote', [False, True])
 def test_error_of_an_engine_when_raised_has_its_status_and_message(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
+    api: ApiClient,
+    engine: FakeEngine,
     error: type[errors.ClusteringError],
     status: int,
     type_name: str,
@@ -77,7 +78,7 @@ def test_error_of_an_engine_when_raised_has_its_status_and_message(
     ],
 )
 def test_engine_when_out_of_reach_is_503_with_retry_after(
-    api: client.ApiClient, engine: fake_engine.FakeEngine, error: Exception
+    api: ApiClient, engine: FakeEngine, error: Exception
 ) -> None:
     engine.error = error
     response = api('POST', '/v1/clusters', CLUSTER, version='1.7')
@@ -88,7 +89,7 @@ def test_engine_when_out_of_reach_is_503_with_retry_after(
 
 @pytest.mark.parametrize('path', ['/', '/v1', '/v1/'])
 def test_discovery_when_no_engine_is_alive_is_503(
-    api: client.ApiClient, fleet: fake_engine.FakeFleet, path: str
+    api: ApiClient, fleet: FakeFleet, path: str
 ) -> None:
     fleet.max_version = None
     response = api('GET', path)
@@ -98,7 +99,7 @@ def test_discovery_when_no_engine_is_alive_is_503(
 
 @pytest.mark.parametrize('version', ['', '1.14', '1.99', 'x'])
 def test_request_when_no_engine_is_alive_is_503(
-    api: client.ApiClient, fleet: fake_engine.FakeFleet, version: str
+    api: ApiClient, fleet: FakeFleet, version: str
 ) -> None:
     fleet.max_version = None
     for path in ('/v1/clusters', '/v1/nope'):
@@ -119,8 +120,8 @@ def test_request_when_no_engine_is_alive_is_503(
     ],
 )
 def test_error_when_unexpected_is_500_and_only_logged(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
+    api: ApiClient,
+    engine: FakeEngine,
     caplog: pytest.LogCaptureFixture,
     error: Exception,
 ) -> None:
@@ -136,9 +137,7 @@ def test_error_when_unexpected_is_500_and_only_logged(
 
 
 def test_downgrade_when_lossy_in_a_race_is_the_406_of_a_fresh_negotiation(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
-    fleet: fake_engine.FakeFleet,
+    api: ApiClient, engine: FakeEngine, fleet: FakeFleet
 ) -> None:
     reason = 'ClusterCreateRequest 1.1 is needed and engine-2 speaks only 1.0'
     engine.error = exceptions.LossyDowngrade(
@@ -172,10 +171,7 @@ def test_downgrade_when_lossy_in_a_race_is_the_406_of_a_fresh_negotiation(
     ],
 )
 def test_conversion_error_when_raised_is_406_with_the_maximum(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
-    error: Exception,
-    maximum: str,
+    api: ApiClient, engine: FakeEngine, error: Exception, maximum: str
 ) -> None:
     engine.error = error
     response = api('POST', '/v1/clusters', CLUSTER, version='1.7')
@@ -195,7 +191,7 @@ def test_conversion_error_when_raised_is_406_with_the_maximum(
     ],
 )
 def test_log_when_the_page_polls_is_at_debug(
-    api: client.ApiClient,
+    api: ApiClient,
     caplog: pytest.LogCaptureFixture,
     method: str,
     path: str,
@@ -210,7 +206,7 @@ def test_log_when_the_page_polls_is_at_debug(
 
 
 def test_log_when_a_path_has_line_ends_stays_one_line(
-    api: client.ApiClient, caplog: pytest.LogCaptureFixture
+    api: ApiClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
         api('GET', '/v1/x%0AINFO%20forged')
@@ -221,8 +217,8 @@ def test_log_when_a_path_has_line_ends_stays_one_line(
 
 
 def test_outage_is_logged_once_until_it_has_ended(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
+    api: ApiClient,
+    engine: FakeEngine,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -10,13 +10,15 @@ import hypothesis
 from hypothesis import strategies as st
 
 from api import app, routes
-from tests.unit.api import client, conftest, fake_engine
+from tests.unit.api import conftest
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 
-API = client.ApiClient(
+API = ApiClient(
     app.build(
         conftest.make_conf(log_requests=False),
-        fake_engine.FakeEngine(),
-        fake_engine.FakeFleet(),
+        FakeEngine(),
+        FakeFleet(),
     )
 )
 

@@ -13,8 +13,9 @@ from oslo_config import cfg
 
 from api import app, health
 from api import conf as api_conf
-from tests.unit.api import client, fake_engine
+from tests.unit.api import client
 from tests.unit.api.conftest import make_conf
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 from vobjects.microversions import application_errors
 
 Check = Callable[..., tuple[int, str]]
@@ -22,9 +23,7 @@ Check = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def check(
-    engine: fake_engine.FakeEngine,
-    fleet: fake_engine.FakeFleet,
-    tmp_path: pathlib.Path,
+    engine: FakeEngine, fleet: FakeFleet, tmp_path: pathlib.Path
 ) -> Check:
     """Return a function that requests the page, with options of its group."""
     path = tmp_path / 'api.conf'
@@ -63,7 +62,7 @@ def test_check_when_an_engine_is_live_succeeds(check: Check) -> None:
 
 
 def test_check_when_no_engine_is_live_is_503(
-    check: Check, fleet: fake_engine.FakeFleet
+    check: Check, fleet: FakeFleet
 ) -> None:
     fleet.live_engines = 0
     assert check() == (503, 'no live engine')
@@ -74,10 +73,9 @@ def test_check_when_no_engine_is_live_is_503(
 
 @pytest.mark.parametrize('method', ['GET', 'HEAD'])
 def test_check_when_no_engine_is_live_has_retry_after(
-    fleet: fake_engine.FakeFleet,
-    method: str,
+    fleet: FakeFleet, method: str
 ) -> None:
-    app_ = app.build(make_conf(), fake_engine.FakeEngine(), fleet)
+    app_ = app.build(make_conf(), FakeEngine(), fleet)
     assert 'retry-after' not in client.call(app_, method, health.PATH).headers
     fleet.live_engines = 0
     response = client.call(app_, method, health.PATH)
@@ -87,7 +85,7 @@ def test_check_when_no_engine_is_live_has_retry_after(
 
 
 def test_check_when_detailed_shows_the_reason(
-    check: Check, fleet: fake_engine.FakeFleet
+    check: Check, fleet: FakeFleet
 ) -> None:
     fleet.max_version = None
     environ = {'HTTP_ACCEPT': 'application/json'}

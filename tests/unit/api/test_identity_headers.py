@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from api import app, keystone
-from tests.unit.api import client, conftest, fake_engine, test_basic_auth
+from tests.unit.api import conftest, test_basic_auth
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 
 NAMES = (
     'Domain-Id',
@@ -100,12 +102,9 @@ def identity() -> Iterator[str]:
 
 @pytest.fixture
 def build(
-    engine: fake_engine.FakeEngine,
-    fleet: fake_engine.FakeFleet,
-    tmp_path: pathlib.Path,
-    identity: str,
-) -> Callable[[str], client.ApiClient]:
-    def build_with(strategy: str) -> client.ApiClient:
+    engine: FakeEngine, fleet: FakeFleet, tmp_path: pathlib.Path, identity: str
+) -> Callable[[str], ApiClient]:
+    def build_with(strategy: str) -> ApiClient:
         if strategy == 'http_basic':
             file = tmp_path / 'users'
             file.write_text(
@@ -126,7 +125,7 @@ def build(
             keystone.check(conf)  # registers those of the type
             conf.set_override('endpoint', identity, keystone.GROUP)
             conf.set_override('token', 'ours', keystone.GROUP)
-        return client.ApiClient(app.build(conf, engine, fleet))
+        return ApiClient(app.build(conf, engine, fleet))
 
     return build_with
 
@@ -142,9 +141,7 @@ CREDENTIALS = {
 
 @pytest.mark.parametrize('strategy', CREDENTIALS)
 def test_identity_when_a_client_sends_its_headers_stays_the_same(
-    build: Callable[[str], client.ApiClient],
-    engine: fake_engine.FakeEngine,
-    strategy: str,
+    build: Callable[[str], ApiClient], engine: FakeEngine, strategy: str
 ) -> None:
     api = build(strategy)
     callers = []
@@ -164,8 +161,8 @@ def test_identity_when_a_client_sends_its_headers_stays_the_same(
     [{}, {'X-Auth-Token': 'bad'}, {'X-Service-Token': 'bad'}],
 )
 def test_identity_when_only_headers_claim_it_is_rejected(
-    build: Callable[[str], client.ApiClient],
-    engine: fake_engine.FakeEngine,
+    build: Callable[[str], ApiClient],
+    engine: FakeEngine,
     strategy: str,
     credentials: dict[str, str],
 ) -> None:

@@ -11,7 +11,9 @@ import logging
 import pytest
 
 from api import app, keystone
-from tests.unit.api import client, conftest, fake_engine
+from tests.unit.api import conftest
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 
 
 def test_cache_when_an_entry_expires_drops_it() -> None:
@@ -54,9 +56,7 @@ def test_configuration_when_incomplete_is_rejected(
 
 
 def test_token_when_keystone_is_unavailable_is_503(
-    engine: fake_engine.FakeEngine,
-    fleet: fake_engine.FakeFleet,
-    caplog: pytest.LogCaptureFixture,
+    engine: FakeEngine, fleet: FakeFleet, caplog: pytest.LogCaptureFixture
 ) -> None:
     conf = conftest.make_conf(auth_strategy='keystone')
     with pytest.raises(keystone.InvalidKeystoneConfig):
@@ -72,7 +72,7 @@ def test_token_when_keystone_is_unavailable_is_503(
         app.build(conf, engine, fleet)
     conf.set_override('auth_url', nowhere, keystone.GROUP)
     conf.set_override('token', 'ours', keystone.GROUP)
-    api = client.ApiClient(app.build(conf, engine, fleet))
+    api = ApiClient(app.build(conf, engine, fleet))
 
     with caplog.at_level(logging.CRITICAL + 1):
         response = api(

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from api import routes
-from tests.unit.api import client, fake_engine
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine
 
 CLUSTER = {'cluster': {'name': 'c', 'profile_id': 'p'}}
 RECEIVER = {
@@ -23,17 +24,17 @@ ID = '11111111-aaaa-4444-8888-00000000000a'
 
 
 @pytest.fixture
-def strict_requests_api(make_api: Any) -> client.ApiClient:
+def strict_requests_api(make_api: Any) -> ApiClient:
     """Return an API with ``strict_requests``."""
-    api: client.ApiClient = make_api(strict_requests=True)
+    api: ApiClient = make_api(strict_requests=True)
     return api
 
 
 @pytest.mark.parametrize('media_type', ['text/plain; charset=utf-8', 'JSON'])
 def test_body_when_its_type_is_text_is_read_as_json(
-    api: client.ApiClient,
-    strict_requests_api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
+    api: ApiClient,
+    strict_requests_api: ApiClient,
+    engine: FakeEngine,
     media_type: str,
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
@@ -59,9 +60,9 @@ def test_body_when_its_type_is_text_is_read_as_json(
     ],
 )
 def test_query_when_empty_or_repeated_counts_as_in_senlin(
-    api: client.ApiClient,
-    strict_requests_api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
+    api: ApiClient,
+    strict_requests_api: ApiClient,
+    engine: FakeEngine,
     query: str,
     expected: dict[str, Any],
 ) -> None:
@@ -90,14 +91,14 @@ def test_query_when_empty_or_repeated_counts_as_in_senlin(
     ],
 )
 def test_query_when_senlin_refuses_its_empty_value_is_400(
-    api: client.ApiClient, method: str, path: str
+    api: ApiClient, method: str, path: str
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     assert api(method, path).status == 400
 
 
 def test_force_when_repeated_is_the_last(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     assert api('DELETE', '/v1/clusters/c?force=true&force=false').status == 202
@@ -115,9 +116,9 @@ def test_force_when_repeated_is_the_last(
 )
 @pytest.mark.parametrize('version', ['1.0', '1.14'])
 def test_webhook_when_its_body_is_no_object_is_called_without(
-    api: client.ApiClient,
-    strict_requests_api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
+    api: ApiClient,
+    strict_requests_api: ApiClient,
+    engine: FakeEngine,
     raw: bytes,
     media_type: str,
     version: str,
@@ -143,7 +144,7 @@ def test_webhook_when_its_body_is_no_object_is_called_without(
     ],
 )
 def test_webhook_when_parameters_would_be_lost_is_rejected(
-    api: client.ApiClient, raw: bytes, media_type: str, status: int
+    api: ApiClient, raw: bytes, media_type: str, status: int
 ) -> None:
     created = api('POST', '/v1/receivers', RECEIVER).json['receiver']
     path = f'/v1/webhooks/{created["id"]}/trigger?V=2'
@@ -162,10 +163,7 @@ def test_webhook_when_parameters_would_be_lost_is_rejected(
     ],
 )
 def test_options_when_requested_list_the_methods_of_a_path(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
-    path: str,
-    allowed: str,
+    api: ApiClient, engine: FakeEngine, path: str, allowed: str
 ) -> None:
     response = api('OPTIONS', path)
 
@@ -174,9 +172,7 @@ def test_options_when_requested_list_the_methods_of_a_path(
     assert engine.calls == []
 
 
-def test_options_when_the_path_is_unknown_are_404(
-    api: client.ApiClient,
-) -> None:
+def test_options_when_the_path_is_unknown_are_404(api: ApiClient) -> None:
     assert api('OPTIONS', '/v1/nowhere').status == 404
     early = api('OPTIONS', '/v1/profiles/validate/x', version='1.1')
     assert early.status == 404
@@ -184,7 +180,7 @@ def test_options_when_the_path_is_unknown_are_404(
 
 @pytest.mark.parametrize('path', ['', '/', '/clusters', '/clusters/c'])
 def test_path_when_the_minor_version_is_in_it_is_the_same(
-    api: client.ApiClient, path: str
+    api: ApiClient, path: str
 ) -> None:
     assert api('POST', '/v1.0/clusters', CLUSTER).status == 202
 
@@ -198,14 +194,14 @@ def test_path_when_the_minor_version_is_in_it_is_the_same(
     'path', ['/v1.1/clusters', '/v1.00/clusters', '/v1.0clusters', '/v1.01']
 )
 def test_path_when_it_has_another_version_is_404(
-    api: client.ApiClient, path: str
+    api: ApiClient, path: str
 ) -> None:
     assert api('GET', path).status == 404
 
 
 @pytest.mark.parametrize('route', routes.ROUTES, ids=lambda r: r.path)
 def test_unknown_field_when_the_resource_is_missing_is_404(
-    api: client.ApiClient, engine: fake_engine.FakeEngine, route: routes.Route
+    api: ApiClient, engine: FakeEngine, route: routes.Route
 ) -> None:
     if not (route.lookup_first and route.params.body):
         return
@@ -235,7 +231,7 @@ def test_unknown_field_when_the_resource_is_missing_is_404(
     ],
 )
 def test_unknown_field_when_the_resource_exists_is_400(
-    api: client.ApiClient, method: str, path: str, body: Any
+    api: ApiClient, method: str, path: str, body: Any
 ) -> None:
     api('POST', '/v1/clusters', CLUSTER)
     assert api(method, path, body, version='1.14').status == 400
@@ -252,7 +248,7 @@ def test_unknown_field_when_the_resource_exists_is_400(
     ],
 )
 def test_nodes_when_no_list_have_the_message_of_senlin(
-    api: client.ApiClient, nodes: Any, message: str
+    api: ApiClient, nodes: Any, message: str
 ) -> None:
     body = {'add_nodes': {'nodes': nodes}}
     response = api('POST', '/v1/clusters/c/actions', body)
@@ -262,7 +258,7 @@ def test_nodes_when_no_list_have_the_message_of_senlin(
 
 @pytest.mark.parametrize('media_type', ['text/plain', 'application/json'])
 def test_body_when_a_browser_sends_it_as_text_is_rejected(
-    api: client.ApiClient, media_type: str
+    api: ApiClient, media_type: str
 ) -> None:
     # Another site's page may send text without asking first.
     api('POST', '/v1/clusters', CLUSTER)

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from api import app, conf, metrics
-from tests.unit.api import client, conftest, fake_engine
+from tests.unit.api import client, conftest
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 from vobjects.clustering import history
 
 LOCAL = {'REMOTE_ADDR': '127.0.0.1'}
@@ -22,7 +24,7 @@ class Service:
 
     def __init__(self, application: Any) -> None:
         self.application = application
-        self.api = client.ApiClient(application)
+        self.api = ApiClient(application)
 
     def metrics(self, method: str = 'GET', **environ: Any) -> tuple[int, str]:
         response = client.call(
@@ -33,7 +35,7 @@ class Service:
 
 @pytest.fixture
 def make_service(
-    engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
+    engine: FakeEngine, fleet: FakeFleet
 ) -> Callable[..., Service]:
     def make(**options: Any) -> Service:
         conf = conftest.make_conf(**options)
@@ -85,7 +87,7 @@ def test_path_without_a_route_is_no_label(
 
 
 def test_maximum_when_the_last_engine_has_left_is_minus_one(
-    make_service: Callable[..., Service], fleet: fake_engine.FakeFleet
+    make_service: Callable[..., Service], fleet: FakeFleet
 ) -> None:
     fleet.live_engines = 0
     # It remains known without an engine.

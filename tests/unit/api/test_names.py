@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.api import client
+from tests.unit.api.client import ApiClient
 
 SPEC = {'type': 'os.nova.server', 'version': '1.0', 'properties': {}}
 POLICY = {
@@ -34,7 +34,7 @@ PATHS = {kind: f'/v1/{kind}s' for kind in BODIES} | {'policy': '/v1/policies'}
 @pytest.mark.parametrize('name', ['.', '..'])
 @pytest.mark.parametrize('method', ['POST', 'PATCH'])
 def test_name_when_it_changes_a_path_is_rejected(
-    api: client.ApiClient, kind: str, name: str, method: str
+    api: ApiClient, kind: str, name: str, method: str
 ) -> None:
     content = {'name': name}
     path = f'{PATHS[kind]}/x'
@@ -51,7 +51,7 @@ def test_name_when_it_changes_a_path_is_rejected(
     ['...', '.a', '..a', 'a..', '-rf', '--', '~', '_', '节点', 'x' * 255],
 )
 def test_name_when_senlin_accepts_it_is_accepted(
-    api: client.ApiClient, kind: str, name: str
+    api: ApiClient, kind: str, name: str
 ) -> None:
     api('POST', '/v1/profiles', {'profile': {'name': 'p', 'spec': SPEC}})
     cluster = {'name': 'c', 'profile_id': 'p', 'desired_capacity': 0}

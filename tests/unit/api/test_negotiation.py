@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.unit.api import client, fake_engine
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeFleet
 from vobjects.clustering import history
 from vobjects.versions import Maximum, Version
 
@@ -34,7 +35,7 @@ HEADER = 'OpenStack-API-Version'
     ],
 )
 def test_header_when_it_can_be_served_selects_the_version(
-    api: client.ApiClient, header: str | None, served: str
+    api: ApiClient, header: str | None, served: str
 ) -> None:
     headers = {} if header is None else {HEADER: header}
     response = api('GET', '/v1/clusters', headers=headers)
@@ -54,9 +55,7 @@ def test_header_when_it_can_be_served_selects_the_version(
         '1.7',
     ],
 )
-def test_header_when_malformed_is_400(
-    api: client.ApiClient, header: str
-) -> None:
+def test_header_when_malformed_is_400(api: ApiClient, header: str) -> None:
     response = api('GET', '/v1/clusters', headers={HEADER: header})
     assert response.status == 400
     assert response.code == 'clustering.microversion-malformed'
@@ -64,7 +63,7 @@ def test_header_when_malformed_is_400(
 
 @pytest.mark.parametrize('version', ['2.0', '1.999999999999', NEXT])
 def test_version_when_out_of_range_is_406_with_the_range(
-    api: client.ApiClient, version: str
+    api: ApiClient, version: str
 ) -> None:
     response = api('GET', '/v1/clusters', version=version)
     assert response.status == 406
@@ -73,7 +72,7 @@ def test_version_when_out_of_range_is_406_with_the_range(
 
 
 def test_maximum_when_an_old_engine_is_alive_is_lower_with_the_reason(
-    api: client.ApiClient, fleet: fake_engine.FakeFleet
+    api: ApiClient, fleet: FakeFleet
 ) -> None:
     fleet.max_version = Maximum(
         Version(1, 7), 'engine-2 speaks only 1.0 of it'
@@ -89,7 +88,7 @@ def test_maximum_when_an_old_engine_is_alive_is_lower_with_the_reason(
 
 
 def test_maximum_when_the_old_engine_leaves_rises_at_once(
-    api: client.ApiClient, fleet: fake_engine.FakeFleet
+    api: ApiClient, fleet: FakeFleet
 ) -> None:
     fleet.max_version = Maximum(Version(1, 7), 'an old engine')
     assert api('GET', '/v1/clusters', version='1.8').status == 406
@@ -105,11 +104,7 @@ def test_maximum_when_the_old_engine_leaves_rises_at_once(
     ],
 )
 def test_method_when_the_version_lacks_it_is_404_with_its_first_version(
-    strict_api: client.ApiClient,
-    method: str,
-    path: str,
-    since: str,
-    before: str,
+    strict_api: ApiClient, method: str, path: str, since: str, before: str
 ) -> None:
     response = strict_api(method, path, version=before)
     assert response.status == 404
@@ -132,7 +127,7 @@ def test_method_missing_status_when_configured_is_answered(
 
 
 def test_version_when_retired_has_headers_in_all_responses(
-    make_api: Callable[..., client.ApiClient],
+    make_api: Callable[..., ApiClient],
 ) -> None:
     line = '1.0-1.2 deprecated=2026-01-01 sunset=2027-06-30 successor=1.7'
     api = make_api(retire=[line])
@@ -158,7 +153,7 @@ def test_version_when_retired_has_headers_in_all_responses(
     ],
 )
 def test_documentation_url_when_configured_is_linked_from_errors(
-    make_api: Callable[..., client.ApiClient],
+    make_api: Callable[..., ApiClient],
     path: str,
     version: str,
     status: int,
@@ -174,7 +169,7 @@ def test_documentation_url_when_configured_is_linked_from_errors(
 
 
 def test_history_url_when_configured_is_linked(
-    make_api: Callable[..., client.ApiClient],
+    make_api: Callable[..., ApiClient],
 ) -> None:
     page = 'https://example.org/history'
     retire = ['1.2 sunset=2030-01-01']
@@ -190,7 +185,7 @@ def test_history_url_when_configured_is_linked(
 
 @pytest.mark.parametrize('verb', ['PUT', 'DELETE'])
 def test_path_when_the_version_lacks_all_methods_is_404_with_the_first_version(
-    strict_api: client.ApiClient, verb: str
+    strict_api: ApiClient, verb: str
 ) -> None:
     early = strict_api(verb, '/v1/services', version='1.6')
     late = strict_api(verb, '/v1/services', version='1.7')
@@ -209,7 +204,7 @@ NEEDS_1_8 = "'force' needs API version 1.8 or later; this request asked for"
 
 
 def test_error_when_its_version_is_served_names_it_and_links_the_history(
-    strict_api: client.ApiClient,
+    strict_api: ApiClient,
 ) -> None:
     response = strict_api(*DELETE_BY_FORCE, version='1.2')
 
@@ -230,8 +225,8 @@ def test_error_when_its_version_is_served_names_it_and_links_the_history(
     ],
 )
 def test_error_when_its_version_is_not_served_has_maximum_and_reason(
-    strict_api: client.ApiClient,
-    fleet: fake_engine.FakeFleet,
+    strict_api: ApiClient,
+    fleet: FakeFleet,
     request_: tuple[str, str, dict[str, bool] | None],
     needs: str,
 ) -> None:
@@ -248,7 +243,7 @@ def test_error_when_its_version_is_not_served_has_maximum_and_reason(
 
 
 def test_error_when_no_other_version_helps_links_no_history(
-    api: client.ApiClient,
+    api: ApiClient,
 ) -> None:
     cluster = {'cluster': {'name': 'c1', 'profile_id': 'p'}}
     api('POST', '/v1/clusters', cluster)

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from api import app
-from tests.unit.api import client, conftest, fake_engine, test_clients
+from tests.unit.api import conftest, test_clients
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeEngine
 from vobjects.clustering import errors
 from vobjects.rpc import byte_budget
 from vobjects.rpc import conf as rpc_conf
@@ -22,12 +24,12 @@ def backend() -> conftest.Backend:
 
 
 @pytest.fixture
-def api(backend: conftest.Backend) -> client.ApiClient:
+def api(backend: conftest.Backend) -> ApiClient:
     conf = conftest.make_conf(max_limit=3, max_json_size=2048)
-    return client.ApiClient(app.build(conf, backend, backend))
+    return ApiClient(app.build(conf, backend, backend))
 
 
-def create_profiles(api: client.ApiClient, count: int) -> list[str]:
+def create_profiles(api: ApiClient, count: int) -> list[str]:
     body = {'profile': {'name': 'p', 'spec': SPEC}}
     return [
         api('POST', '/v1/profiles', body).json['profile']['id']
@@ -35,7 +37,7 @@ def create_profiles(api: client.ApiClient, count: int) -> list[str]:
     ]
 
 
-def pages(api: client.ApiClient, path: str) -> list[list[str]]:
+def pages(api: ApiClient, path: str) -> list[list[str]]:
     """Follow the links and return the IDs on each page."""
     ids = []
     while path:
@@ -51,7 +53,7 @@ def pages(api: client.ApiClient, path: str) -> list[list[str]]:
 
 @pytest.mark.parametrize('query', ['', '?limit=100', '?name=p&limit=4'])
 def test_list_when_longer_than_a_page_links_to_the_next(
-    api: client.ApiClient, query: str
+    api: ApiClient, query: str
 ) -> None:
     ids = create_profiles(api, 7)
     by_page = pages(api, f'/v1/profiles{query}')
@@ -60,23 +62,21 @@ def test_list_when_longer_than_a_page_links_to_the_next(
 
 @pytest.mark.parametrize('query', ['?limit=3', '?limit=2', '?limit=0'])
 def test_list_when_as_long_as_the_limit_has_no_link(
-    api: client.ApiClient, query: str
+    api: ApiClient, query: str
 ) -> None:
     create_profiles(api, 7)
     assert 'links' not in api('GET', f'/v1/profiles{query}').json
 
 
-def test_list_when_shorter_than_a_page_has_no_link(
-    api: client.ApiClient,
-) -> None:
+def test_list_when_shorter_than_a_page_has_no_link(api: ApiClient) -> None:
     create_profiles(api, 2)
     assert 'links' not in api('GET', '/v1/profiles').json
 
 
 def test_list_when_too_large_for_a_page_is_cut(
-    api: client.ApiClient, backend: conftest.Backend
+    api: ApiClient, backend: conftest.Backend
 ) -> None:
-    class Engine(fake_engine.FakeEngine):
+    class Engine(FakeEngine):
         """Its pages have room for one item."""
 
         def call(self, context: Any, request: Any, *shown: Any) -> Any:
@@ -99,7 +99,7 @@ def test_list_when_in_pages_is_complete_for_openstacksdk() -> None:
         test_clients.serving(max_limit=3) as (url, backend),
         test_clients.connected(url, None) as sdk,
     ):
-        backend.engine = fake_engine.FakeEngine()
+        backend.engine = FakeEngine()
         created = [
             sdk.create_profile(name='p', spec=SPEC).id for _ in range(7)
         ]
@@ -129,7 +129,7 @@ def test_list_when_in_pages_is_complete_for_openstacksdk() -> None:
     ],
 )
 def test_json_field_when_too_long_is_rejected(
-    api: client.ApiClient, path: str, body: dict[str, Any]
+    api: ApiClient, path: str, body: dict[str, Any]
 ) -> None:
     (name,) = [name for name, value in body.items() if value == 'LONG']
     key = 'policy' if path == 'policies' else path[:-1]
@@ -151,7 +151,7 @@ def test_json_field_when_too_long_is_rejected(
     ],
 )
 def test_parameters_when_too_long_are_rejected(
-    api: client.ApiClient, path: str, body: dict[str, Any]
+    api: ApiClient, path: str, body: dict[str, Any]
 ) -> None:
     refused = api('POST', path, body, version='1.14')
     assert refused.status == 400
@@ -165,7 +165,7 @@ def test_list_when_too_many_are_in_progress_is_unavailable(
     rpc_conf.register(conf)
     budget = byte_budget.ByteBudget(conf.fleet.response_memory, timeout=0)
     monkeypatch.setattr(byte_budget, 'ByteBudget', lambda size: budget)
-    api = client.ApiClient(app.build(conf, backend, backend))
+    api = ApiClient(app.build(conf, backend, backend))
     create_profiles(api, 2)
     held = budget.reserve(conf.fleet.response_memory)
     response = api('GET', '/v1/profiles')

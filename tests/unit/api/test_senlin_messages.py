@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from api import routes
-from tests.unit.api import client, fake_engine
+from tests.unit.api.client import ApiClient, Response
 from tests.unit.api.endpoints import LATEST
+from tests.unit.api.fake_engine import FakeEngine
 from vobjects.clustering import errors
 
 TRUTH = (
@@ -23,7 +24,7 @@ TRUTH = (
 NO_MAP = 'The data provided is not a map'
 
 
-def message_of(response: client.Response) -> str:
+def message_of(response: Response) -> str:
     assert response.status == 400
     message: str = response.json['error']['message']
     assert response.detail != message
@@ -48,7 +49,7 @@ def message_of(response: client.Response) -> str:
     ],
 )
 def test_query_value_when_wrong_has_the_message_of_senlin(
-    api: client.ApiClient, query: str, message: str
+    api: ApiClient, query: str, message: str
 ) -> None:
     for path in ('/v1/clusters', '/v1/nodes'):
         assert (
@@ -66,7 +67,7 @@ def test_query_value_when_wrong_has_the_message_of_senlin(
     ],
 )
 def test_query_parameter_when_unknown_has_the_message_of_senlin(
-    api: client.ApiClient, path: str, message: str
+    api: ApiClient, path: str, message: str
 ) -> None:
     assert message_of(api('GET', f'{path}?bogus=1', version=LATEST)) == message
 
@@ -117,7 +118,7 @@ def test_query_parameter_when_unknown_has_the_message_of_senlin(
     ],
 )
 def test_field_when_wrong_has_the_message_of_senlin(
-    api: client.ApiClient, fields: Any, message: str
+    api: ApiClient, fields: Any, message: str
 ) -> None:
     response = api('POST', '/v1/clusters', {'cluster': fields}, version=LATEST)
     assert message_of(response) == message
@@ -160,7 +161,7 @@ def test_field_when_wrong_has_the_message_of_senlin(
     ],
 )
 def test_action_of_a_cluster_when_wrong_has_the_message_of_senlin(
-    api: client.ApiClient, body: Any, message: str
+    api: ApiClient, body: Any, message: str
 ) -> None:
     path = routes.CLUSTER_ACTIONS.replace('{identity}', 'x')
     assert message_of(api('POST', path, body, version=LATEST)) == message
@@ -178,7 +179,7 @@ def test_action_of_a_cluster_when_wrong_has_the_message_of_senlin(
     ],
 )
 def test_action_of_a_node_when_wrong_has_the_message_of_senlin(
-    api: client.ApiClient, path: str, body: Any, message: str
+    api: ApiClient, path: str, body: Any, message: str
 ) -> None:
     assert message_of(
         api('POST', f'/v1/nodes/x/{path}', body, version=LATEST)
@@ -198,20 +199,20 @@ def test_action_of_a_node_when_wrong_has_the_message_of_senlin(
 )
 @pytest.mark.parametrize('body', [{}, {'bad': {}}])
 def test_body_when_its_key_is_missing_has_the_message_of_senlin(
-    api: client.ApiClient, method: str, path: str, message: str, body: Any
+    api: ApiClient, method: str, path: str, message: str, body: Any
 ) -> None:
     assert message_of(api(method, path, body, version=LATEST)) == message
 
 
 def test_force_when_no_truth_value_has_the_message_of_senlin(
-    api: client.ApiClient,
+    api: ApiClient,
 ) -> None:
     response = api('DELETE', '/v1/clusters/x', {'force': 'x'}, version='1.8')
     assert message_of(response) == "Invalid value 'x' specified for 'force'"
 
 
 def test_field_when_of_a_later_version_names_that_version(
-    strict_api: client.ApiClient,
+    strict_api: ApiClient,
 ) -> None:
     # Senlin ignores the field, so it has no message.
     response = strict_api(
@@ -221,7 +222,7 @@ def test_field_when_of_a_later_version_names_that_version(
 
 
 def test_message_when_a_value_is_long_is_short_and_printable(
-    api: client.ApiClient,
+    api: ApiClient,
 ) -> None:
     fields = {'name': 'a\n' + 'x' * 200, 'profile_id': 'p'}
     response = api('POST', '/v1/clusters', {'cluster': fields}, version=LATEST)
@@ -230,7 +231,7 @@ def test_message_when_a_value_is_long_is_short_and_printable(
 
 
 def test_error_when_of_an_engine_has_both_messages(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     engine.error = errors.InvalidSpec('flavor: is so', 'Something is so')
     assert message_of(api('DELETE', '/v1/clusters/c')) == 'Something is so'

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from api import app, authentication, ui
-from tests.unit.api import client, conftest, fake_engine
+from tests.unit.api import client, conftest
+from tests.unit.api.client import Response
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 from vobjects import exceptions
 from vobjects.clustering import history, topics
 from vobjects.objects import manifest
@@ -18,16 +20,14 @@ from vobjects.rpc.fleet import Member, View, group_members, to_json
 
 
 @pytest.fixture
-def build(engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet) -> Any:
+def build(engine: FakeEngine, fleet: FakeFleet) -> Any:
     def application(**options: Any) -> Any:
         return app.build(conftest.make_conf(**options), engine, fleet)
 
     return application
 
 
-def request(
-    application: Any, path: str, method: str = 'GET'
-) -> client.Response:
+def request(application: Any, path: str, method: str = 'GET') -> Response:
     return client.call(application, method, path)
 
 
@@ -104,7 +104,7 @@ def test_fleet_when_the_caller_is_no_admin_is_403(
 
 
 def test_fleet_when_no_engine_is_live_is_503(
-    build: Any, fleet: fake_engine.FakeFleet
+    build: Any, fleet: FakeFleet
 ) -> None:
     application = build()
     fleet.max_version = None
@@ -125,7 +125,7 @@ def test_page_when_the_method_is_not_a_read_is_405(
 
 
 def test_fleet_when_engines_differ_groups_them_by_manifest(
-    build: Any, fleet: fake_engine.FakeFleet, monkeypatch: pytest.MonkeyPatch
+    build: Any, fleet: FakeFleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new = manifest.local()
     old = manifest.Manifest({**new, 'ClusterDeleteRequest': '1.0'})
@@ -163,9 +163,7 @@ def test_fleet_when_engines_differ_groups_them_by_manifest(
 
 
 def test_summary_when_read_counts_resources(
-    build: Any,
-    engine: fake_engine.FakeEngine,
-    monkeypatch: pytest.MonkeyPatch,
+    build: Any, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     response = request(build(), '/ui/summary')
     assert json.loads(response.content) == {
@@ -194,7 +192,7 @@ def test_rollback_when_read_has_the_verdict_for_admins(
 
 @pytest.mark.parametrize('path', ['/ui/summary', '/ui/rollback'])
 def test_page_when_an_engine_is_older_gives_the_reason(
-    build: Any, engine: fake_engine.FakeEngine, path: str
+    build: Any, engine: FakeEngine, path: str
 ) -> None:
     engine.error = exceptions.UnsupportedType('SummaryRequest')
     content = json.loads(request(build(), path).content)

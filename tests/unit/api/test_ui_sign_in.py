@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from api import app, keystone, ui
-from tests.unit.api import client, conftest, fake_engine
+from tests.unit.api import client, conftest
+from tests.unit.api.client import Response
+from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 
 NOWHERE = 'http://127.0.0.1:1/v3'
 
@@ -18,9 +20,7 @@ GOOD = {'user': 'alice', 'password': 'secret'}
 
 
 @pytest.fixture
-def application(
-    engine: fake_engine.FakeEngine, fleet: fake_engine.FakeFleet
-) -> Any:
+def application(engine: FakeEngine, fleet: FakeFleet) -> Any:
     conf = conftest.make_conf(auth_strategy='keystone')
     with pytest.raises(keystone.InvalidKeystoneConfig):
         keystone.check(conf)  # registers the options
@@ -39,7 +39,7 @@ def application(
 
 def post(
     application: Any, body: Any, headers: dict[str, str] | None = None
-) -> client.Response:
+) -> Response:
     return client.call(
         application,
         'POST',

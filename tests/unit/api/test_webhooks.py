@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.api import client, fake_engine
+from tests.unit.api.client import ApiClient, Response
+from tests.unit.api.fake_engine import FakeEngine
 
 RECEIVER = {
     'receiver': {
@@ -21,8 +22,8 @@ RECEIVER = {
 
 
 def trigger(
-    api: client.ApiClient, query: str, body: Any = None, version: str = ''
-) -> client.Response:
+    api: ApiClient, query: str, body: Any = None, version: str = ''
+) -> Response:
     created = api('POST', '/v1/receivers', RECEIVER, version='1.14')
     identity = created.json['receiver']['id']
     return api(
@@ -46,8 +47,8 @@ def trigger(
     ],
 )
 def test_parameters_when_triggered_come_from_query_or_body(
-    api: client.ApiClient,
-    engine: fake_engine.FakeEngine,
+    api: ApiClient,
+    engine: FakeEngine,
     version: str,
     query: str,
     body: Any,
@@ -62,7 +63,7 @@ def test_parameters_when_triggered_come_from_query_or_body(
 
 
 def test_webhook_when_triggered_has_no_user(
-    api: client.ApiClient, engine: fake_engine.FakeEngine
+    api: ApiClient, engine: FakeEngine
 ) -> None:
     assert trigger(api, 'V=2').status == 202
     context, _ = engine.calls[-1]
@@ -81,16 +82,14 @@ def test_webhook_when_triggered_has_no_user(
     ],
 )
 def test_call_when_malformed_is_400(
-    api: client.ApiClient, query: str, body: Any, expected: str
+    api: ApiClient, query: str, body: Any, expected: str
 ) -> None:
     response = trigger(api, query, body)
     assert response.status == 400
     assert expected in response.detail
 
 
-def test_receiver_when_created_gets_the_url_of_the_api(
-    api: client.ApiClient,
-) -> None:
+def test_receiver_when_created_gets_the_url_of_the_api(api: ApiClient) -> None:
     created = api('POST', '/v1/receivers', RECEIVER, version='1.14')
     assert created.status == 201
     url = created.json['receiver']['channel']['alarm_url']

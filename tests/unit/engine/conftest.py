@@ -17,12 +17,10 @@ from sqlalchemy import orm
 from engine import conf as engine_conf
 from engine.db import database, migrations, models
 from tests import databases
-from tests.unit.engine import engine_harness
+from tests.unit.engine.engine_harness import Engine, Harness
 
 #: See :func:`prepare`.
-Prepare = Callable[
-    [engine_harness.Harness, Callable[[engine_harness.Harness], Any]], Any
-]
+Prepare = Callable[[Harness, Callable[[Harness], Any]], Any]
 
 #: Tables with rows that a migration inserts.
 MIGRATED_TABLES = (
@@ -66,13 +64,13 @@ def conf(sqlite_database: database.Database) -> Iterator[cfg.ConfigOpts]:
 @pytest.fixture
 def harness(
     conf: cfg.ConfigOpts, sqlite_database: database.Database
-) -> engine_harness.Harness:
+) -> Harness:
     """Engines on SQLite."""
-    return engine_harness.Harness(conf, sqlite_database)
+    return Harness(conf, sqlite_database)
 
 
 @pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+def engine(harness: Harness) -> Engine:
     """An engine on SQLite."""
     return harness.engine()
 
@@ -82,9 +80,7 @@ def url_of(target: database.Database) -> str:
     return target.engine.url.render_as_string(hide_password=False)
 
 
-def copy_of(
-    harness: engine_harness.Harness, path: pathlib.Path
-) -> engine_harness.Harness:
+def copy_of(harness: Harness, path: pathlib.Path) -> Harness:
     """Return a harness with a copy of the SQLite database of another.
 
     :param path: the path of the copy
@@ -95,7 +91,7 @@ def copy_of(
     ):
         source.backup(copy)
     conf = configuration(f'sqlite:///{path}')
-    return engine_harness.Harness(conf, database.Database(conf))
+    return Harness(conf, database.Database(conf))
 
 
 def snapshot_of(target: database.Database) -> sqlite3.Connection:
@@ -123,10 +119,7 @@ def prepare() -> Iterator[Prepare]:
     """
     prepared: dict[Callable[..., Any], tuple[Any, sqlite3.Connection]] = {}
 
-    def prepare(
-        harness: engine_harness.Harness,
-        write: Callable[[engine_harness.Harness], Any],
-    ) -> Any:
+    def prepare(harness: Harness, write: Callable[[Harness], Any]) -> Any:
         if write in prepared:
             result, snapshot = prepared[write]
             restore(harness.database, snapshot)
@@ -179,11 +172,9 @@ def any_database(
 
 
 @pytest.fixture
-def any_harness(any_database: database.Database) -> engine_harness.Harness:
+def any_harness(any_database: database.Database) -> Harness:
     """Engines on each backend in turn."""
-    return engine_harness.Harness(
-        configuration(url_of(any_database)), any_database
-    )
+    return Harness(configuration(url_of(any_database)), any_database)
 
 
 def delete_rows(session: orm.Session) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 from oslo_config import cfg
 
 from api import app
-from tests.unit.api import client, conftest, fake_engine
-from tests.unit.engine import engine_harness
+from tests.unit.api import conftest
+from tests.unit.api.client import ApiClient
+from tests.unit.api.fake_engine import FakeFleet
+from tests.unit.engine.engine_harness import Engine
 from vobjects.clustering import context as contexts
 from vobjects.rpc import response_text
 
@@ -21,7 +23,7 @@ class EngineClient:
     :ivar is_old: whether the engine does not know the context's new keys
     """
 
-    def __init__(self, engine: engine_harness.Engine) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.is_old = False
 
@@ -49,23 +51,23 @@ def make_conf(**options: Any) -> cfg.ConfigOpts:
 
 
 @functools.cache
-def _shared() -> tuple[conftest.Backend, client.ApiClient]:
+def _shared() -> tuple[conftest.Backend, ApiClient]:
     backend: Any = conftest.Backend()
-    return backend, client.ApiClient(app.build(make_conf(), backend, backend))
+    return backend, ApiClient(app.build(make_conf(), backend, backend))
 
 
 def connect(
     target: EngineClient, conf: cfg.ConfigOpts | None = None
-) -> client.ApiClient:
+) -> ApiClient:
     """Return a client of an API in front of an engine.
 
     Without a configuration, the API is that of earlier calls, because building
     it takes longer than most tests. It calls the engine of the last one.
     """
-    fleet: Any = fake_engine.FakeFleet()
+    fleet: Any = FakeFleet()
     engine: Any = target
     if conf is not None:
-        return client.ApiClient(app.build(conf, engine, fleet))
+        return ApiClient(app.build(conf, engine, fleet))
     backend, shared = _shared()
     backend.engine, backend.fleet = engine, fleet
     return shared

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.unit.engine import engine_harness
+from tests.unit.engine.engine_harness import Engine
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import (
     clusters,
@@ -15,9 +16,7 @@ from vobjects.clustering.requests import (
 )
 
 
-def create_profile(
-    engine: engine_harness.Engine, name: str = 'p', **options: Any
-) -> str:
+def create_profile(engine: Engine, name: str = 'p', **options: Any) -> str:
     """Create a profile and return its ID."""
     spec = options.pop('spec', None)
     if spec is None:
@@ -30,11 +29,7 @@ def create_profile(
 
 
 def create_cluster(
-    engine: engine_harness.Engine,
-    size: int = 2,
-    *,
-    run: bool = True,
-    **options: Any,
+    engine: Engine, size: int = 2, *, run: bool = True, **options: Any
 ) -> str:
     """Create a profile and a cluster, and return the cluster's ID."""
     context = options.pop('context', None)
@@ -51,9 +46,7 @@ def create_cluster(
     return cluster_id
 
 
-def create_node(
-    engine: engine_harness.Engine, *, run: bool = True, **options: Any
-) -> str:
+def create_node(engine: Engine, *, run: bool = True, **options: Any) -> str:
     """Create a profile and a node, and return the node's ID."""
     if 'profile_id' not in options:
         options['profile_id'] = create_profile(engine, name='of-node')
@@ -65,14 +58,14 @@ def create_node(
     return node_id
 
 
-def create_foreign_cluster(engine: engine_harness.Engine) -> str:
+def create_foreign_cluster(engine: Engine) -> str:
     """Create an empty cluster in the project ``theirs``; return its ID."""
     context = engine_harness.request_context('theirs')
     return create_cluster(engine, 0, name='theirs', context=context)
 
 
 def create_webhook(
-    engine: engine_harness.Engine,
+    engine: Engine,
     action: str | None = 'CLUSTER_SCALE_OUT',
     *,
     context: RequestContext | None = None,
@@ -91,9 +84,7 @@ def create_webhook(
     return engine.call(request, context)
 
 
-def trigger_webhook(
-    engine: engine_harness.Engine, identity: str, **options: Any
-) -> Any:
+def trigger_webhook(engine: Engine, identity: str, **options: Any) -> Any:
     """Call a webhook without authentication, and return the response."""
     request_fields = {'params': {}, 'body': {}, **options}
     request = receivers.WebhookTriggerRequest(
@@ -102,11 +93,11 @@ def trigger_webhook(
     return engine.call(request, RequestContext())
 
 
-def get_cluster(engine: engine_harness.Engine, identity: str) -> Any:
+def get_cluster(engine: Engine, identity: str) -> Any:
     """Return a cluster from its handler."""
     return engine.call(clusters.ClusterGetRequest(identity=identity))
 
 
-def get_node(engine: engine_harness.Engine, identity: str) -> Any:
+def get_node(engine: Engine, identity: str) -> Any:
     """Return a node from its handler."""
     return engine.call(nodes.NodeGetRequest(identity=identity))

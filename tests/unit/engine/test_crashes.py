@@ -12,22 +12,23 @@ from oslo_config import cfg
 
 from engine.db import database, models
 from tests.unit.engine import conftest, engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering.requests import clusters, nodes
 
 #: Request -> expected numbers of nodes and servers afterwards.
-Scenario = Callable[[engine_harness.Engine], None]
+Scenario = Callable[[Engine], None]
 
 
-def create(engine: engine_harness.Engine) -> None:
+def create(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 2, run=False)
 
 
-def shrink(engine: engine_harness.Engine) -> None:
+def shrink(engine: Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 3)
     engine.call(clusters.ClusterScaleInRequest(identity=cluster))
 
 
-def recover(engine: engine_harness.Engine) -> None:
+def recover(engine: Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 2)
     member = request_helpers.get_cluster(engine, cluster).nodes[0]
     engine.runtime.provider.servers.delete(
@@ -36,7 +37,7 @@ def recover(engine: engine_harness.Engine) -> None:
     engine.call(clusters.ClusterRecoverRequest(identity=cluster, check=True))
 
 
-def update(engine: engine_harness.Engine) -> None:
+def update(engine: Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 2)
     engine.call(
         clusters.ClusterUpdateRequest(
@@ -48,7 +49,7 @@ def update(engine: engine_harness.Engine) -> None:
     )
 
 
-def add_node(engine: engine_harness.Engine) -> None:
+def add_node(engine: Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     engine.call(
         nodes.NodeCreateRequest(name='n', profile_id='p', cluster_id=cluster)
@@ -83,9 +84,7 @@ def crashing(
     return crashing_database
 
 
-def assert_two_are_well(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
-) -> None:
+def assert_two_are_well(harness: Harness, engine: Engine) -> None:
     harness.assert_idle()
     (cluster,) = harness.rows(models.Cluster)
     shown = request_helpers.get_cluster(engine, cluster.id)
@@ -100,7 +99,7 @@ def assert_two_are_well(
 
 
 def test_crash_at_any_transaction_has_the_same_result(
-    harness: engine_harness.Harness,
+    harness: Harness,
     crashing: engine_harness.CrashingDatabase,
     scenario: Scenario,
 ) -> None:
@@ -126,7 +125,7 @@ def test_crash_at_any_transaction_has_the_same_result(
 
 
 def test_repeated_crashes_have_the_same_result(
-    harness: engine_harness.Harness, crashing: engine_harness.CrashingDatabase
+    harness: Harness, crashing: engine_harness.CrashingDatabase
 ) -> None:
     harness.conf.set_override('max_attempts', 1000, 'engine')
     first = harness.engine(name='first')
@@ -153,7 +152,7 @@ def test_repeated_crashes_have_the_same_result(
 @pytest.mark.parametrize('operation', ['create', 'delete'])
 @pytest.mark.parametrize('moment', ['before', 'after'])
 def test_crash_around_cloud_operation_leaks_no_server(
-    any_harness: engine_harness.Harness, operation: str, moment: str
+    any_harness: Harness, operation: str, moment: str
 ) -> None:
     victim = any_harness.engine()
     cluster = request_helpers.create_cluster(
@@ -173,7 +172,7 @@ def test_crash_around_cloud_operation_leaks_no_server(
 
 
 def test_action_that_crashes_engines_repeatedly_fails(
-    harness: engine_harness.Harness,
+    harness: Harness,
 ) -> None:
     harness.conf.set_override('max_attempts', 3, 'engine')
     victim = harness.engine(name='a')
@@ -194,7 +193,7 @@ def test_action_that_crashes_engines_repeatedly_fails(
 
 
 def test_expired_engine_stops_running_lost_actions(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     slow = any_harness.engine(name='slow')
     request_helpers.create_node(slow, run=False)
@@ -211,9 +210,7 @@ def test_expired_engine_stops_running_lost_actions(
     assert any_harness.count(models.SimulatedServer) == 1
 
 
-def test_expired_engine_claims_nothing(
-    harness: engine_harness.Harness,
-) -> None:
+def test_expired_engine_claims_nothing(harness: Harness) -> None:
     slow = harness.engine(name='slow')
     request_helpers.create_node(slow, run=False)
     harness.detect_death(slow)

@@ -11,7 +11,8 @@ import pytest
 from engine import spec_schema
 from engine.policies import base as policies
 from engine.profiles import base as profiles
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Engine
 from vobjects import exceptions
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, nodes, receivers
@@ -74,7 +75,7 @@ def check(call: Callable[[], Any]) -> None:
     ],
 )
 def test_error_when_a_spec_is_hostile_is_short(
-    engine: engine_harness.Engine, registry: Any, request_type: Any
+    engine: Engine, registry: Any, request_type: Any
 ) -> None:
     for value in HOSTILE:
         for spec in (
@@ -170,7 +171,7 @@ def requests_with(value: Any) -> Iterator[Callable[[], Any]]:
 
 @pytest.mark.parametrize('number', range(len(HOSTILE)))
 def test_error_when_a_request_is_hostile_is_short(
-    engine: engine_harness.Engine, number: int
+    engine: Engine, number: int
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     for build in requests_with(HOSTILE[number]):

@@ -8,19 +8,16 @@ import pytest
 from engine.db import models
 from engine.events import recorder
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, events, nodes
 
 
-def listed(
-    engine: engine_harness.Engine, context: Any = None, **more: Any
-) -> Any:
+def listed(engine: Engine, context: Any = None, **more: Any) -> Any:
     return engine.call(events.EventListRequest(**more), context)
 
 
-def phases(
-    engine: engine_harness.Engine, **more: Any
-) -> list[tuple[str, str]]:
+def phases(engine: Engine, **more: Any) -> list[tuple[str, str]]:
     return [
         (event.action, event.status)
         for event in listed(engine, sort='timestamp', **more)
@@ -28,7 +25,7 @@ def phases(
 
 
 def test_action_has_an_event_at_its_start_and_at_its_end(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 1, name='web')
@@ -51,9 +48,7 @@ def test_action_has_an_event_at_its_start_and_at_its_end(
     assert shown.id == ended.id
 
 
-def test_events_of_deleted_target_keep_its_name(
-    engine: engine_harness.Engine,
-) -> None:
+def test_events_of_deleted_target_keep_its_name(engine: Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 1, name='web')
     engine.run(clusters.ClusterDeleteRequest(identity='web'))
     last = listed(engine, cluster_id=[cluster])[-1]
@@ -62,7 +57,7 @@ def test_events_of_deleted_target_keep_its_name(
 
 
 def test_failed_and_cancelled_actions_have_events_of_their_levels(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 0)
     cancelled = engine.call(
@@ -79,7 +74,7 @@ def test_failed_and_cancelled_actions_have_events_of_their_levels(
 
 
 def test_event_of_a_member_names_its_cluster(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 1, name='web')
     (member,) = harness.rows(models.Node)
@@ -95,7 +90,7 @@ def test_event_of_a_member_names_its_cluster(
 
 
 def test_derived_actions_and_low_levels_are_left_out_as_configured(
-    harness: engine_harness.Harness,
+    harness: Harness,
 ) -> None:
     harness.conf.set_override('exclude_derived_actions', False, 'events')
     request_helpers.create_cluster(harness.engine(), 1)
@@ -106,15 +101,13 @@ def test_derived_actions_and_low_levels_are_left_out_as_configured(
     assert len(harness.rows(models.Event)) == 4
 
 
-def test_unknown_dispatcher_is_rejected(
-    harness: engine_harness.Harness,
-) -> None:
+def test_unknown_dispatcher_is_rejected(harness: Harness) -> None:
     harness.conf.set_override('dispatchers', ['carrier-pigeon'], 'events')
     with pytest.raises(RuntimeError, match='there is no carrier-pigeon'):
         recorder.load(harness.conf)
 
 
-def test_events_are_filtered_and_sorted(engine: engine_harness.Engine) -> None:
+def test_events_are_filtered_and_sorted(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 1, name='web')
     node = request_helpers.create_node(engine, name='alone', profile_id='p')
     engine.run(nodes.NodeCheckRequest(identity=node))
@@ -128,9 +121,7 @@ def test_events_are_filtered_and_sorted(engine: engine_harness.Engine) -> None:
     assert listed(engine, cluster_id=['no-such-cluster']) == []
 
 
-def test_events_of_another_project_are_not_listed(
-    engine: engine_harness.Engine,
-) -> None:
+def test_events_of_another_project_are_not_listed(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 0)
     theirs = engine_harness.request_context('theirs')
     assert listed(engine, theirs) == []

@@ -21,12 +21,12 @@ from oslo_config import cfg
 from engine import conf as engine_conf
 from engine import http_client, service
 from tests import http_server, memory_limit, raw_server
-from tests.unit.engine import engine_harness
+from tests.unit.engine.engine_harness import Harness
 
 
 @pytest.mark.parametrize('group', ['hooks', 'health_manager'])
 def test_engine_with_an_invalid_network_does_not_start(
-    harness: engine_harness.Harness, group: str
+    harness: Harness, group: str
 ) -> None:
     harness.conf.set_override('forbidden_networks', ['10.0.0.0/99'], group)
     with pytest.raises(http_client.ConfigError, match=rf'\[{group}\].*/99'):

@@ -18,7 +18,8 @@ from oslo_log import log as oslo_log
 
 from engine import log_context
 from engine.db import models
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Harness
 from vobjects.clustering.requests import actions, clusters
 
 
@@ -36,9 +37,7 @@ def stream() -> Iterator[logging.StreamHandler[io.StringIO]]:
 
 
 @pytest.fixture
-def lines(
-    stream: logging.StreamHandler[io.StringIO],
-) -> io.StringIO:
+def lines(stream: logging.StreamHandler[io.StringIO]) -> io.StringIO:
     """Lines of JSON."""
     stream.setFormatter(formatters.JSONFormatter())
     return stream.stream
@@ -49,7 +48,7 @@ def read(lines: io.StringIO) -> list[dict[str, Any]]:
 
 
 def test_line_of_json_names_request_action_and_cluster(
-    harness: engine_harness.Harness, lines: io.StringIO
+    harness: Harness, lines: io.StringIO
 ) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
@@ -73,7 +72,7 @@ def test_line_of_json_names_request_action_and_cluster(
 
 
 def test_failed_action_is_a_warning_that_names_the_target_and_the_reason(
-    harness: engine_harness.Harness, lines: io.StringIO
+    harness: Harness, lines: io.StringIO
 ) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 0, name='web')
@@ -98,7 +97,7 @@ def test_failed_action_is_a_warning_that_names_the_target_and_the_reason(
 
 
 def test_action_that_another_process_ends_is_logged_on_one_line(
-    harness: engine_harness.Harness, lines: io.StringIO
+    harness: Harness, lines: io.StringIO
 ) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 0)
@@ -121,7 +120,7 @@ def test_action_that_another_process_ends_is_logged_on_one_line(
 
 
 def test_log_line_about_action_of_dead_engine_names_the_action(
-    harness: engine_harness.Harness, lines: io.StringIO
+    harness: Harness, lines: io.StringIO
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0, run=False)
@@ -136,7 +135,7 @@ def test_log_line_about_action_of_dead_engine_names_the_action(
 
 
 def test_line_of_text_names_request_action_and_cluster(
-    harness: engine_harness.Harness, stream: logging.StreamHandler[io.StringIO]
+    harness: Harness, stream: logging.StreamHandler[io.StringIO]
 ) -> None:
     conf = cfg.ConfigOpts()
     oslo_log.register_options(conf)

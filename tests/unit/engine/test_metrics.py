@@ -14,19 +14,20 @@ from sqlalchemy import orm
 
 from engine import exporter, metrics
 from engine.db import database, models
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
 from tests.unit.engine.conftest import configuration
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import history
 from vobjects.clustering.requests import clusters, nodes
 
 
-def value(engine: engine_harness.Engine, name: str, **labels: str) -> float:
+def value(engine: Engine, name: str, **labels: str) -> float:
     """Return a number of the registry; 0 for a series without any."""
     sample = engine.runtime.metrics.registry.get_sample_value(name, labels)
     return sample or 0.0
 
 
-def ended(engine: engine_harness.Engine, action: str, status: str) -> float:
+def ended(engine: Engine, action: str, status: str) -> float:
     """Return how many actions have ended so."""
     return value(
         engine,
@@ -36,9 +37,7 @@ def ended(engine: engine_harness.Engine, action: str, status: str) -> float:
     )
 
 
-def test_actions_are_counted_by_kind_and_end(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_actions_are_counted_by_kind_and_end(any_harness: Harness) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
     any_harness.conf.set_override('failure_rate', 1.0, 'simulated')
@@ -51,9 +50,7 @@ def test_actions_are_counted_by_kind_and_end(
     assert value(engine, 'vobjects_engine_action_delay_seconds_count') == 5
 
 
-def test_actions_that_others_end_are_counted(
-    harness: engine_harness.Harness,
-) -> None:
+def test_actions_that_others_end_are_counted(harness: Harness) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1, run=False)
     assert engine.scheduler.claim() is not None
@@ -82,9 +79,7 @@ def test_rolled_back_transaction_is_not_counted(
     assert counters.registry.get_sample_value(name, labels) == 1
 
 
-def test_wait_for_lock_is_counted(
-    harness: engine_harness.Harness,
-) -> None:
+def test_wait_for_lock_is_counted(harness: Harness) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
     (node,) = harness.rows(models.Node)
@@ -96,9 +91,7 @@ def test_wait_for_lock_is_counted(
     assert value(engine, 'vobjects_engine_lock_waits_total') == 1
 
 
-def test_action_of_an_engine_that_died_is_counted(
-    harness: engine_harness.Harness,
-) -> None:
+def test_action_of_an_engine_that_died_is_counted(harness: Harness) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0, run=False)
     assert engine.scheduler.claim() is not None
@@ -107,16 +100,14 @@ def test_action_of_an_engine_that_died_is_counted(
 
 
 @pytest.fixture
-def engine(any_harness: engine_harness.Harness) -> engine_harness.Engine:
+def engine(any_harness: Harness) -> Engine:
     any_harness.conf.set_override('metrics_port', 0, 'engine')
     any_harness.conf.set_override('metrics_cache', 0.0, 'engine')
     return any_harness.engine()
 
 
 @pytest.fixture
-def page(
-    engine: engine_harness.Engine, any_harness: engine_harness.Harness
-) -> Iterator[exporter.Exporter]:
+def page(engine: Engine, any_harness: Harness) -> Iterator[exporter.Exporter]:
     """Its page, served."""
     served = exporter.Exporter(
         any_harness.conf, engine.runtime.metrics, any_harness.database
@@ -141,9 +132,7 @@ def read_metrics(page: exporter.Exporter) -> dict[str, float]:
 
 
 def test_metrics_contain_the_backlog(
-    any_harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    page: exporter.Exporter,
+    any_harness: Harness, engine: Engine, page: exporter.Exporter
 ) -> None:
     assert read_metrics(page)['vobjects_actions{status="READY"}'] == 0
     request_helpers.create_cluster(engine, 2, run=False)
@@ -165,9 +154,7 @@ def test_metrics_contain_the_backlog(
 
 
 def test_metrics_contain_the_fleet(
-    any_harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    page: exporter.Exporter,
+    any_harness: Harness, engine: Engine, page: exporter.Exporter
 ) -> None:
     samples = read_metrics(page)
     assert samples['vobjects_fleet_served_maximum_minor'] == (
@@ -185,7 +172,7 @@ def test_metrics_contain_the_fleet(
 
 
 def test_metrics_are_cached(
-    harness: engine_harness.Harness, sqlite_database: database.Database
+    harness: Harness, sqlite_database: database.Database
 ) -> None:
     collector = exporter.DatabaseCollector(sqlite_database, lifetime=3600)
     before = list(collector.collect())
@@ -202,9 +189,7 @@ def test_metrics_without_database_report_it(tmp_path: pathlib.Path) -> None:
     assert [sample.value for sample in up.samples] == [0]
 
 
-def test_metrics_on_used_port_raise(
-    harness: engine_harness.Harness,
-) -> None:
+def test_metrics_on_used_port_raise(harness: Harness) -> None:
     with socket.create_server(('127.0.0.1', 0)) as listener:
         port = listener.getsockname()[1]
         harness.conf.set_override('metrics_port', port, 'engine')
@@ -216,9 +201,7 @@ def test_metrics_on_used_port_raise(
         page.stop()
 
 
-def test_metrics_are_not_served_by_default(
-    harness: engine_harness.Harness,
-) -> None:
+def test_metrics_are_not_served_by_default(harness: Harness) -> None:
     page = exporter.Exporter(harness.conf, metrics.Metrics(), harness.database)
     page.start()
     assert page.url is None

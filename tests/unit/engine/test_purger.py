@@ -7,8 +7,8 @@ import pytest
 
 from engine import purger
 from engine.db import database, models
-from tests.unit.engine import engine_harness
 from tests.unit.engine.db import old_rows
+from tests.unit.engine.engine_harness import Harness
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def old(any_database: database.Database) -> database.Database:
     ],
 )
 def test_purger_deletes_as_configured(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
     old: database.Database,
     actions: float,
     events: float,
@@ -45,8 +45,7 @@ def test_purger_deletes_as_configured(
 
 
 def test_purger_deletes_only_when_first(
-    harness: engine_harness.Harness,
-    sqlite_database: database.Database,
+    harness: Harness, sqlite_database: database.Database
 ) -> None:
     old_rows.event(sqlite_database, 10)
     harness.conf.set_override('event_retention', 1, 'engine')

@@ -13,19 +13,18 @@ from engine.actions import runtime
 from engine.db import models
 from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects import exceptions, stored
 from vobjects.clustering.requests import actions, clusters, nodes
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import serializer
 
 
-def at_rest(harness: engine_harness.Harness) -> bool:
+def at_rest(harness: Harness) -> bool:
     return all(row.end_time for row in harness.rows(models.Action))
 
 
-def test_pool_runs_announced_actions_at_once(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_pool_runs_announced_actions_at_once(any_harness: Harness) -> None:
     any_harness.conf.set_override('poll_interval', 60.0, 'engine')
     engine = any_harness.engine()
     engine.scheduler.start()
@@ -36,9 +35,7 @@ def test_pool_runs_announced_actions_at_once(
     any_harness.assert_idle()
 
 
-def test_several_engines_run_each_action_once(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_several_engines_run_each_action_once(any_harness: Harness) -> None:
     engines = [any_harness.engine(name=name) for name in 'abc']
     for engine in engines:
         engine.scheduler.start()
@@ -58,9 +55,7 @@ def test_several_engines_run_each_action_once(
     any_harness.assert_idle()
 
 
-def test_unannounced_action_is_found_by_polling(
-    harness: engine_harness.Harness,
-) -> None:
+def test_unannounced_action_is_found_by_polling(harness: Harness) -> None:
     harness.conf.set_override('poll_interval', 0.05, 'engine')
     deaf = harness.engine(name='deaf')
     request_helpers.create_node(harness.engine(name='other'), run=False)
@@ -69,9 +64,7 @@ def test_unannounced_action_is_found_by_polling(
     deaf.scheduler.stop(5)
 
 
-def test_claims_do_not_exceed_workers(
-    harness: engine_harness.Harness,
-) -> None:
+def test_claims_do_not_exceed_workers(harness: Harness) -> None:
     harness.conf.set_override('workers', 2, 'engine')
     harness.conf.set_override('latency', 0.2, 'simulated')
     engine = harness.engine()
@@ -85,9 +78,7 @@ def test_claims_do_not_exceed_workers(
     engine.scheduler.stop(5)
 
 
-def test_stop_releases_unfinished_actions(
-    harness: engine_harness.Harness,
-) -> None:
+def test_stop_releases_unfinished_actions(harness: Harness) -> None:
     gate = threading.Event()
     engine = harness.engine(name='leaving')
     heir = harness.engine(name='heir')
@@ -108,9 +99,7 @@ def test_stop_releases_unfinished_actions(
     assert harness.count(models.SimulatedServer) == 1
 
 
-def test_stop_waits_for_running_actions(
-    harness: engine_harness.Harness,
-) -> None:
+def test_stop_waits_for_running_actions(harness: Harness) -> None:
     gate = threading.Event()
     engine = harness.engine()
     request_helpers.create_node(engine, run=False)
@@ -130,7 +119,7 @@ def test_stop_waits_for_running_actions(
 
 
 def test_claim_without_worker_is_released(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_node(engine, run=False)
     run = engine.scheduler.claim()
@@ -142,9 +131,7 @@ def test_claim_without_worker_is_released(
     assert harness.statuses('NODE_CREATE') == ['READY']
 
 
-def test_transient_error_leaves_action_for_retry(
-    harness: engine_harness.Harness,
-) -> None:
+def test_transient_error_leaves_action_for_retry(harness: Harness) -> None:
     outcomes = iter([exceptions.NoLivePeer('the ledger is away'), None])
 
     def cap() -> Manifest | None:
@@ -169,7 +156,7 @@ def older(**versions: str) -> Manifest:
     return Manifest({**local(), **versions})
 
 
-def test_inputs_are_stored_at_the_cap(harness: engine_harness.Harness) -> None:
+def test_inputs_are_stored_at_the_cap(harness: Harness) -> None:
     cap = older(ClusterDeleteRequest='1.0', ClusterCreateRequest='1.0')
     engine = harness.engine(cap=lambda: cap)
     cluster = request_helpers.create_cluster(engine, 1)
@@ -182,7 +169,7 @@ def test_inputs_are_stored_at_the_cap(harness: engine_harness.Harness) -> None:
 
 
 def test_inputs_are_those_of_engines_that_store_plain_primitives(
-    harness: engine_harness.Harness,
+    harness: Harness,
 ) -> None:
     """As engines before StoredText read and write them."""
     engine = harness.engine()
@@ -209,7 +196,7 @@ def test_inputs_are_those_of_engines_that_store_plain_primitives(
 
 
 def test_older_engine_leaves_newer_inputs_to_newer_engines(
-    any_harness: engine_harness.Harness, caplog: pytest.LogCaptureFixture
+    any_harness: Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level('INFO')
     newer = any_harness.engine(name='newer')
@@ -232,7 +219,7 @@ def test_older_engine_leaves_newer_inputs_to_newer_engines(
 
 
 def test_action_of_unknown_type_is_not_claimed(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_node(engine, run=False)
 
@@ -246,7 +233,7 @@ def test_action_of_unknown_type_is_not_claimed(
 
 
 def test_timeout_is_that_of_the_cluster_or_the_default(
-    harness: engine_harness.Harness,
+    harness: Harness,
 ) -> None:
     run = harness.engine().runtime
     assert isinstance(run, runtime.Runtime)
@@ -256,7 +243,7 @@ def test_timeout_is_that_of_the_cluster_or_the_default(
 
 
 def test_new_projects_wait_for_one_step_of_each_other_at_a_time(
-    any_harness: engine_harness.Harness, monkeypatch: pytest.MonkeyPatch
+    any_harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scheduler, 'CANDIDATES_LIFETIME', 0.0)
     engine = any_harness.engine()

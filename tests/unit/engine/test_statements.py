@@ -18,6 +18,7 @@ import sqlalchemy
 from engine.db import models
 from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering.requests import clusters, profiles
 from vobjects.rpc import call_state
 
@@ -44,7 +45,7 @@ class Counter:
 
 
 @contextlib.contextmanager
-def counting(harness: engine_harness.Harness) -> Iterator[Counter]:
+def counting(harness: Harness) -> Iterator[Counter]:
     counter = Counter()
     events = (
         ('before_cursor_execute', counter.note_statement),
@@ -63,7 +64,7 @@ def counting(harness: engine_harness.Harness) -> Iterator[Counter]:
                 sqlalchemy.event.remove(engine, name, listener)
 
 
-def call(engine: engine_harness.Engine, request: Any) -> Any:
+def call(engine: Engine, request: Any) -> Any:
     """Handle a request whose response is recorded."""
     with call_state.call_scope(uuid.uuid4().hex):
         return engine.call(request)
@@ -78,7 +79,7 @@ def create_request(profile: str, name: str) -> clusters.ClusterCreateRequest:
 
 
 @pytest.fixture
-def engine(any_harness: engine_harness.Harness) -> engine_harness.Engine:
+def engine(any_harness: Harness) -> Engine:
     """An engine whose project and profile exist."""
     engine = any_harness.engine()
     request_helpers.create_profile(engine, 'p')
@@ -86,7 +87,7 @@ def engine(any_harness: engine_harness.Harness) -> engine_harness.Engine:
 
 
 def test_profile_creation_takes_four_statements(
-    any_harness: engine_harness.Harness, engine: engine_harness.Engine
+    any_harness: Harness, engine: Engine
 ) -> None:
     request = profiles.ProfileCreateRequest(
         name='q', spec=engine_harness.SPEC, metadata={}
@@ -98,7 +99,7 @@ def test_profile_creation_takes_four_statements(
 
 
 def test_empty_cluster_creation_takes_fifteen_statements(
-    any_harness: engine_harness.Harness, engine: engine_harness.Engine
+    any_harness: Harness, engine: Engine
 ) -> None:
     with counting(any_harness) as counter:
         accepted = call(engine, create_request('p', 'c'))
@@ -117,7 +118,7 @@ def test_empty_cluster_creation_takes_fifteen_statements(
 
 
 def test_new_action_of_own_request_is_run_without_query(
-    any_harness: engine_harness.Harness, engine: engine_harness.Engine
+    any_harness: Harness, engine: Engine
 ) -> None:
     any_harness.conf.set_override('poll_interval', 60.0, 'engine')
     engine = any_harness.engine(name='pool')
@@ -135,15 +136,13 @@ def test_new_action_of_own_request_is_run_without_query(
     assert len(queries) == 1
 
 
-def _wait_for_end(harness: engine_harness.Harness, count: int) -> None:
+def _wait_for_end(harness: Harness, count: int) -> None:
     expected = ['SUCCEEDED'] * count
     waiting.eventually(lambda: harness.statuses('CLUSTER_CREATE') == expected)
 
 
 def test_step_is_invisible_until_its_end(
-    any_harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    monkeypatch: pytest.MonkeyPatch,
+    any_harness: Harness, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call(engine, create_request('p', 'c'))
     seen: list[list[Any]] = []
@@ -163,7 +162,7 @@ def test_step_is_invisible_until_its_end(
 
 
 def test_events_of_a_step_are_in_order(
-    any_harness: engine_harness.Harness, engine: engine_harness.Engine
+    any_harness: Harness, engine: Engine
 ) -> None:
     call(engine, create_request('p', 'c'))
     engine.run_actions()

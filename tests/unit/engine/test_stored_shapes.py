@@ -20,7 +20,8 @@ from engine.db import models, types
 from engine.events import recorder
 from engine.policies import base as policy_types
 from tests import senlin_examples
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Harness
 from vobjects import objects
 from vobjects.clustering.requests import (
     clusters,
@@ -65,7 +66,7 @@ def shapes_of(value: Any, path: str) -> set[str]:
     return {f'{path}: {type(value).__name__}'}
 
 
-def stored_shapes(harness: engine_harness.Harness) -> set[str]:
+def stored_shapes(harness: Harness) -> set[str]:
     """Return the shapes of all JSON columns."""
     found = set()
     for model in (
@@ -99,7 +100,7 @@ def stored_shapes(harness: engine_harness.Harness) -> set[str]:
 class Scenario:
     """Requests to one engine, with the shapes that they have stored."""
 
-    def __init__(self, harness: engine_harness.Harness) -> None:
+    def __init__(self, harness: Harness) -> None:
         self.harness = harness
         self.engine = harness.engine()
         self.shapes: set[str] = set()
@@ -188,9 +189,7 @@ class Scenario:
             self(request)
 
 
-def test_shapes_are_those_of_the_golden_file(
-    harness: engine_harness.Harness,
-) -> None:
+def test_shapes_are_those_of_the_golden_file(harness: Harness) -> None:
     scenario = Scenario(harness)
     scenario.run()
     words = {

@@ -17,13 +17,14 @@ from engine.db import models
 from engine.providers import base
 from engine.providers.simulated import servers
 from tests import waiting
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.test_scheduler import at_rest
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, nodes
 
 
-def be_late(harness: engine_harness.Harness, action_type: str) -> None:
+def be_late(harness: Harness, action_type: str) -> None:
     """Put the deadline of all actions of a action_type into the past."""
 
     def body(session: Any) -> None:
@@ -33,9 +34,7 @@ def be_late(harness: engine_harness.Harness, action_type: str) -> None:
     harness.database.write(body)
 
 
-def test_overdue_action_fails_with_timeout(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_overdue_action_fails_with_timeout(any_harness: Harness) -> None:
     engine = any_harness.engine()
     node = request_helpers.create_node(engine, run=False)
     run = engine.scheduler.claim()
@@ -55,7 +54,7 @@ def test_overdue_action_fails_with_timeout(
 
 
 def test_timeout_of_a_parent_ends_its_children_with_it(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 2, run=False, timeout=7)
@@ -74,7 +73,7 @@ def test_timeout_of_a_parent_ends_its_children_with_it(
 
 
 def test_children_have_the_deadline_of_their_parent(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 2, run=False)
     engine.run_actions(1)
@@ -84,7 +83,7 @@ def test_children_have_the_deadline_of_their_parent(
 
 @pytest.mark.parametrize('steps', [0, 1, 2, 3])
 def test_forced_cluster_deletion_cancels_blocking_actions(
-    any_harness: engine_harness.Harness, steps: int
+    any_harness: Harness, steps: int
 ) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 2, run=False)
@@ -101,7 +100,7 @@ def test_forced_cluster_deletion_cancels_blocking_actions(
 
 
 def test_forced_node_deletion_cancels_blocking_actions(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     node = request_helpers.create_node(engine, run=False)
     blocked_run = engine.scheduler.claim()
@@ -116,9 +115,7 @@ def test_forced_node_deletion_cancels_blocking_actions(
 
 @pytest.mark.parametrize('fails', [False, True])
 def test_creation_after_the_search_of_a_forced_deletion_leaves_no_server(
-    harness: engine_harness.Harness,
-    monkeypatch: pytest.MonkeyPatch,
-    fails: bool,
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
     engine, other = harness.engine(), harness.engine(name='two')
     node = request_helpers.create_node(engine, run=False)
@@ -159,7 +156,7 @@ def test_creation_after_the_search_of_a_forced_deletion_leaves_no_server(
 
 
 def test_forced_deletion_of_a_member_does_not_wait_for_its_cluster(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 2, run=False)
     engine.run_actions(1)
@@ -175,7 +172,7 @@ def test_forced_deletion_of_a_member_does_not_wait_for_its_cluster(
 
 
 def test_end_tree_of_ended_action_changes_nothing(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_node(engine)
     (action,) = harness.rows(models.Action)
@@ -188,7 +185,7 @@ def test_end_tree_of_ended_action_changes_nothing(
 
 
 def test_cancel_before_start_leaves_target_unchanged(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     node = request_helpers.create_node(engine)
     action = engine.call(nodes.NodeCheckRequest(identity=node)).action
@@ -205,12 +202,12 @@ def test_cancel_before_start_leaves_target_unchanged(
     )
 
 
-def cancel(engine: engine_harness.Engine, action: str) -> None:
+def cancel(engine: Engine, action: str) -> None:
     request = actions.ActionUpdateRequest(identity=action, status='CANCELLED')
     engine.call(request)
 
 
-def assert_sizes_agree(harness: engine_harness.Harness) -> None:
+def assert_sizes_agree(harness: Harness) -> None:
     """Assert that each cluster's desired capacity is its size."""
     for cluster in harness.rows(models.Cluster):
         members = [
@@ -256,8 +253,8 @@ MOMENTS = {
 @pytest.mark.parametrize('moment', MOMENTS)
 @pytest.mark.parametrize('creation', CREATIONS)
 def test_nodes_have_the_objects_of_creations_that_end_meanwhile(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
     creation: str,
     moment: str,
@@ -309,7 +306,7 @@ def test_nodes_have_the_objects_of_creations_that_end_meanwhile(
 
 @pytest.mark.parametrize('deleted', [0, 1])
 def test_cancelled_scale_in_sets_desired_capacity_to_remaining_nodes(
-    any_harness: engine_harness.Harness, deleted: int
+    any_harness: Harness, deleted: int
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 3)
@@ -327,7 +324,7 @@ def test_cancelled_scale_in_sets_desired_capacity_to_remaining_nodes(
 @pytest.mark.parametrize('deleted', [0, 1, 3])
 @pytest.mark.parametrize('status', ['ACTIVE', 'ERROR'])
 def test_cancelled_deletion_sets_desired_capacity_to_remaining_nodes(
-    any_harness: engine_harness.Harness, deleted: int, status: str
+    any_harness: Harness, deleted: int, status: str
 ) -> None:
     engine = any_harness.engine()
     id_ = request_helpers.create_cluster(engine, 3)
@@ -361,7 +358,7 @@ def test_cancelled_deletion_sets_desired_capacity_to_remaining_nodes(
 
 
 def test_failed_deletion_sets_desired_capacity_to_remaining_nodes(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 3)
     engine.call(clusters.ClusterDeleteRequest(identity='c'))
@@ -374,7 +371,7 @@ def test_failed_deletion_sets_desired_capacity_to_remaining_nodes(
 
 
 def test_deletion_cancelled_at_any_moment_keeps_sizes_consistent(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     dice = random.Random(7)
     any_harness.conf.set_override('latency', 0.005, 'simulated')

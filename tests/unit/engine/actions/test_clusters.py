@@ -8,14 +8,13 @@ import pytest
 
 from engine.db import models
 from engine.providers import base as providers
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters
 
 
-def test_create_derives_node_actions(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_create_derives_node_actions(any_harness: Harness) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 3)
     shown = request_helpers.get_cluster(engine, cluster)
@@ -31,9 +30,7 @@ def test_create_derives_node_actions(
     any_harness.assert_idle()
 
 
-def test_create_stages_run_in_any_engine(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_create_stages_run_in_any_engine(any_harness: Harness) -> None:
     engines = [any_harness.engine(name=name) for name in 'abc']
     request_helpers.create_cluster(engines[0], 3, run=False)
     stages = 0
@@ -47,7 +44,7 @@ def test_create_stages_run_in_any_engine(
 
 
 def test_create_of_an_empty_cluster_needs_no_child(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 0)
     assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
@@ -56,7 +53,7 @@ def test_create_of_an_empty_cluster_needs_no_child(
 
 @pytest.mark.parametrize(('minimum', 'status'), [(0, 'WARNING'), (2, 'ERROR')])
 def test_create_with_failing_nodes_reports_failure(
-    harness: engine_harness.Harness, minimum: int, status: str
+    harness: Harness, minimum: int, status: str
 ) -> None:
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
     engine = harness.engine()
@@ -79,7 +76,7 @@ def test_create_with_failing_nodes_reports_failure(
 
 
 def test_nodes_are_named_by_the_format_of_the_cluster(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(
         engine, 2, config={'node.name.format': 'web-$2I'}
@@ -90,7 +87,7 @@ def test_nodes_are_named_by_the_format_of_the_cluster(
 
 @pytest.mark.parametrize('bad', ['a b', 5])
 def test_invalid_name_format_is_rejected_and_changes_nothing(
-    harness: engine_harness.Harness, engine: engine_harness.Engine, bad: Any
+    harness: Harness, engine: Engine, bad: Any
 ) -> None:
     config = {'node.name.format': bad}
     with pytest.raises(errors.BadRequest, match=r'must result in|must be'):
@@ -140,8 +137,8 @@ def test_invalid_name_format_is_rejected_and_changes_nothing(
     ],
 )
 def test_resize_results_in_matching_nodes_and_servers(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     request_type: Any,
     options: dict[str, Any],
     size: int,
@@ -158,7 +155,7 @@ def test_resize_results_in_matching_nodes_and_servers(
 
 
 def test_scale_in_removes_unhealthy_nodes_first_then_the_youngest(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 4)
     first, second, third, _ = request_helpers.get_cluster(
@@ -174,7 +171,7 @@ def test_scale_in_removes_unhealthy_nodes_first_then_the_youngest(
 
 
 def test_update_changes_only_specified_fields(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1, metadata={'a': 1})
     engine.run(
@@ -195,9 +192,7 @@ def test_update_changes_only_specified_fields(
 
 @pytest.mark.parametrize('profile_only', [True, False])
 def test_profile_update_reaches_nodes_unless_profile_only(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    profile_only: bool,
+    harness: Harness, engine: Engine, profile_only: bool
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 2)
     newer = request_helpers.create_profile(
@@ -219,7 +214,7 @@ def test_profile_update_reaches_nodes_unless_profile_only(
 
 
 def test_update_to_an_incompatible_profile_fails(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     before = request_helpers.get_cluster(engine, cluster).profile_id
@@ -236,9 +231,7 @@ def test_update_to_an_incompatible_profile_fails(
     assert node.status_reason == 'key_name of a server cannot be changed'
 
 
-def test_delete_removes_everything_but_actions(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_delete_removes_everything_but_actions(any_harness: Harness) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
     engine.run(clusters.ClusterDeleteRequest(identity=cluster))
@@ -249,7 +242,7 @@ def test_delete_removes_everything_but_actions(
 
 
 def test_delete_with_a_failing_node_keeps_the_cluster(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 2)
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
@@ -263,14 +256,12 @@ def test_delete_with_a_failing_node_keeps_the_cluster(
     harness.assert_idle()
 
 
-def lose_a_server(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
-) -> None:
+def lose_a_server(harness: Harness, engine: Engine) -> None:
     row = harness.rows(models.SimulatedServer)[0]
     engine.runtime.provider.servers.delete(row.id)
 
 
-def test_check_detects_a_lost_server(harness: engine_harness.Harness) -> None:
+def test_check_detects_a_lost_server(harness: Harness) -> None:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
     lose_a_server(harness, engine)
@@ -286,7 +277,7 @@ def test_check_detects_a_lost_server(harness: engine_harness.Harness) -> None:
 
 @pytest.mark.parametrize('check', [True, False])
 def test_recover_repairs_unhealthy_nodes(
-    harness: engine_harness.Harness, engine: engine_harness.Engine, check: bool
+    harness: Harness, engine: Engine, check: bool
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 2)
     lose_a_server(harness, engine)
@@ -305,8 +296,8 @@ def test_recover_repairs_unhealthy_nodes(
 
 @pytest.mark.parametrize('lost', [0, 1])
 def test_recover_with_check_keeps_nodes_whose_check_fails(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
     lost: int,
 ) -> None:
@@ -354,7 +345,7 @@ def test_recover_with_check_keeps_nodes_whose_check_fails(
     ],
 )
 def test_growth_beyond_the_nodes_of_the_project_changes_nothing(
-    any_harness: engine_harness.Harness, request_: Any
+    any_harness: Harness, request_: Any
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 2)
@@ -373,7 +364,7 @@ def test_growth_beyond_the_nodes_of_the_project_changes_nothing(
 
 
 def test_cluster_beyond_the_nodes_of_the_project_is_not_filled(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 4, run=False)
     harness.conf.set_override('max_nodes_per_project', 3, 'engine')
@@ -385,7 +376,7 @@ def test_cluster_beyond_the_nodes_of_the_project_is_not_filled(
 
 
 def test_recovery_beyond_the_nodes_of_the_project_adds_no_node(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 3)
     (first, *_) = request_helpers.get_cluster(engine, 'c').nodes

@@ -11,6 +11,7 @@ import pytest
 from engine.db import models
 from tests import webhook_server
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import consts, errors
 from vobjects.clustering.requests import actions, clusters, nodes, policies
 
@@ -24,9 +25,7 @@ def hook() -> Iterator[webhook_server.WebhookServer]:
 
 
 @pytest.fixture
-def engine(
-    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
-) -> engine_harness.Engine:
+def engine(harness: Harness, hook: webhook_server.WebhookServer) -> Engine:
     """An engine with cluster c, whose deletion policy has the webhook."""
     engine = harness.engine()
     create_cluster(engine, hooks=webhook(hook))
@@ -41,11 +40,7 @@ def webhook(
 
 
 def create_cluster(
-    engine: engine_harness.Engine,
-    size: int = 2,
-    *,
-    version: str = '1.1',
-    **properties: Any,
+    engine: Engine, size: int = 2, *, version: str = '1.1', **properties: Any
 ) -> None:
     """Create cluster c with a deletion policy."""
     request_helpers.create_cluster(engine, size)
@@ -60,13 +55,13 @@ def create_cluster(
     )
 
 
-def scale_in(engine: engine_harness.Engine, count: int = 1) -> str:
+def scale_in(engine: Engine, count: int = 1) -> str:
     request = clusters.ClusterScaleInRequest(identity='c', count=count)
     action: str = engine.run(request).action
     return action
 
 
-def complete(engine: engine_harness.Engine, token: str, **more: Any) -> None:
+def complete(engine: Engine, token: str, **more: Any) -> None:
     identity = more.pop('identity', 'c')
     request = clusters.ClusterCompleteLifecycleRequest(
         identity=identity, lifecycle_action_token=token
@@ -74,7 +69,7 @@ def complete(engine: engine_harness.Engine, token: str, **more: Any) -> None:
     assert engine.call(request, **more).action == token
 
 
-def end_waits(harness: engine_harness.Harness) -> None:
+def end_waits(harness: Harness) -> None:
     """Make all actions due that wait for a time."""
 
     def body(session: Any) -> None:
@@ -84,18 +79,16 @@ def end_waits(harness: engine_harness.Harness) -> None:
     harness.database.write(body)
 
 
-def removals(
-    harness: engine_harness.Harness, kind: str = 'NODE_DELETE'
-) -> list[Any]:
+def removals(harness: Harness, kind: str = 'NODE_DELETE') -> list[Any]:
     return [row for row in harness.rows(models.Action) if row.action == kind]
 
 
-def size(harness: engine_harness.Harness) -> int:
+def size(harness: Harness) -> int:
     return sum(row.cluster_id is not None for row in harness.rows(models.Node))
 
 
 def test_node_waits_until_lifecycle_is_completed(
-    any_harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    any_harness: Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = any_harness.engine()
     create_cluster(engine, hooks=webhook(hook))
@@ -125,7 +118,7 @@ def test_node_waits_until_lifecycle_is_completed(
 
 
 def test_node_is_removed_after_hook_timeout(
-    any_harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    any_harness: Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = any_harness.engine()
     create_cluster(engine, 3, hooks=webhook(hook))
@@ -139,7 +132,7 @@ def test_node_is_removed_after_hook_timeout(
 
 
 def test_hook_without_timeout_does_not_wait(
-    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    harness: Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     create_cluster(engine, hooks=webhook(hook, timeout=0))
@@ -151,9 +144,7 @@ def test_hook_without_timeout_does_not_wait(
 
 @pytest.mark.parametrize('destroy', [True, False])
 def test_removed_members_wait_for_hook(
-    harness: engine_harness.Harness,
-    hook: webhook_server.WebhookServer,
-    destroy: bool,
+    harness: Harness, hook: webhook_server.WebhookServer, destroy: bool
 ) -> None:
     engine = harness.engine()
     create_cluster(engine, destroy_after_deletion=destroy, hooks=webhook(hook))
@@ -170,7 +161,7 @@ def test_removed_members_wait_for_hook(
 
 
 def test_node_deletion_by_user_waits_for_hook(
-    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    harness: Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     create_cluster(engine, grace_period=3600, hooks=webhook(hook))
@@ -189,9 +180,7 @@ def test_node_deletion_by_user_waits_for_hook(
 
 
 def test_hook_is_not_notified_when_minimum_size_forbids_removal(
-    harness: engine_harness.Harness,
-    hook: webhook_server.WebhookServer,
-    engine: engine_harness.Engine,
+    harness: Harness, hook: webhook_server.WebhookServer, engine: Engine
 ) -> None:
     first, _ = request_helpers.get_cluster(engine, 'c').nodes
     token = engine.call(nodes.NodeDeleteRequest(identity=first)).action
@@ -209,7 +198,7 @@ def test_hook_is_not_notified_when_minimum_size_forbids_removal(
 
 @pytest.mark.parametrize('version', ['1.0', '1.1'])
 def test_hook_message_is_posted_to_queue(
-    harness: engine_harness.Harness, version: str
+    harness: Harness, version: str
 ) -> None:
     engine = harness.engine()
     hooks = {'params': {'queue': 'q'}, 'timeout': '60'}
@@ -224,9 +213,7 @@ def test_hook_message_is_posted_to_queue(
 
 
 def test_failing_hook_is_notified_again_then_times_out(
-    harness: engine_harness.Harness,
-    hook: webhook_server.WebhookServer,
-    engine: engine_harness.Engine,
+    harness: Harness, hook: webhook_server.WebhookServer, engine: Engine
 ) -> None:
     hook.statuses = [500, 302, 404]
     scale_in(engine)
@@ -247,9 +234,7 @@ def test_failing_hook_is_notified_again_then_times_out(
 
 
 def test_lifecycle_completed_during_notification_is_kept(
-    harness: engine_harness.Harness,
-    hook: webhook_server.WebhookServer,
-    engine: engine_harness.Engine,
+    harness: Harness, hook: webhook_server.WebhookServer, engine: Engine
 ) -> None:
     other = harness.engine(name='two')
     hook.on_request = lambda request: complete(
@@ -261,9 +246,7 @@ def test_lifecycle_completed_during_notification_is_kept(
 
 
 def test_notification_is_repeated_when_engine_dies(
-    harness: engine_harness.Harness,
-    hook: webhook_server.WebhookServer,
-    engine: engine_harness.Engine,
+    harness: Harness, hook: webhook_server.WebhookServer, engine: Engine
 ) -> None:
 
     def die(request: Any) -> None:
@@ -291,9 +274,7 @@ def test_notification_is_repeated_when_engine_dies(
 
 
 def test_hook_is_not_notified_of_inactive_node(
-    harness: engine_harness.Harness,
-    hook: webhook_server.WebhookServer,
-    engine: engine_harness.Engine,
+    harness: Harness, hook: webhook_server.WebhookServer, engine: Engine
 ) -> None:
 
     def break_one(session: Any) -> None:
@@ -308,9 +289,7 @@ def test_hook_is_not_notified_of_inactive_node(
 
 @pytest.mark.parametrize('waits_for', ['grace', 'hook'])
 def test_cancelled_removal_leaves_node_unchanged(
-    harness: engine_harness.Harness,
-    hook: webhook_server.WebhookServer,
-    waits_for: str,
+    harness: Harness, hook: webhook_server.WebhookServer, waits_for: str
 ) -> None:
     engine = harness.engine()
     waits: dict[str, Any] = {'grace_period': 3600}
@@ -328,8 +307,7 @@ def test_cancelled_removal_leaves_node_unchanged(
 
 
 def test_forced_deletion_does_not_wait(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness, engine: Engine
 ) -> None:
     parent = scale_in(engine)
     engine.run(clusters.ClusterDeleteRequest(identity='c', force=True))
@@ -345,7 +323,7 @@ def test_forced_deletion_does_not_wait(
 )
 @pytest.mark.parametrize('is_waiting', [False, True])
 def test_forced_deletion_waits_for_nothing(
-    harness: engine_harness.Harness,
+    harness: Harness,
     hook: webhook_server.WebhookServer,
     wait: str,
     request_type: Any,
@@ -366,7 +344,7 @@ def test_forced_deletion_waits_for_nothing(
 
 
 def test_hook_wait_extends_action_timeout(
-    harness: engine_harness.Harness, hook: webhook_server.WebhookServer
+    harness: Harness, hook: webhook_server.WebhookServer
 ) -> None:
     engine = harness.engine()
     week = 7 * 24 * 3600
@@ -382,8 +360,7 @@ def test_hook_wait_extends_action_timeout(
 
 
 def test_complete_lifecycle_rejects_token_of_another_cluster(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0, name='other')
     request_helpers.create_foreign_cluster(engine)
@@ -407,8 +384,7 @@ def test_complete_lifecycle_rejects_token_of_another_cluster(
 
 
 def test_complete_lifecycle_of_action_without_hook_changes_nothing(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness, engine: Engine
 ) -> None:
     parent = scale_in(engine)
     before = harness.row(models.Action, parent).status

@@ -7,17 +7,16 @@ import pytest
 
 from engine.db import models
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, nodes
 
 
-def members(engine: engine_harness.Engine, cluster: str) -> list[str]:
+def members(engine: Engine, cluster: str) -> list[str]:
     return list(request_helpers.get_cluster(engine, cluster).nodes)
 
 
-def test_added_nodes_are_members_with_indices(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_added_nodes_are_members_with_indices(any_harness: Harness) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
     alone = [
@@ -40,9 +39,7 @@ def test_added_nodes_are_members_with_indices(
 
 @pytest.mark.parametrize('destroy', [True, False])
 def test_removed_nodes_are_orphaned_or_deleted(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    destroy: bool,
+    harness: Harness, engine: Engine, destroy: bool
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 3)
     first, second, third = members(engine, cluster)
@@ -65,9 +62,7 @@ def test_removed_nodes_are_orphaned_or_deleted(
     harness.assert_idle()
 
 
-def test_replace_swaps_members(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_replace_swaps_members(any_harness: Harness) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
     replaced, remaining = members(engine, cluster)
@@ -84,7 +79,7 @@ def test_replace_swaps_members(
 
 
 def test_node_added_to_two_clusters_joins_only_one(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     first = request_helpers.create_cluster(engine, 0, name='one')
     second = request_helpers.create_cluster(
@@ -105,9 +100,7 @@ def test_node_added_to_two_clusters_joins_only_one(
     harness.assert_idle()
 
 
-def test_add_reports_all_problems_in_one_error(
-    engine: engine_harness.Engine,
-) -> None:
+def test_add_reports_all_problems_in_one_error(engine: Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     (member,) = members(engine, cluster)
     request_helpers.create_node(
@@ -133,7 +126,7 @@ def test_add_reports_all_problems_in_one_error(
     ],
 )
 def test_invalid_replacements_are_rejected_with_senlins_messages(
-    engine: engine_harness.Engine, replacements: Any, compat_message: str
+    engine: Engine, replacements: Any, compat_message: str
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     with pytest.raises(errors.BadRequest) as caught:
@@ -172,8 +165,8 @@ def test_invalid_replacements_are_rejected_with_senlins_messages(
     ],
 )
 def test_unsuitable_nodes_are_rejected(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     request_type: Any,
     node_names: Any,
     message: str,
@@ -195,9 +188,7 @@ def test_unsuitable_nodes_are_rejected(
     )
 
 
-def test_nodes_of_another_project_are_not_found(
-    engine: engine_harness.Engine,
-) -> None:
+def test_nodes_of_another_project_are_not_found(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 1)
     theirs = engine_harness.request_context('theirs')
     request_helpers.create_profile(engine, 'their-profile', context=theirs)
@@ -212,10 +203,7 @@ def test_nodes_of_another_project_are_not_found(
 
 @pytest.mark.parametrize(('removed', 'added'), [(1, 0), (0, 2), (2, 1)])
 def test_recover_with_check_capacity_restores_number_of_nodes(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    removed: int,
-    added: int,
+    harness: Harness, engine: Engine, removed: int, added: int
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 3)
 
@@ -233,7 +221,7 @@ def test_recover_with_check_capacity_restores_number_of_nodes(
 
 
 def test_server_metadata_follows_membership(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 0)
     node = request_helpers.create_node(engine, name='a', profile_id='p')
@@ -253,7 +241,7 @@ def test_server_metadata_follows_membership(
 
 
 def test_node_joins_when_server_metadata_update_fails(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 0)
     node = request_helpers.create_node(engine, name='a', profile_id='p')
@@ -275,7 +263,7 @@ def test_node_joins_when_server_metadata_update_fails(
     ],
 )
 def test_more_nodes_than_a_cluster_can_have_are_rejected_at_once(
-    harness: engine_harness.Harness, request_type: Any, named: Any
+    harness: Harness, request_type: Any, named: Any
 ) -> None:
     harness.conf.set_override('max_nodes_per_cluster', 2, 'engine')
     engine = harness.engine()

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering.requests import clusters, nodes, profiles
 
 
-def test_create_creates_a_server(any_harness: engine_harness.Harness) -> None:
+def test_create_creates_a_server(any_harness: Harness) -> None:
     engine = any_harness.engine()
     node = request_helpers.create_node(
         engine, role='master', metadata={'a': 1}
@@ -25,9 +26,7 @@ def test_create_creates_a_server(any_harness: engine_harness.Harness) -> None:
     any_harness.assert_idle()
 
 
-def test_failed_create_sets_error_with_reason(
-    harness: engine_harness.Harness,
-) -> None:
+def test_failed_create_sets_error_with_reason(harness: Harness) -> None:
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
     engine = harness.engine()
     node = request_helpers.create_node(engine)
@@ -40,8 +39,8 @@ def test_failed_create_sets_error_with_reason(
 
 @pytest.mark.parametrize('error', [KeyError('x'), SystemExit(1), SystemExit()])
 def test_defect_of_a_provider_ends_only_its_action(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
     error: BaseException,
 ) -> None:
@@ -59,7 +58,7 @@ def test_defect_of_a_provider_ends_only_its_action(
 
 
 def test_create_in_a_cluster_increases_desired_capacity(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
@@ -71,9 +70,7 @@ def test_create_in_a_cluster_increases_desired_capacity(
     assert 'NODE_CREATE' in shown.status_reason
 
 
-def test_update_changes_only_specified_fields(
-    engine: engine_harness.Engine,
-) -> None:
+def test_update_changes_only_specified_fields(engine: Engine) -> None:
     node = request_helpers.create_node(engine, role='r')
     engine.run(
         nodes.NodeUpdateRequest(
@@ -87,7 +84,7 @@ def test_update_changes_only_specified_fields(
 
 
 def test_profile_update_changes_the_server(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     node = request_helpers.create_node(engine)
     newer = request_helpers.create_profile(
@@ -100,7 +97,7 @@ def test_profile_update_changes_the_server(
 
 
 def test_properties_are_converted_for_the_cloud_but_stored_unchanged(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     properties_ = {'flavor': 1, 'config_drive': 'yes', 'image': 2}
     profile = request_helpers.create_profile(engine, properties=properties_)
@@ -118,9 +115,7 @@ def test_properties_are_converted_for_the_cloud_but_stored_unchanged(
     assert request_helpers.get_node(engine, node).status == 'ACTIVE'
 
 
-def test_delete_removes_node_and_server(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_delete_removes_node_and_server(any_harness: Harness) -> None:
     engine = any_harness.engine()
     node = request_helpers.create_node(engine)
     engine.run(nodes.NodeDeleteRequest(identity=node))
@@ -131,9 +126,7 @@ def test_delete_removes_node_and_server(
 
 @pytest.mark.parametrize('physical_id', [None, 'known'])
 def test_node_of_unknown_region_can_be_deleted_without_object(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    physical_id: str | None,
+    harness: Harness, engine: Engine, physical_id: str | None
 ) -> None:
     profile = request_helpers.create_profile(
         engine, properties={'context': {'region_name': 'Mars'}}
@@ -157,9 +150,7 @@ def test_node_of_unknown_region_can_be_deleted_without_object(
     harness.assert_idle()
 
 
-def test_delete_of_a_member_reduces_desired_capacity(
-    engine: engine_harness.Engine,
-) -> None:
+def test_delete_of_a_member_reduces_desired_capacity(engine: Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 3)
     victim = request_helpers.get_cluster(engine, cluster).nodes[1]
     engine.run(nodes.NodeDeleteRequest(identity=victim))
@@ -172,10 +163,7 @@ def test_delete_of_a_member_reduces_desired_capacity(
     ('lost', 'status'), [(True, 'ERROR'), (False, 'ACTIVE')]
 )
 def test_check_reports_server_status(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    lost: bool,
-    status: str,
+    harness: Harness, engine: Engine, lost: bool, status: str
 ) -> None:
     node = request_helpers.create_node(engine)
     if lost:
@@ -196,8 +184,8 @@ def test_check_reports_server_status(
     ],
 )
 def test_recover_performs_the_operation(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     operation: str | None,
     call: str,
     same: bool,
@@ -220,7 +208,7 @@ def test_recover_performs_the_operation(
 
 
 def test_recover_with_check_leaves_a_healthy_server_alone(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     node = request_helpers.create_node(engine)
     harness.cloud.servers.calls.clear()
@@ -232,7 +220,7 @@ def test_recover_with_check_leaves_a_healthy_server_alone(
 
 
 def test_action_of_a_member_waits_for_action_of_the_cluster(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
@@ -255,7 +243,7 @@ def test_action_of_a_member_waits_for_action_of_the_cluster(
 
 @pytest.mark.parametrize('insists', [True, False])
 def test_recreate_when_server_deletion_fails(
-    any_harness: engine_harness.Harness, insists: bool
+    any_harness: Harness, insists: bool
 ) -> None:
     # It takes longer to remove a server than it may take.
     any_harness.conf.set_override('latency', 0.01, 'simulated')
@@ -290,10 +278,7 @@ def test_recreate_when_server_deletion_fails(
     + [(value, ['delete']) for value in (False, 'False', None, [1])],
 )
 def test_node_is_stopped_before_its_cluster_deletes_it(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    value: object,
-    calls: list[str],
+    harness: Harness, engine: Engine, value: object, calls: list[str]
 ) -> None:
     config = {'cluster.stop_node_before_delete': value}
     request_helpers.create_cluster(engine, 2, config=config)
@@ -309,7 +294,7 @@ def test_node_is_stopped_before_its_cluster_deletes_it(
 
 
 def test_node_that_cannot_be_stopped_is_deleted(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     config = {'cluster.stop_node_before_delete': True}
     request_helpers.create_cluster(engine, 1, config=config)
@@ -334,7 +319,7 @@ NETWORKS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize('recreates', [False, True])
 def test_data_of_a_node_has_zone_and_ports_of_its_server(
-    engine: engine_harness.Engine, recreates: bool
+    engine: Engine, recreates: bool
 ) -> None:
     profile = request_helpers.create_profile(
         engine,

@@ -6,18 +6,17 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, nodes, profiles
 
 
-def servers(harness: engine_harness.Harness) -> list[str]:
+def servers(harness: Harness) -> list[str]:
     return sorted(row.status for row in harness.rows(models.SimulatedServer))
 
 
-def test_operation_on_a_node_reaches_its_server(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_operation_on_a_node_reaches_its_server(any_harness: Harness) -> None:
     engine = any_harness.engine()
     node = request_helpers.create_node(engine)
     engine.run(nodes.NodeOperationRequest(identity=node, operation='stop'))
@@ -29,7 +28,7 @@ def test_operation_on_a_node_reaches_its_server(
 
 
 def test_operation_rejected_by_cloud_sets_node_to_error(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     node = request_helpers.create_node(engine)
     for operation in ('stop', 'pause'):
@@ -44,7 +43,7 @@ def test_operation_rejected_by_cloud_sets_node_to_error(
 
 
 def test_cluster_operation_reaches_the_matching_nodes(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 3)
     first = request_helpers.get_cluster(engine, cluster).nodes[0]
@@ -91,10 +90,7 @@ def test_cluster_operation_reaches_the_matching_nodes(
     ],
 )
 def test_unsupported_operation_is_rejected(
-    engine: engine_harness.Engine,
-    options: dict[str, Any],
-    message: str,
-    compat_message: str,
+    engine: Engine, options: dict[str, Any], message: str, compat_message: str
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     (node,) = request_helpers.get_cluster(engine, cluster).nodes
@@ -115,7 +111,7 @@ def test_unsupported_operation_is_rejected(
     ],
 )
 def test_filters_without_match_are_rejected(
-    engine: engine_harness.Engine, filters: dict[str, Any], message: str
+    engine: Engine, filters: dict[str, Any], message: str
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     with pytest.raises(errors.BadRequest, match=message):
@@ -127,7 +123,7 @@ def test_filters_without_match_are_rejected(
 
 
 def test_operations_of_a_type_are_shown_with_their_parameters(
-    engine: engine_harness.Engine,
+    engine: Engine,
 ) -> None:
     request = profiles.ProfileTypeOpsRequest(identity='os.nova.server-1.0')
     reboot = engine.call(request).operations['reboot']
@@ -142,7 +138,7 @@ def test_operations_of_a_type_are_shown_with_their_parameters(
     }
 
 
-def test_password_in_inputs_is_masked(engine: engine_harness.Engine) -> None:
+def test_password_in_inputs_is_masked(engine: Engine) -> None:
     node = request_helpers.create_node(engine)
     action = engine.call(
         nodes.NodeOperationRequest(

@@ -14,6 +14,7 @@ from engine.actions import cancellation
 from engine.db import models
 from engine.providers import load_balancing
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies import policy_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, policies
@@ -25,7 +26,7 @@ VIP: dict[str, Any] = {'subnet': 'public-subnet'}
 OPERATIONS = ('create', 'delete', 'add_member', 'remove_member')
 
 #: Ends an action from outside, given its ID.
-End = Callable[[engine_harness.Engine, str], None]
+End = Callable[[Engine, str], None]
 
 
 class Cloud:
@@ -34,7 +35,7 @@ class Cloud:
     Each change has two steps: before and after it.
     """
 
-    def __init__(self, harness: engine_harness.Harness) -> None:
+    def __init__(self, harness: Harness) -> None:
         self.steps_left = -1
         self.interrupt: Callable[[], None] = lambda: None
         cloud: Any = harness.cloud
@@ -74,13 +75,13 @@ class _Watched:
         return operation
 
 
-def cancel(engine: engine_harness.Engine, action: str) -> None:
+def cancel(engine: Engine, action: str) -> None:
     request = actions.ActionUpdateRequest(identity=action, status='CANCELLED')
     with contextlib.suppress(errors.ActionImmutable):
         engine.call(request)
 
 
-def time_out(engine: engine_harness.Engine, action: str) -> None:
+def time_out(engine: Engine, action: str) -> None:
     engine.runtime.database.write(
         lambda session: cancellation.end_tree(
             engine.runtime, session, action, 'TIMEOUT'
@@ -88,11 +89,11 @@ def time_out(engine: engine_harness.Engine, action: str) -> None:
     )
 
 
-def create_balancing(engine: engine_harness.Engine) -> None:
+def create_balancing(engine: Engine) -> None:
     policy_helpers.create_policy(engine, 'loadbalance', pool=POOL, vip=VIP)
 
 
-def create_balancing_of_existing_pool(engine: engine_harness.Engine) -> None:
+def create_balancing_of_existing_pool(engine: Engine) -> None:
     balancers = engine.runtime.provider.load_balancers
     assert balancers is not None
     spec = load_balancing.Spec('mine', VIP, POOL)
@@ -106,7 +107,7 @@ def create_balancing_of_existing_pool(engine: engine_harness.Engine) -> None:
     )
 
 
-def create_affinity(engine: engine_harness.Engine) -> None:
+def create_affinity(engine: Engine) -> None:
     policy_helpers.create_policy(engine, 'affinity')
 
 
@@ -123,7 +124,7 @@ ENABLE = policies.ClusterUpdatePolicyRequest(
 )
 
 
-def parts(harness: engine_harness.Harness, kind: str) -> list[Any]:
+def parts(harness: Harness, kind: str) -> list[Any]:
     return [
         part
         for part in harness.rows(models.SimulatedPart)
@@ -131,7 +132,7 @@ def parts(harness: engine_harness.Harness, kind: str) -> list[Any]:
     ]
 
 
-def assert_resources_match_attachment(harness: engine_harness.Harness) -> None:
+def assert_resources_match_attachment(harness: Harness) -> None:
     """Assert that resources exist if and only if the policy is attached."""
     harness.assert_idle()
     groups = {part.id for part in parts(harness, 'server_group')}
@@ -163,9 +164,7 @@ def assert_resources_match_attachment(harness: engine_harness.Harness) -> None:
 
 
 @pytest.fixture(params=CREATORS)
-def engine(
-    request: pytest.FixtureRequest, harness: engine_harness.Harness
-) -> engine_harness.Engine:
+def engine(request: pytest.FixtureRequest, harness: Harness) -> Engine:
     """An engine with a cluster of two nodes, and a policy."""
     engine = harness.engine(name='one')
     request_helpers.create_cluster(engine, 2, min_size=0)
@@ -173,7 +172,7 @@ def engine(
     return engine
 
 
-def prepare(engine: engine_harness.Engine, change: Any) -> None:
+def prepare(engine: Engine, change: Any) -> None:
     """Do what must precede a change of the policy."""
     if change is DETACH:
         assert policy_helpers.attach(engine).status == 'SUCCEEDED'
@@ -182,13 +181,13 @@ def prepare(engine: engine_harness.Engine, change: Any) -> None:
         assert action.status == 'SUCCEEDED'
 
 
-def detach_if_attached(engine: engine_harness.Engine) -> None:
+def detach_if_attached(engine: Engine) -> None:
     """Detach the policy, unless it is not attached."""
     with contextlib.suppress(errors.BadRequest):
         assert policy_helpers.detach(engine).status == 'SUCCEEDED'
 
 
-def call(engine: engine_harness.Engine, request: Any) -> str:
+def call(engine: Engine, request: Any) -> str:
     """Send a request, and return the ID of the new action."""
     action: str = engine.call(request.obj_clone()).action
     return action
@@ -204,10 +203,7 @@ def call(engine: engine_harness.Engine, request: Any) -> str:
     ],
 )
 def test_change_ended_at_any_step_leaves_working_policy_or_nothing(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    end: End,
-    change: Any,
+    harness: Harness, engine: Engine, end: End, change: Any
 ) -> None:
     other, cloud = harness.engine(name='two'), Cloud(harness)
     action = ''
@@ -232,7 +228,7 @@ def test_change_ended_at_any_step_leaves_working_policy_or_nothing(
 
 
 def test_attachment_cancelled_after_crash_deletes_resources(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cloud = Cloud(harness)
 
@@ -257,9 +253,7 @@ def test_attachment_cancelled_after_crash_deletes_resources(
 
 @pytest.mark.parametrize('change', [ATTACH, DETACH])
 def test_forced_cluster_deletion_during_change_leaves_no_resource(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    change: Any,
+    harness: Harness, engine: Engine, change: Any
 ) -> None:
     other, cloud = harness.engine(name='two'), Cloud(harness)
     profile = request_helpers.get_cluster(engine, 'c').profile_id
@@ -284,7 +278,7 @@ def test_forced_cluster_deletion_during_change_leaves_no_resource(
 
 
 def test_cancelled_attachment_reports_reversal_until_resources_are_gone(
-    harness: engine_harness.Harness,
+    harness: Harness,
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
@@ -313,9 +307,7 @@ def test_cancelled_attachment_reports_reversal_until_resources_are_gone(
     assert_resources_match_attachment(harness)
 
 
-def test_undo_that_fails_names_left_resources(
-    harness: engine_harness.Harness,
-) -> None:
+def test_undo_that_fails_names_left_resources(harness: Harness) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     create_affinity(engine)
@@ -333,9 +325,7 @@ def test_undo_that_fails_names_left_resources(
     harness.assert_idle()
 
 
-def test_cancel_of_begun_detachment_is_rejected(
-    harness: engine_harness.Harness,
-) -> None:
+def test_cancel_of_begun_detachment_is_rejected(harness: Harness) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     create_affinity(engine)
@@ -347,9 +337,7 @@ def test_cancel_of_begun_detachment_is_rejected(
         engine.call(request)
 
 
-def test_queued_detachment_can_be_cancelled(
-    harness: engine_harness.Harness,
-) -> None:
+def test_queued_detachment_can_be_cancelled(harness: Harness) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     create_affinity(engine)
@@ -361,9 +349,7 @@ def test_queued_detachment_can_be_cancelled(
     assert harness.count(models.ClusterPolicy) == 1
 
 
-def test_policy_is_kept_while_an_action_attaches_it(
-    harness: engine_harness.Harness,
-) -> None:
+def test_policy_is_kept_while_an_action_attaches_it(harness: Harness) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
     create_affinity(engine)
@@ -377,7 +363,7 @@ def test_policy_is_kept_while_an_action_attaches_it(
 
 
 def test_failed_attachment_to_existing_pool_removes_its_members(
-    harness: engine_harness.Harness,
+    harness: Harness,
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 2)

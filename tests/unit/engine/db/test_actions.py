@@ -16,7 +16,7 @@ from engine.db import (
     models,
     work_queue,
 )
-from tests.unit.engine import engine_harness
+from tests.unit.engine.engine_harness import Harness
 from vobjects.stored import StoredText
 
 
@@ -88,12 +88,12 @@ def wait_for(
 
 
 @pytest.fixture
-def owner(any_harness: engine_harness.Harness) -> str:
+def owner(any_harness: Harness) -> str:
     return any_harness.engine().member.id
 
 
 def test_concurrent_claims_have_one_winner(
-    any_database: database.Database, any_harness: engine_harness.Harness
+    any_database: database.Database, any_harness: Harness
 ) -> None:
     owners = [any_harness.engine(name=str(n)).member.id for n in range(4)]
     rows = [new() for _ in range(10)]
@@ -269,9 +269,7 @@ def test_wait_with_a_void_claim_creates_no_children(
 
 
 def test_orphans_are_running_actions_of_unknown_owners(
-    any_database: database.Database,
-    any_harness: engine_harness.Harness,
-    owner: str,
+    any_database: database.Database, any_harness: Harness, owner: str
 ) -> None:
     other = any_harness.engine(name='two').member.id
     mine, theirs = new(), new()

@@ -15,6 +15,7 @@ import sqlalchemy
 from engine import service
 from engine.db import idempotency, models
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import context, errors
 from vobjects.clustering.requests import actions, clusters, profiles
 from vobjects.objects.manifest import Manifest, local
@@ -24,7 +25,7 @@ from vobjects.rpc import fleet_types, response_text, serializer, server
 class Endpoint:
     """An engine as calls reach it."""
 
-    def __init__(self, engine: engine_harness.Engine) -> None:
+    def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._endpoint = server.Endpoint(
             [handlers(engine.runtime) for handlers in service.HANDLERS],
@@ -52,7 +53,7 @@ class Endpoint:
 
 
 @pytest.fixture
-def endpoint(any_harness: engine_harness.Harness) -> Endpoint:
+def endpoint(any_harness: Harness) -> Endpoint:
     return Endpoint(any_harness.engine())
 
 
@@ -61,7 +62,7 @@ def scale_out(cluster: str) -> clusters.ClusterScaleOutRequest:
 
 
 def test_action_is_started_once_and_named_each_time(
-    any_harness: engine_harness.Harness, endpoint: Endpoint
+    any_harness: Harness, endpoint: Endpoint
 ) -> None:
     cluster = request_helpers.create_cluster(endpoint.engine, 1)
 
@@ -77,7 +78,7 @@ def test_action_is_started_once_and_named_each_time(
 
 
 def test_retry_at_second_engine_returns_recorded_response(
-    any_harness: engine_harness.Harness, endpoint: Endpoint
+    any_harness: Harness, endpoint: Endpoint
 ) -> None:
     cluster = request_helpers.create_cluster(endpoint.engine, 1)
     other = Endpoint(any_harness.engine(name='two'))
@@ -100,9 +101,7 @@ def test_empty_response_is_recorded(endpoint: Endpoint) -> None:
     assert endpoint.call(request, 'a') is None
 
 
-def test_repeated_cancellation_is_not_a_conflict(
-    endpoint: Endpoint,
-) -> None:
+def test_repeated_cancellation_is_not_a_conflict(endpoint: Endpoint) -> None:
     request_helpers.create_cluster(endpoint.engine, 1, run=False)
     (action,) = endpoint.engine.call(actions.ActionListRequest())
     request = actions.ActionUpdateRequest(
@@ -114,9 +113,7 @@ def test_repeated_cancellation_is_not_a_conflict(
     assert endpoint.call(request, 'a').action == first.action == action.id
 
 
-def test_retry_of_a_rejected_call_can_succeed(
-    endpoint: Endpoint,
-) -> None:
+def test_retry_of_a_rejected_call_can_succeed(endpoint: Endpoint) -> None:
     request = clusters.ClusterCreateRequest(name='c', profile_id='p')
     with pytest.raises(oslo_messaging.ExpectedException):
         endpoint.call(request, 'a')
@@ -127,7 +124,7 @@ def test_retry_of_a_rejected_call_can_succeed(
 
 
 def test_concurrent_identical_calls_run_once(
-    any_harness: engine_harness.Harness, endpoint: Endpoint
+    any_harness: Harness, endpoint: Endpoint
 ) -> None:
     request_helpers.create_profile(endpoint.engine)
     engines = [endpoint, Endpoint(any_harness.engine(name='two'))] * 2
@@ -150,7 +147,7 @@ def test_concurrent_identical_calls_run_once(
 
 
 def test_old_records_are_deleted(
-    any_harness: engine_harness.Harness, endpoint: Endpoint
+    any_harness: Harness, endpoint: Endpoint
 ) -> None:
     request_helpers.create_profile(endpoint.engine)
     for name in ('old', 'new'):
@@ -178,7 +175,7 @@ def profile_request(name: str) -> profiles.ProfileCreateRequest:
     )
 
 
-def stored_text(harness: engine_harness.Harness, call: str) -> str:
+def stored_text(harness: Harness, call: str) -> str:
     with harness.database.reader() as session:
         text: str = session.execute(
             sqlalchemy.text('SELECT answered FROM calls WHERE id = :id'),
@@ -188,7 +185,7 @@ def stored_text(harness: engine_harness.Harness, call: str) -> str:
 
 
 def test_text_of_response_is_recorded_as_sent(
-    any_harness: engine_harness.Harness, endpoint: Endpoint
+    any_harness: Harness, endpoint: Endpoint
 ) -> None:
     request = profile_request('p')
     request.metadata = {'Zoë \0': '\U0001f980'}
@@ -204,7 +201,7 @@ def test_text_of_response_is_recorded_as_sent(
 
 @pytest.mark.parametrize('hidden', [(), ('RecordedText',)])
 def test_response_in_the_form_of_a_microversion_is_recorded(
-    any_harness: engine_harness.Harness, hidden: tuple[str, ...]
+    any_harness: Harness, hidden: tuple[str, ...]
 ) -> None:
     cap = Manifest({n: v for n, v in local().items() if n not in hidden})
     endpoint = Endpoint(any_harness.engine(cap=lambda: cap))
@@ -233,7 +230,7 @@ def test_response_that_only_json_can_write_is_recorded(
 
 
 def test_record_of_an_older_release_is_returned(
-    any_harness: engine_harness.Harness, endpoint: Endpoint
+    any_harness: Harness, endpoint: Endpoint
 ) -> None:
     sent = endpoint.call(profile_request('p'), 'a')
     # Older releases store ASCII, with the changes of the objects.
@@ -254,7 +251,7 @@ def test_record_of_an_older_release_is_returned(
 
 
 def test_record_can_be_read_by_an_older_release(
-    any_harness: engine_harness.Harness, endpoint: Endpoint
+    any_harness: Harness, endpoint: Endpoint
 ) -> None:
     sent = endpoint.call_text(profile_request('p'), 'a')
     # Older releases read the column as JSON, and then its content.

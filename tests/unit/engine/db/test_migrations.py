@@ -11,9 +11,9 @@ from alembic.runtime import migration
 
 from engine.db import database, migrations, models, schema_phase
 from engine.db.ledger import open_ledger
-from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import configuration, copy_of
 from tests.unit.engine.db import chains, schema_compat
+from tests.unit.engine.engine_harness import Harness
 
 SYNC = """
 import sys
@@ -101,7 +101,7 @@ def test_database_is_behind_until_it_is_migrated(any_url: str) -> None:
     ],
 )
 def test_database_with_an_unknown_revision_is_rejected(
-    harness: engine_harness.Harness, tmp_path: pathlib.Path, revision: str
+    harness: Harness, tmp_path: pathlib.Path, revision: str
 ) -> None:
     target = copy_of(harness, tmp_path / 'engine.sqlite').database
     with target.engine.begin() as connection:
@@ -119,7 +119,7 @@ def test_database_with_an_unknown_revision_is_rejected(
 
 @pytest.mark.parametrize('damage', ['DROP TABLE', 'DELETE FROM'])
 def test_database_with_tables_but_no_revision_is_rejected(
-    harness: engine_harness.Harness, tmp_path: pathlib.Path, damage: str
+    harness: Harness, tmp_path: pathlib.Path, damage: str
 ) -> None:
     target = copy_of(harness, tmp_path / 'engine.sqlite').database
     with target.engine.begin() as connection:
@@ -234,10 +234,7 @@ def test_expanding_revisions_keep_older_programs_working(
     ],
 )
 def test_expanding_revision_that_restricts_is_found(
-    harness: engine_harness.Harness,
-    tmp_path: pathlib.Path,
-    body: str,
-    finding: str,
+    harness: Harness, tmp_path: pathlib.Path, body: str, finding: str
 ) -> None:
     restrictions = _restrictions(harness, tmp_path, body)
     assert any(finding in restriction for restriction in restrictions)
@@ -258,13 +255,13 @@ def test_expanding_revision_that_restricts_is_found(
     ],
 )
 def test_expanding_revision_that_only_adds_passes(
-    harness: engine_harness.Harness, tmp_path: pathlib.Path, body: str
+    harness: Harness, tmp_path: pathlib.Path, body: str
 ) -> None:
     assert _restrictions(harness, tmp_path, body) == []
 
 
 def _restrictions(
-    harness: engine_harness.Harness, directory: pathlib.Path, body: str
+    harness: Harness, directory: pathlib.Path, body: str
 ) -> list[str]:
     """Return what a revision after the newest one restricts."""
     chain = chains.copied(migrations.EXPAND, directory / 'chain')

@@ -14,7 +14,7 @@ import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 
 from engine.db import reachability, refusals
-from tests.unit.engine import engine_harness
+from tests.unit.engine.engine_harness import Harness
 from vobjects import exceptions
 
 
@@ -77,7 +77,7 @@ def test_other_error_is_no_refusal(error: Any, wrap: Any) -> None:
 
 
 def test_full_database_is_unreachable_and_logged_once(
-    any_harness: engine_harness.Harness, caplog: pytest.LogCaptureFixture
+    any_harness: Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
     target = any_harness.database
     caplog.set_level(logging.WARNING)
@@ -122,9 +122,7 @@ def test_full_database_is_unreachable_and_logged_once(
     assert ' accepts changes again, after ' in lines[1]
 
 
-def test_full_sqlite_database_is_unreachable(
-    harness: engine_harness.Harness,
-) -> None:
+def test_full_sqlite_database_is_unreachable(harness: Harness) -> None:
     target = harness.database
     with target.engine.connect() as connection:
         pages = connection.exec_driver_sql('PRAGMA page_count').scalar()

@@ -11,6 +11,7 @@ import pytest
 
 from engine.db import models
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, nodes
 from vobjects.clustering.requests import services as service_requests
@@ -18,14 +19,12 @@ from vobjects.lock import installed_locks
 from vobjects.objects import manifest
 
 
-def listed(engine: engine_harness.Engine, **options: Any) -> list[Any]:
+def listed(engine: Engine, **options: Any) -> list[Any]:
     rows: list[Any] = engine.call(actions.ActionListRequest(**options))
     return rows
 
 
-def test_action_has_inputs_and_dependencies(
-    engine: engine_harness.Engine,
-) -> None:
+def test_action_has_inputs_and_dependencies(engine: Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     response = engine.run(
         clusters.ClusterScaleOutRequest(identity='c', count=2)
@@ -46,7 +45,7 @@ def test_action_has_inputs_and_dependencies(
     assert (child.user, child.project) == ('alice', 'ours')
 
 
-def test_actions_outlive_their_target(engine: engine_harness.Engine) -> None:
+def test_actions_outlive_their_target(engine: Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     engine.run(clusters.ClusterDeleteRequest(identity=cluster))
     rows = listed(engine, cluster_id=[cluster])
@@ -58,7 +57,7 @@ def test_actions_outlive_their_target(engine: engine_harness.Engine) -> None:
     ]
 
 
-def test_list_is_filtered(engine: engine_harness.Engine) -> None:
+def test_list_is_filtered(engine: Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 2)
     other = request_helpers.create_cluster(
         engine, 0, name='other', profile_id='p', run=False
@@ -72,9 +71,7 @@ def test_list_is_filtered(engine: engine_harness.Engine) -> None:
     assert len(listed(engine, name=[f'cluster_create_{other[:8]}'])) == 1
 
 
-def test_action_of_another_project_is_not_found(
-    engine: engine_harness.Engine,
-) -> None:
+def test_action_of_another_project_is_not_found(engine: Engine) -> None:
     request_helpers.create_cluster(
         engine, 0, context=engine_harness.request_context('theirs')
     )
@@ -88,7 +85,7 @@ def test_action_of_another_project_is_not_found(
 
 
 def test_services_are_the_live_engines(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     harness.engine(name='two')
     services = engine.call(service_requests.ServiceListRequest())
@@ -98,13 +95,13 @@ def test_services_are_the_live_engines(
     }
 
 
-def test_build_info_names_the_release(engine: engine_harness.Engine) -> None:
+def test_build_info_names_the_release(engine: Engine) -> None:
     build_info = engine.call(service_requests.BuildInfoRequest())
     assert build_info.engine['revision']
 
 
 def test_summary_counts_the_resources_of_the_project_by_status(
-    engine: engine_harness.Engine,
+    engine: Engine,
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 2)
     summary = engine.call(service_requests.SummaryRequest())
@@ -130,7 +127,7 @@ def test_summary_counts_the_resources_of_the_project_by_status(
     ],
 )
 def test_rollback_verdict_names_rows_that_the_previous_release_cannot_read(
-    engine: engine_harness.Engine,
+    engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
     release: str,
     previous: str | None,
@@ -152,7 +149,7 @@ def test_rollback_verdict_names_rows_that_the_previous_release_cannot_read(
         assert (reason or '') in ''.join(answer.reasons)
 
 
-def cancel(engine: engine_harness.Engine, identity: str, **more: Any) -> Any:
+def cancel(engine: Engine, identity: str, **more: Any) -> Any:
     request = actions.ActionUpdateRequest(
         identity=identity, status='CANCELLED', **more
     )
@@ -161,7 +158,7 @@ def cancel(engine: engine_harness.Engine, identity: str, **more: Any) -> Any:
 
 @pytest.mark.parametrize('force', [True, False])
 def test_cancel_ends_action_and_its_children(
-    any_harness: engine_harness.Harness, force: bool
+    any_harness: Harness, force: bool
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 3, run=False)
@@ -183,7 +180,7 @@ def test_cancel_ends_action_and_its_children(
 
 
 def test_cancel_of_ended_action_conflicts(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     (creation,) = harness.rows(models.Action)
@@ -192,7 +189,7 @@ def test_cancel_of_ended_action_conflicts(
 
 
 def test_only_the_own_projects_actions_are_cancelled(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(
         engine, 0, run=False, context=engine_harness.request_context('theirs')
@@ -203,9 +200,7 @@ def test_only_the_own_projects_actions_are_cancelled(
     assert harness.statuses('CLUSTER_CREATE') == ['READY']
 
 
-def test_status_other_than_cancelled_is_rejected(
-    harness: engine_harness.Harness,
-) -> None:
+def test_status_other_than_cancelled_is_rejected(harness: Harness) -> None:
     request = actions.ActionUpdateRequest(identity='x', status='FAILED')
     with pytest.raises(errors.BadRequest, match='Unknown status'):
         harness.engine().call(request)
@@ -213,9 +208,7 @@ def test_status_other_than_cancelled_is_rejected(
 
 @pytest.mark.parametrize('options', [{}, {'refuse_conflict': True}])
 def test_scaling_during_another_action_conflicts_at_any_version(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    options: dict[str, bool],
+    harness: Harness, engine: Engine, options: dict[str, bool]
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     check = engine.call(clusters.ClusterCheckRequest(identity='c')).action
@@ -233,9 +226,7 @@ def test_scaling_during_another_action_conflicts_at_any_version(
     [clusters.ClusterScaleOutRequest, clusters.ClusterCheckRequest],
 )
 def test_cluster_whose_action_waits_for_its_nodes_is_locked(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    request_type: Any,
+    harness: Harness, engine: Engine, request_type: Any
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     scaling = engine.call(clusters.ClusterScaleOutRequest(identity='c')).action
@@ -253,7 +244,7 @@ def test_cluster_whose_action_waits_for_its_nodes_is_locked(
 
 
 def test_cluster_is_locked_while_an_action_works_on_a_member(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     (node,) = harness.rows(models.Node)
@@ -271,9 +262,7 @@ def test_cluster_is_locked_while_an_action_works_on_a_member(
     harness.assert_idle()
 
 
-def test_concurrent_scaling_is_accepted_once(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_concurrent_scaling_is_accepted_once(any_harness: Harness) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 1)
     barrier = threading.Barrier(6)

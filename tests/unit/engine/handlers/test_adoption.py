@@ -9,6 +9,7 @@ import pytest
 
 from engine.db import models
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes
 
@@ -16,7 +17,7 @@ TYPE = 'os.nova.server-1.0'
 
 
 @pytest.fixture
-def server(harness: engine_harness.Harness) -> str:
+def server(harness: Harness) -> str:
     """A server that the service did not create."""
     server_id: str = harness.cloud.servers.create(
         'by-hand', 'srv', {'flavor': 'm1.big', 'image': 'cirros'}
@@ -25,7 +26,7 @@ def server(harness: engine_harness.Harness) -> str:
 
 
 def test_adopted_server_is_a_node_with_a_profile(
-    harness: engine_harness.Harness, engine: engine_harness.Engine, server: str
+    harness: Harness, engine: Engine, server: str
 ) -> None:
     node = engine.call(
         nodes.NodeAdoptRequest(
@@ -52,7 +53,7 @@ def test_adopted_server_is_a_node_with_a_profile(
 
 
 def test_preview_shows_the_spec_and_makes_nothing(
-    harness: engine_harness.Harness, server: str
+    harness: Harness, server: str
 ) -> None:
     shown = harness.engine().call(
         nodes.NodeAdoptPreviewRequest(
@@ -74,10 +75,7 @@ def test_preview_shows_the_spec_and_makes_nothing(
     ],
 )
 def test_invalid_adoption_is_rejected(
-    harness: engine_harness.Harness,
-    server: str,
-    options: dict[str, Any],
-    message: str,
+    harness: Harness, server: str, options: dict[str, Any], message: str
 ) -> None:
     request_fields = {'identity': server, 'type': TYPE, **options}
     for kind in (nodes.NodeAdoptRequest, nodes.NodeAdoptPreviewRequest):
@@ -87,7 +85,7 @@ def test_invalid_adoption_is_rejected(
 
 
 def test_server_of_a_node_is_not_adopted_again(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_node(engine)
     (row,) = harness.rows(models.SimulatedServer)
@@ -99,7 +97,7 @@ def test_server_of_a_node_is_not_adopted_again(
 
 
 def test_adoption_beyond_the_quota_is_rejected(
-    harness: engine_harness.Harness, server: str
+    harness: Harness, server: str
 ) -> None:
     harness.conf.set_override('max_nodes_per_project', 0, 'engine')
     with pytest.raises(errors.OverQuota, match='0 nodes; it may have 0'):
@@ -110,9 +108,7 @@ def test_adoption_beyond_the_quota_is_rejected(
     assert harness.count(models.Profile) == 0
 
 
-def test_concurrent_adoptions_create_one_node(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_concurrent_adoptions_create_one_node(any_harness: Harness) -> None:
     engine = any_harness.engine()
     server = any_harness.cloud.servers.create(
         'elsewhere', 'theirs', {'flavor': 'm1.small', 'image': 'cirros'}

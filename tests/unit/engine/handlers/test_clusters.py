@@ -9,6 +9,7 @@ import pytest
 
 from engine.db import models
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects import exceptions
 from vobjects.clustering import errors
 from vobjects.clustering.requests import (
@@ -21,16 +22,14 @@ from vobjects.clustering.requests import (
 from vobjects.objects.manifest import Manifest, local
 
 
-def create(engine: engine_harness.Engine, **options: Any) -> Any:
+def create(engine: Engine, **options: Any) -> Any:
     request = clusters.ClusterCreateRequest(
         **{'name': 'c', 'profile_id': 'p', **options}
     )
     return engine.call(request)
 
 
-def test_create_returns_initial_cluster(
-    engine: engine_harness.Engine,
-) -> None:
+def test_create_returns_initial_cluster(engine: Engine) -> None:
     profile = request_helpers.create_profile(engine)
     accepted = create(engine, min_size=1, metadata={'k': 'v'}, timeout=60)
     cluster = accepted.cluster
@@ -56,10 +55,7 @@ def test_create_returns_initial_cluster(
     ],
 )
 def test_invalid_create_is_rejected(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    options: dict[str, Any],
-    message: str,
+    harness: Harness, engine: Engine, options: dict[str, Any], message: str
 ) -> None:
     request_helpers.create_profile(engine)
     with pytest.raises(errors.BadRequest, match=message):
@@ -69,7 +65,7 @@ def test_invalid_create_is_rejected(
 
 
 def test_create_beyond_the_quota_of_the_project_is_rejected(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     harness.conf.set_override('max_clusters_per_project', 1, 'engine')
     request_helpers.create_profile(engine)
@@ -117,10 +113,7 @@ def test_create_beyond_the_quota_of_the_project_is_rejected(
     ],
 )
 def test_create_beyond_quota_of_other_types_is_rejected(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    quota: str,
-    request_: Any,
+    harness: Harness, engine: Engine, quota: str, request_: Any
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     present = harness.count(models.Profile) if 'profiles' in quota else 0
@@ -143,7 +136,7 @@ GROWING = [
 
 @pytest.mark.parametrize('request_', GROWING, ids=lambda r: r.obj_name())
 def test_growth_beyond_the_node_quota_is_rejected(
-    any_harness: engine_harness.Harness, request_: Any
+    any_harness: Harness, request_: Any
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 2)
@@ -160,7 +153,7 @@ def test_growth_beyond_the_node_quota_is_rejected(
 
 
 def test_scale_out_without_count_beyond_the_node_quota_is_rejected(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 2)
     harness.conf.set_override('max_nodes_per_project', 2, 'engine')
@@ -179,9 +172,7 @@ def test_scale_out_without_count_beyond_the_node_quota_is_rejected(
     ],
 )
 def test_request_that_adds_no_node_when_over_quota_is_accepted(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    request_: Any,
+    harness: Harness, engine: Engine, request_: Any
 ) -> None:
     request_helpers.create_cluster(engine, 2)
     harness.conf.set_override('max_nodes_per_project', 1, 'engine')
@@ -190,9 +181,7 @@ def test_request_that_adds_no_node_when_over_quota_is_accepted(
 
 @pytest.mark.parametrize('request_', GROWING[:2], ids=lambda r: r.obj_name())
 def test_growth_beyond_the_node_quota_during_an_action_conflicts(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    request_: Any,
+    harness: Harness, engine: Engine, request_: Any
 ) -> None:
     request_helpers.create_cluster(engine, 2)
     engine.call(clusters.ClusterCheckRequest(identity='c'))
@@ -203,7 +192,7 @@ def test_growth_beyond_the_node_quota_during_an_action_conflicts(
 
 @pytest.mark.parametrize('existing', [0, 1])
 def test_concurrent_creates_respect_quota(
-    any_harness: engine_harness.Harness, existing: int
+    any_harness: Harness, existing: int
 ) -> None:
     any_harness.conf.set_override('max_clusters_per_project', 3, 'engine')
     engine = any_harness.engine()
@@ -227,7 +216,7 @@ def test_concurrent_creates_respect_quota(
 
 
 def test_create_unsupported_by_older_engine_is_rejected(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_profile(engine)
     cap = Manifest({**local(), 'ClusterCreateRequest': '1.0'})
@@ -251,7 +240,7 @@ ACTIONS = [
 
 @pytest.mark.parametrize('request_', ACTIONS, ids=lambda r: r.obj_name())
 def test_action_on_unknown_or_foreign_cluster_is_not_found(
-    engine: engine_harness.Engine, request_: Any
+    engine: Engine, request_: Any
 ) -> None:
     theirs = engine_harness.request_context('theirs')
     id_ = request_helpers.create_cluster(engine, 1, context=theirs)
@@ -268,7 +257,7 @@ def test_action_on_unknown_or_foreign_cluster_is_not_found(
     ids=lambda r: r.obj_name(),
 )
 def test_action_during_unfinished_action_conflicts(
-    engine: engine_harness.Engine, request_: Any
+    engine: Engine, request_: Any
 ) -> None:
     request_helpers.create_cluster(engine, 1, run=False)
     with pytest.raises(errors.ActionConflict, match='CLUSTER_CREATE'):
@@ -276,7 +265,7 @@ def test_action_during_unfinished_action_conflicts(
 
 
 def test_action_while_another_runs_finds_the_cluster_locked(
-    engine: engine_harness.Engine,
+    engine: Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 1, run=False)
     assert engine.scheduler.claim()
@@ -324,10 +313,7 @@ def test_action_while_another_runs_finds_the_cluster_locked(
     ],
 )
 def test_impossible_action_is_rejected(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    request_: Any,
-    message: str,
+    harness: Harness, engine: Engine, request_: Any, message: str
 ) -> None:
     request_helpers.create_cluster(engine, 2, min_size=1, max_size=5)
     before = harness.count(models.Action)
@@ -351,10 +337,7 @@ def test_impossible_action_is_rejected(
     ],
 )
 def test_scaling_beyond_limits_fails_without_change(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    request_: Any,
-    message: str,
+    harness: Harness, engine: Engine, request_: Any, message: str
 ) -> None:
     request_helpers.create_cluster(engine, 2, min_size=1, max_size=5)
     before = request_helpers.get_cluster(engine, 'c')
@@ -367,7 +350,7 @@ def test_scaling_beyond_limits_fails_without_change(
 
 
 def test_update_to_a_profile_of_another_type_is_rejected(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     other = request_helpers.create_profile(engine, 'other')
@@ -382,9 +365,7 @@ def test_update_to_a_profile_of_another_type_is_rejected(
         )
 
 
-def test_delete_of_busy_resource_requires_force(
-    engine: engine_harness.Engine,
-) -> None:
+def test_delete_of_busy_resource_requires_force(engine: Engine) -> None:
     cluster = request_helpers.create_cluster(engine, 1, run=False)
     engine.run_actions(1)
     with pytest.raises(errors.ActionConflict, match=r'CREATING.*force'):
@@ -394,18 +375,14 @@ def test_delete_of_busy_resource_requires_force(
         engine.call(clusters.ClusterDeleteRequest(identity=cluster))
 
 
-def test_list_shows_the_own_project_only(
-    engine: engine_harness.Engine,
-) -> None:
+def test_list_shows_the_own_project_only(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 0, name='ours')
     request_helpers.create_foreign_cluster(engine)
     request = clusters.ClusterListRequest(global_project=False)
     assert [cluster.name for cluster in engine.call(request)] == ['ours']
 
 
-def test_list_of_all_projects_is_for_administrators(
-    engine: engine_harness.Engine,
-) -> None:
+def test_list_of_all_projects_is_for_administrators(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 0, name='ours')
     request_helpers.create_foreign_cluster(engine)
     request = clusters.ClusterListRequest(global_project=True)
@@ -415,9 +392,7 @@ def test_list_of_all_projects_is_for_administrators(
     assert sorted(row.name for row in rows) == ['ours', 'theirs']
 
 
-def test_list_is_filtered_sorted_and_paged(
-    engine: engine_harness.Engine,
-) -> None:
+def test_list_is_filtered_sorted_and_paged(engine: Engine) -> None:
     request_helpers.create_profile(engine)
     ids = {
         name: request_helpers.create_cluster(
@@ -441,7 +416,7 @@ def test_list_is_filtered_sorted_and_paged(
 
 
 def test_show_of_another_project_is_for_administrators_by_full_id(
-    engine: engine_harness.Engine,
+    engine: Engine,
 ) -> None:
     cluster = request_helpers.create_cluster(
         engine, 0, context=engine_harness.request_context('theirs')
@@ -455,9 +430,7 @@ def test_show_of_another_project_is_for_administrators_by_full_id(
         engine.call(request)
 
 
-def test_concurrent_requests_queue_one_action(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_concurrent_requests_queue_one_action(any_harness: Harness) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
     outcomes: list[str] = []
@@ -477,9 +450,7 @@ def test_concurrent_requests_queue_one_action(
     assert sorted(outcomes) == ['accepted', *['conflict'] * 3]
 
 
-def test_create_in_full_cluster_is_rejected(
-    engine: engine_harness.Engine,
-) -> None:
+def test_create_in_full_cluster_is_rejected(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 1, max_size=2)
 
     def add() -> None:
@@ -493,7 +464,7 @@ def test_create_in_full_cluster_is_rejected(
 
 
 def test_node_does_not_join_a_cluster_that_is_being_deleted(
-    engine: engine_harness.Engine,
+    engine: Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     engine.call(clusters.ClusterDeleteRequest(identity='c'))

@@ -13,6 +13,7 @@ import pytest
 from engine.db import clock, models
 from engine.queues import base as queues
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, receivers
@@ -22,50 +23,44 @@ OUT = {'cluster': 'c', 'action': 'CLUSTER_SCALE_OUT', 'params': {'count': 2}}
 
 
 @pytest.fixture
-def receiver(engine: engine_harness.Engine) -> Any:
+def receiver(engine: Engine) -> Any:
     return create(engine)
 
 
-def create(engine: engine_harness.Engine) -> Any:
+def create(engine: Engine) -> Any:
     request = receivers.ReceiverCreateRequest(
         name='r', type='message', endpoint='http://api:8777'
     )
     return engine.call(request)
 
 
-def use_queues(engine: engine_harness.Engine, service: Any) -> None:
+def use_queues(engine: Engine, service: Any) -> None:
     """Replace the queue service of an engine."""
     object.__setattr__(engine.runtime, 'queues', service)
 
 
-def post(engine: engine_harness.Engine, receiver: Any, *bodies: Any) -> None:
+def post(engine: Engine, receiver: Any, *bodies: Any) -> None:
     for body in bodies:
         engine.runtime.queues.post(
             'ours', receiver.channel['queue_name'], body
         )
 
 
-def notify(engine: engine_harness.Engine, **more: Any) -> None:
+def notify(engine: Engine, **more: Any) -> None:
     request = receivers.ReceiverNotifyRequest(identity='r')
     assert engine.call(request, **more) is None
 
 
-def remaining_bodies(
-    engine: engine_harness.Engine, receiver: Any
-) -> list[Any]:
+def remaining_bodies(engine: Engine, receiver: Any) -> list[Any]:
     claim = engine.runtime.queues.claim('ours', receiver.channel['queue_name'])
     return [message.body for message in claim.messages]
 
 
-def actions_of(
-    harness: engine_harness.Harness, kind: str = 'CLUSTER_SCALE_OUT'
-) -> list[Any]:
+def actions_of(harness: Harness, kind: str = 'CLUSTER_SCALE_OUT') -> list[Any]:
     return [row for row in harness.rows(models.Action) if row.action == kind]
 
 
-def test_messages_start_actions_of_the_owner(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_messages_start_actions_of_the_owner(any_harness: Harness) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
@@ -86,7 +81,7 @@ def test_messages_start_actions_of_the_owner(
 
 
 def test_message_that_an_older_engine_cannot_read_waits_alone(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
@@ -126,10 +121,7 @@ def test_message_that_an_older_engine_cannot_read_waits_alone(
     ],
 )
 def test_invalid_message_is_dropped(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    receiver: Any,
-    body: Any,
+    harness: Harness, engine: Engine, receiver: Any, body: Any
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     request_helpers.create_foreign_cluster(engine)
@@ -143,9 +135,7 @@ def test_invalid_message_is_dropped(
 
 
 def test_administrator_message_may_target_foreign_cluster(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    receiver: Any,
+    harness: Harness, engine: Engine, receiver: Any
 ) -> None:
     bob = RequestContext(user_id='bob', project_id='ours')
     request_helpers.create_cluster(engine, 0, name='bobs', context=bob)
@@ -155,7 +145,7 @@ def test_administrator_message_may_target_foreign_cluster(
 
 
 def test_redelivered_message_starts_no_second_action(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 0)
@@ -193,7 +183,7 @@ def test_redelivered_message_starts_no_second_action(
 
 
 def test_concurrent_notifications_start_each_action_once(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engines = [any_harness.engine(name=str(number)) for number in range(4)]
     request_helpers.create_cluster(engines[0], 0)
@@ -213,9 +203,7 @@ def test_concurrent_notifications_start_each_action_once(
 
 
 def test_message_for_busy_cluster_stays_in_queue(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    receiver: Any,
+    harness: Harness, engine: Engine, receiver: Any
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     engine.call(clusters.ClusterCheckRequest(identity='c'))
@@ -234,9 +222,7 @@ def test_message_for_busy_cluster_stays_in_queue(
 
 
 def test_receiver_deletion_deletes_queue(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    receiver: Any,
+    harness: Harness, engine: Engine, receiver: Any
 ) -> None:
     post(engine, receiver, OUT)
     changed = engine.call(
@@ -251,8 +237,7 @@ def test_receiver_deletion_deletes_queue(
 
 
 def test_message_receiver_has_no_webhook(
-    engine: engine_harness.Engine,
-    receiver: Any,
+    engine: Engine, receiver: Any
 ) -> None:
     with pytest.raises(errors.ResourceNotFound):
         engine.call(
@@ -263,8 +248,7 @@ def test_message_receiver_has_no_webhook(
 
 
 def test_failing_queue_service_is_reported(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness, engine: Engine
 ) -> None:
     class Failing:
         def __getattr__(self, name: str) -> Any:
@@ -288,9 +272,7 @@ def test_failing_queue_service_is_reported(
     assert harness.count(models.Receiver) == 1
 
 
-def test_old_message_records_are_deleted(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_old_message_records_are_deleted(any_harness: Harness) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 0)
     receiver = create(engine)
@@ -329,8 +311,8 @@ def test_old_message_records_are_deleted(
     ],
 )
 def test_message_with_a_value_that_no_body_may_have_is_dropped(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     receiver: Any,
     caplog: pytest.LogCaptureFixture,
     value: Any,

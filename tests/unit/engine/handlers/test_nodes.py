@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, nodes
 
@@ -22,7 +23,7 @@ ACTIONS = [
 
 @pytest.mark.parametrize('request_', ACTIONS, ids=lambda r: r.obj_name())
 def test_action_on_unknown_node_is_not_found(
-    engine: engine_harness.Engine, request_: Any
+    engine: Engine, request_: Any
 ) -> None:
     with pytest.raises(errors.ResourceNotFound, match="The node 'n'"):
         engine.call(request_.obj_clone())
@@ -34,16 +35,14 @@ def test_action_on_unknown_node_is_not_found(
     ids=lambda r: r.obj_name(),
 )
 def test_action_during_unfinished_action_conflicts(
-    engine: engine_harness.Engine, request_: Any
+    engine: Engine, request_: Any
 ) -> None:
     request_helpers.create_node(engine, run=False)
     with pytest.raises(errors.ActionConflict, match='NODE_CREATE'):
         engine.call(request_.obj_clone())
 
 
-def test_operation_during_unfinished_action_waits(
-    engine: engine_harness.Engine,
-) -> None:
+def test_operation_during_unfinished_action_waits(engine: Engine) -> None:
     request_helpers.create_node(engine, run=False)
     engine.call(nodes.NodeOperationRequest(identity='n', operation='reboot'))
 
@@ -74,7 +73,7 @@ def test_operation_during_unfinished_action_waits(
     ],
 )
 def test_impossible_request_is_rejected(
-    engine: engine_harness.Engine, request_: Any, message: str
+    engine: Engine, request_: Any, message: str
 ) -> None:
     request_helpers.create_node(engine)
     with pytest.raises(errors.BadRequest, match=message):
@@ -82,7 +81,7 @@ def test_impossible_request_is_rejected(
 
 
 def test_recovery_that_needs_a_server_is_rejected_without_one(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
     request_helpers.create_node(engine)
@@ -91,7 +90,7 @@ def test_recovery_that_needs_a_server_is_rejected_without_one(
 
 
 def test_delete_of_a_member_below_the_minimum_is_rejected(
-    engine: engine_harness.Engine,
+    engine: Engine,
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1, min_size=1)
     (member,) = request_helpers.get_cluster(engine, cluster).nodes
@@ -102,7 +101,7 @@ def test_delete_of_a_member_below_the_minimum_is_rejected(
 
 
 def test_delete_of_busy_resource_requires_force(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     node = request_helpers.create_node(engine)
 
@@ -115,9 +114,7 @@ def test_delete_of_busy_resource_requires_force(
     engine.call(nodes.NodeDeleteRequest(identity=node, force=True))
 
 
-def test_list_is_filtered_by_cluster(
-    engine: engine_harness.Engine,
-) -> None:
+def test_list_is_filtered_by_cluster(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 2)
     standalone = request_helpers.create_node(engine)
     all_nodes = engine.call(nodes.NodeListRequest())
@@ -127,9 +124,7 @@ def test_list_is_filtered_by_cluster(
     assert standalone not in [member.id for member in members]
 
 
-def test_details_come_from_the_cloud(
-    engine: engine_harness.Engine,
-) -> None:
+def test_details_come_from_the_cloud(engine: Engine) -> None:
     node = request_helpers.create_node(engine)
     plain = engine.call(nodes.NodeGetRequest(identity=node))
     assert not plain.obj_attr_is_set('details')
@@ -146,7 +141,7 @@ def test_details_come_from_the_cloud(
     [({'type': 'soft'}, None), ({}, None), ({'type': 'FIRM'}, "'FIRM'")],
 )
 def test_unknown_reboot_type_is_rejected(
-    engine: engine_harness.Engine, params: dict[str, str], message: str | None
+    engine: Engine, params: dict[str, str], message: str | None
 ) -> None:
     request_helpers.create_node(engine)
     request_helpers.create_cluster(engine, 1)
@@ -162,9 +157,7 @@ def test_unknown_reboot_type_is_rejected(
                 engine.call(request)
 
 
-def test_concurrent_creates_respect_maximum_size(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_concurrent_creates_respect_maximum_size(any_harness: Harness) -> None:
     any_harness.conf.set_override('max_nodes_per_cluster', 3, 'engine')
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
@@ -188,7 +181,7 @@ def test_concurrent_creates_respect_maximum_size(
 
 
 def test_recovery_with_excessive_delete_timeout_is_rejected(
-    engine: engine_harness.Engine,
+    engine: Engine,
 ) -> None:
     request_helpers.create_node(engine)
     with pytest.raises(errors.BadRequest, match='at most 3600, not 3601'):
@@ -202,10 +195,7 @@ def test_recovery_with_excessive_delete_timeout_is_rejected(
     ('field', 'cleared'), [('role', None), ('metadata', {})]
 )
 def test_update_with_null_clears_field(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    field: str,
-    cleared: Any,
+    harness: Harness, engine: Engine, field: str, cleared: Any
 ) -> None:
     node = request_helpers.create_node(
         engine, role='master', metadata={'a': 'b'}
@@ -222,7 +212,7 @@ def test_update_with_null_clears_field(
 
 @pytest.mark.parametrize('field', ['name', 'profile_id'])
 def test_update_with_null_in_other_fields_is_rejected(
-    engine: engine_harness.Engine, field: str
+    engine: Engine, field: str
 ) -> None:
     request_helpers.create_node(engine)
     with pytest.raises(errors.BadRequest, match='No property needs'):

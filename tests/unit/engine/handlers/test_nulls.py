@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from api import routes
-from tests.unit.api import client
+from tests.unit.api.client import ApiClient
 from tests.unit.engine import (
     engine_harness,
     in_process_api,
     request_helpers,
 )
 from tests.unit.engine.conftest import Prepare
+from tests.unit.engine.engine_harness import Engine, Harness
 
 #: Marks a field that an update leaves unchanged.
 KEPT = object()
@@ -60,22 +61,20 @@ GIVEN: dict[str, dict[str, Any]] = {
 }
 
 
-def write_cluster(harness: engine_harness.Harness) -> None:
+def write_cluster(harness: Harness) -> None:
     engine = harness.engine()
     request_helpers.create_profile(engine)
     request_helpers.create_cluster(engine, 0, profile_id='p')
 
 
 @pytest.fixture
-def engine(
-    harness: engine_harness.Harness, prepare: Prepare
-) -> engine_harness.Engine:
+def engine(harness: Harness, prepare: Prepare) -> Engine:
     prepare(harness, write_cluster)
     return harness.engine()
 
 
 @pytest.fixture
-def api(engine: engine_harness.Engine) -> client.ApiClient:
+def api(engine: Engine) -> ApiClient:
     return in_process_api.connect(in_process_api.EngineClient(engine))
 
 
@@ -84,8 +83,8 @@ def api(engine: engine_harness.Engine) -> client.ApiClient:
     ('kind', 'field', 'value', 'status', 'expected'), UPDATES
 )
 def test_update_answers_as_senlin_does(
-    api: client.ApiClient,
-    engine: engine_harness.Engine,
+    api: ApiClient,
+    engine: Engine,
     kind: str,
     field: str,
     value: Any,

@@ -13,11 +13,11 @@ import pytest
 from api import policy
 from engine.db import models
 from tests.unit.engine import (
-    engine_harness,
     in_process_api,
     request_helpers,
 )
 from tests.unit.engine.conftest import Prepare
+from tests.unit.engine.engine_harness import Harness
 from tests.unit.engine.policies.policy_helpers import (
     attach,
     create_policy,
@@ -36,7 +36,7 @@ class Resources(NamedTuple):
     policy: str
 
 
-def write_resources(harness: engine_harness.Harness) -> Resources:
+def write_resources(harness: Harness) -> Resources:
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 2)
     hook = {'type': 'zaqar', 'params': {'queue': 'q'}, 'timeout': 3600}
@@ -55,9 +55,7 @@ class Cloud:
     :ivar policy: the ID of the policy that delays removals
     """
 
-    def __init__(
-        self, harness: engine_harness.Harness, resources: Resources
-    ) -> None:
+    def __init__(self, harness: Harness, resources: Resources) -> None:
         self.harness = harness
         self.engine = harness.engine()
         self.api = in_process_api.connect(
@@ -87,7 +85,7 @@ class Cloud:
 
 
 @pytest.fixture
-def cloud(harness: engine_harness.Harness, prepare: Prepare) -> Cloud:
+def cloud(harness: Harness, prepare: Prepare) -> Cloud:
     return Cloud(harness, prepare(harness, write_resources))
 
 
@@ -262,7 +260,7 @@ def del_nodes_by_message(cloud: Cloud, params: dict[str, Any]) -> None:
     'call', [del_nodes, del_nodes_by_webhook, del_nodes_by_message]
 )
 def test_removed_nodes_are_destroyed_only_if_requested(
-    harness: engine_harness.Harness,
+    harness: Harness,
     cloud: Cloud,
     call: Callable[[Cloud, dict[str, Any]], None],
     destroys: bool | None,
@@ -436,9 +434,7 @@ def by_message(cloud: Cloud, action: str, sent: dict[str, Any]) -> None:
     cloud.api('POST', f'/v1/receivers/{receiver}/notify')
 
 
-def write_bound(
-    harness: engine_harness.Harness,
-) -> tuple[Resources, dict[str, str]]:
+def write_bound(harness: Harness) -> tuple[Resources, dict[str, str]]:
     """Return the IDs of resources, also by their words in OPTIONS."""
     resources = write_resources(harness)
     engine = harness.engine()
@@ -451,9 +447,7 @@ def write_bound(
     }
 
 
-def write_free(
-    harness: engine_harness.Harness,
-) -> tuple[Resources, dict[str, str]]:
+def write_free(harness: Harness) -> tuple[Resources, dict[str, str]]:
     """Also detach the policy, so that nothing delays removals."""
     written = write_bound(harness)
     assert detach(harness.engine()).status == 'SUCCEEDED'
@@ -465,7 +459,7 @@ def write_free(
     'call', [by_rest, by_receiver, by_body, by_query, by_message]
 )
 def test_options_are_the_same_at_each_entry_point(
-    harness: engine_harness.Harness,
+    harness: Harness,
     prepare: Prepare,
     call: Callable[[Cloud, str, dict[str, Any]], None],
     action: str,

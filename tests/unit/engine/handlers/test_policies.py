@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies import policy_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import policies
@@ -17,16 +18,12 @@ SPEC = {
 }
 
 
-def create(
-    engine: engine_harness.Engine, name: str, context: Any = None
-) -> Any:
+def create(engine: Engine, name: str, context: Any = None) -> Any:
     request = policies.PolicyCreateRequest(name=name, spec=SPEC)
     return engine.call(request, context)
 
 
-def test_policy_is_created_renamed_and_deleted(
-    engine: engine_harness.Engine,
-) -> None:
+def test_policy_is_created_renamed_and_deleted(engine: Engine) -> None:
     policy = create(engine, 'one')
     assert policy.type == 'senlin.policy.scaling-1.0'
     assert policy.spec == SPEC
@@ -44,17 +41,13 @@ def test_policy_is_created_renamed_and_deleted(
 
 
 @pytest.mark.parametrize('description', ['', 'Scales.', 1])
-def test_spec_may_have_a_description(
-    engine: engine_harness.Engine, description: Any
-) -> None:
+def test_spec_may_have_a_description(engine: Engine, description: Any) -> None:
     spec = {**SPEC, 'description': description}
     request = policies.PolicyCreateRequest(name='one', spec=spec)
     assert engine.call(request).spec == spec
 
 
-def test_description_of_another_type_is_rejected(
-    engine: engine_harness.Engine,
-) -> None:
+def test_description_of_another_type_is_rejected(engine: Engine) -> None:
     request = policies.PolicyValidateRequest(spec={**SPEC, 'description': []})
     with pytest.raises(
         errors.InvalidSpec, match=r'spec\.description: must be'
@@ -62,7 +55,7 @@ def test_description_of_another_type_is_rejected(
         engine.call(request)
 
 
-def test_validation_creates_nothing(engine: engine_harness.Engine) -> None:
+def test_validation_creates_nothing(engine: Engine) -> None:
     shown = engine.call(policies.PolicyValidateRequest(spec=SPEC))
     assert (shown.id, shown.name) == (None, 'validated_policy')
     assert engine.call(policies.PolicyListRequest()) == []
@@ -70,9 +63,7 @@ def test_validation_creates_nothing(engine: engine_harness.Engine) -> None:
         engine.call(policies.PolicyValidateRequest(spec={'type': 'x'}))
 
 
-def test_list_is_filtered_within_own_project(
-    engine: engine_harness.Engine,
-) -> None:
+def test_list_is_filtered_within_own_project(engine: Engine) -> None:
     for name in 'ba':
         create(engine, name)
     create(engine, 'c', engine_harness.request_context('theirs'))
@@ -86,7 +77,7 @@ def test_list_is_filtered_within_own_project(
     assert names(type=['senlin.policy.batch-1.0']) == []
 
 
-def test_type_is_shown_with_its_schema(engine: engine_harness.Engine) -> None:
+def test_type_is_shown_with_its_schema(engine: Engine) -> None:
     request = policies.PolicyTypeGetRequest(
         identity='senlin.policy.scaling-1.0'
     )
@@ -102,7 +93,7 @@ def test_type_is_shown_with_its_schema(engine: engine_harness.Engine) -> None:
 
 
 def test_attach_beyond_the_quota_of_the_cluster_is_rejected(
-    harness: engine_harness.Harness,
+    harness: Harness,
 ) -> None:
     harness.conf.set_override('max_policies_per_cluster', 1, 'engine')
     engine = harness.engine()
@@ -118,7 +109,7 @@ def test_attach_beyond_the_quota_of_the_cluster_is_rejected(
 
 
 def test_type_list_shows_support_status_of_each_version(
-    engine: engine_harness.Engine,
+    engine: Engine,
 ) -> None:
     rows = engine.call(policies.PolicyTypeListRequest())
     assert rows

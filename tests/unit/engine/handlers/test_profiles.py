@@ -7,15 +7,14 @@ import pytest
 
 from engine.db import models
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects import objects
 from vobjects.clustering import errors
 from vobjects.clustering.requests import profiles
 from vobjects.objects.manifest import local
 
 
-def test_create_returns_spec_and_metadata(
-    engine: engine_harness.Engine,
-) -> None:
+def test_create_returns_spec_and_metadata(engine: Engine) -> None:
     created = engine.call(
         profiles.ProfileCreateRequest(
             name='p', spec=engine_harness.SPEC, metadata={'a': [1]}
@@ -42,9 +41,7 @@ def test_create_returns_spec_and_metadata(
     [profiles.ProfileCreateRequest, profiles.ProfileValidateRequest],
 )
 def test_bad_spec_is_rejected(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    request_type: Any,
+    harness: Harness, engine: Engine, request_type: Any
 ) -> None:
     named = {'name': 'p'} if 'name' in request_type.fields else {}
     with pytest.raises(
@@ -62,9 +59,7 @@ def test_bad_spec_is_rejected(
     assert harness.count(models.Profile) == 0
 
 
-def test_validate_creates_no_profile(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
-) -> None:
+def test_validate_creates_no_profile(harness: Harness, engine: Engine) -> None:
     validated = engine.call(
         profiles.ProfileValidateRequest(spec=engine_harness.SPEC)
     )
@@ -72,9 +67,7 @@ def test_validate_creates_no_profile(
     assert harness.count(models.Profile) == 0
 
 
-def test_update_changes_name_and_metadata(
-    engine: engine_harness.Engine,
-) -> None:
+def test_update_changes_name_and_metadata(engine: Engine) -> None:
     profile = request_helpers.create_profile(engine)
     updated = engine.call(
         profiles.ProfileUpdateRequest(
@@ -87,16 +80,14 @@ def test_update_changes_name_and_metadata(
 
 @pytest.mark.parametrize('options', [{}, {'name': 'p'}, {'metadata': {}}])
 def test_update_without_changes_is_rejected(
-    engine: engine_harness.Engine, options: dict[str, Any]
+    engine: Engine, options: dict[str, Any]
 ) -> None:
     request_helpers.create_profile(engine)
     with pytest.raises(errors.BadRequest, match='No property'):
         engine.call(profiles.ProfileUpdateRequest(identity='p', **options))
 
 
-def test_delete_of_profile_in_use_is_rejected(
-    engine: engine_harness.Engine,
-) -> None:
+def test_delete_of_profile_in_use_is_rejected(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 2)
     with pytest.raises(
         errors.ResourceInUse, match='some clusters and/or nodes'
@@ -105,7 +96,7 @@ def test_delete_of_profile_in_use_is_rejected(
 
 
 def test_delete_removes_unused_profile(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_profile(engine)
     assert engine.call(profiles.ProfileDeleteRequest(identity='p')) is None
@@ -121,7 +112,7 @@ def test_delete_removes_unused_profile(
     ],
 )
 def test_another_projects_profile_is_not_found(
-    engine: engine_harness.Engine, request_type: Any
+    engine: Engine, request_type: Any
 ) -> None:
     profile = request_helpers.create_profile(
         engine, context=engine_harness.request_context('theirs')
@@ -131,9 +122,7 @@ def test_another_projects_profile_is_not_found(
             engine.call(request_type(identity=identity))
 
 
-def test_list_is_filtered_by_type_and_name(
-    engine: engine_harness.Engine,
-) -> None:
+def test_list_is_filtered_by_type_and_name(engine: Engine) -> None:
     for name in 'ab':
         request_helpers.create_profile(engine, name)
 
@@ -146,7 +135,7 @@ def test_list_is_filtered_by_type_and_name(
     assert names(name=['b']) == ['b']
 
 
-def test_types_are_listed_and_shown(engine: engine_harness.Engine) -> None:
+def test_types_are_listed_and_shown(engine: Engine) -> None:
     items = engine.call(profiles.ProfileTypeListRequest())
     # Senlin's, and no others: senlin-tempest-plugin rejects an unknown type.
     assert [(item.name, item.version) for item in items] == [
@@ -164,7 +153,7 @@ def test_types_are_listed_and_shown(engine: engine_harness.Engine) -> None:
 
 
 def test_type_list_shows_support_status_of_each_version(
-    engine: engine_harness.Engine,
+    engine: Engine,
 ) -> None:
     rows = engine.call(profiles.ProfileTypeListRequest())
     assert rows

@@ -13,12 +13,13 @@ import pytest
 from api import authentication, policy
 from engine.db import models
 from engine.handlers import receivers, triggers
-from tests.unit.api import client
+from tests.unit.api.client import ApiClient, Response
 from tests.unit.engine import (
     engine_harness,
     in_process_api,
     request_helpers,
 )
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.handlers.test_messages import (
     OUT,
     actions_of,
@@ -28,7 +29,7 @@ from tests.unit.engine.handlers.test_messages import (
 from vobjects.clustering import errors
 from vobjects.clustering.requests import receivers as requests
 
-Apis = Callable[..., client.ApiClient]
+Apis = Callable[..., ApiClient]
 
 #: Parameters without which an action is malformed.
 PARAMS: dict[str, Any] = {
@@ -45,7 +46,7 @@ CLOSED = 'rule:context_is_admin'
 
 
 @pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+def engine(harness: Harness) -> Engine:
     engine = harness.engine()
     request_helpers.create_cluster(
         engine, 1, context=engine_harness.request_context()
@@ -54,9 +55,7 @@ def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
 
 
 @pytest.fixture
-def engine_client(
-    engine: engine_harness.Engine,
-) -> in_process_api.EngineClient:
+def engine_client(engine: Engine) -> in_process_api.EngineClient:
     return in_process_api.EngineClient(engine)
 
 
@@ -68,7 +67,7 @@ def api(
 ) -> Apis:
     """Return a function that starts an API with roles and rules."""
 
-    def start(*roles: str, **rules: str) -> client.ApiClient:
+    def start(*roles: str, **rules: str) -> ApiClient:
         monkeypatch.setattr(authentication, 'ALL_ROLES', roles)
         # An API reads its file again after a while.
         file = tmp_path / f'policy-{len([*tmp_path.iterdir()])}.yaml'
@@ -83,7 +82,7 @@ def api(
     return start
 
 
-def create(api: client.ApiClient, action: str) -> Any:
+def create(api: ApiClient, action: str) -> Any:
     receiver = {
         'name': 'r',
         'type': 'webhook',
@@ -94,7 +93,7 @@ def create(api: client.ApiClient, action: str) -> Any:
     return api('POST', '/v1/receivers', {'receiver': receiver})
 
 
-def trigger(api: client.ApiClient, identity: str) -> client.Response:
+def trigger(api: ApiClient, identity: str) -> Response:
     return api(
         'POST',
         f'/v1/webhooks/{identity}/trigger',
@@ -104,7 +103,7 @@ def trigger(api: client.ApiClient, identity: str) -> client.Response:
 
 @pytest.mark.parametrize('action', triggers.REQUESTS)
 def test_rule_that_is_closed_later_closes_webhooks_of_members(
-    api: Apis, engine: engine_harness.Engine, action: str
+    api: Apis, engine: Engine, action: str
 ) -> None:
     rule = {policy.RECEIVER_ACTIONS[action].replace(':', '__'): CLOSED}
     opened, closed = api('member'), api('member', **rule)
@@ -119,7 +118,7 @@ def test_rule_that_is_closed_later_closes_webhooks_of_members(
 
 
 def test_webhook_of_an_administrator_works_under_a_closed_rule(
-    api: Apis, engine: engine_harness.Engine
+    api: Apis, engine: Engine
 ) -> None:
     closed = api('admin', clusters__delete=CLOSED)
     created = create(closed, 'CLUSTER_DELETE')
@@ -138,7 +137,7 @@ def test_webhook_of_an_administrator_works_under_a_closed_rule(
 
 @pytest.mark.parametrize('roles', ['reader', 'member', 'admin'])
 def test_update_by_the_owner_records_the_current_roles(
-    api: Apis, harness: engine_harness.Harness, roles: str
+    api: Apis, harness: Harness, roles: str
 ) -> None:
     identity = create(api('member'), 'CLUSTER_CHECK').json['receiver']['id']
     again = api(roles, receivers__update='@', clusters__action='@')
@@ -159,10 +158,7 @@ def test_update_by_the_owner_records_the_current_roles(
     ],
 )
 def test_receiver_without_recorded_roles_is_that_of_a_member(
-    api: Apis,
-    harness: engine_harness.Harness,
-    rules: dict[str, str],
-    status: int,
+    api: Apis, harness: Harness, rules: dict[str, str], status: int
 ) -> None:
     identity = create(api('admin'), 'CLUSTER_CHECK').json['receiver']['id']
 
@@ -186,7 +182,7 @@ def test_engine_of_an_earlier_release_answers_as_before(
 
 @pytest.mark.parametrize('at_version', ['1.0', '1.9', '1.10', '1.14'])
 def test_malformed_or_unknown_webhook_gives_the_same_error(
-    api: Apis, engine: engine_harness.Engine, at_version: str
+    api: Apis, engine: Engine, at_version: str
 ) -> None:
     started = api('member')
     path = '/v1/webhooks/{}/trigger'
@@ -206,8 +202,8 @@ def test_malformed_or_unknown_webhook_gives_the_same_error(
 )
 def test_messages_start_only_actions_open_to_owner_and_notifier(
     api: Apis,
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     creator: str,
     notifier: str,
     starts: bool,
@@ -228,7 +224,7 @@ def test_messages_start_only_actions_open_to_owner_and_notifier(
 
 
 def test_question_about_another_project_finds_nothing(
-    api: Apis, engine: engine_harness.Engine
+    api: Apis, engine: Engine
 ) -> None:
     created = create(api('member'), 'CLUSTER_CHECK').json['receiver']
     context = engine_harness.request_context('theirs')

@@ -8,6 +8,7 @@ import pytest
 
 from engine.db import models
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies.policy_helpers import attach, create_policy
 from tests.unit.engine.request_helpers import create_webhook, trigger_webhook
 from vobjects.clustering import errors
@@ -16,9 +17,7 @@ from vobjects.clustering.requests import clusters, receivers
 ENDPOINT = 'http://api:8777'
 
 
-def test_receiver_is_created_changed_and_deleted(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_receiver_is_created_changed_and_deleted(any_harness: Harness) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine, params={'count': '2'})
@@ -41,7 +40,7 @@ def test_receiver_is_created_changed_and_deleted(
         engine.call(receivers.ReceiverGetRequest(identity='other'))
 
 
-def test_receivers_are_filtered(engine: engine_harness.Engine) -> None:
+def test_receivers_are_filtered(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 0)
     create_webhook(engine, name='a')
     create_webhook(engine, 'CLUSTER_CHECK', name='b')
@@ -81,7 +80,7 @@ def test_receivers_are_filtered(engine: engine_harness.Engine) -> None:
     ],
 )
 def test_invalid_receiver_is_rejected(
-    engine: engine_harness.Engine, changes: dict[str, Any], message: str
+    engine: Engine, changes: dict[str, Any], message: str
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     with pytest.raises(errors.BadRequest, match=message):
@@ -89,7 +88,7 @@ def test_invalid_receiver_is_rejected(
 
 
 def test_trigger_acts_as_the_owner_of_the_receiver(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 1)
@@ -112,10 +111,7 @@ def test_trigger_acts_as_the_owner_of_the_receiver(
     ],
 )
 def test_caller_parameters_override_receiver_parameters(
-    engine: engine_harness.Engine,
-    params: dict[str, Any],
-    body: dict[str, Any],
-    size: int,
+    engine: Engine, params: dict[str, Any], body: dict[str, Any], size: int
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine, params={'count': 2})
@@ -124,9 +120,7 @@ def test_caller_parameters_override_receiver_parameters(
     assert len(request_helpers.get_cluster(engine, 'c').nodes) == size
 
 
-def test_webhook_scales_within_best_effort_policy(
-    engine: engine_harness.Engine,
-) -> None:
+def test_webhook_scales_within_best_effort_policy(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 4, max_size=5)
     create_policy(
         engine,
@@ -142,7 +136,7 @@ def test_webhook_scales_within_best_effort_policy(
 
 
 def test_webhook_during_scaling_conflicts(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     hook = create_webhook(engine).id
@@ -156,9 +150,7 @@ def test_webhook_during_scaling_conflicts(
     assert harness.statuses('CLUSTER_SCALE_OUT') == ['SUCCEEDED']
 
 
-def test_trigger_needs_full_id_and_valid_parameters(
-    engine: engine_harness.Engine,
-) -> None:
+def test_trigger_needs_full_id_and_valid_parameters(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine)
     for identity in ('hook', receiver.id[:8], 'a\0b'):
@@ -185,7 +177,7 @@ def test_trigger_needs_full_id_and_valid_parameters(
     ],
 )
 def test_trigger_without_a_required_parameter_is_rejected(
-    engine: engine_harness.Engine, action: str, field: str
+    engine: Engine, action: str, field: str
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine, action=action)
@@ -195,9 +187,7 @@ def test_trigger_without_a_required_parameter_is_rejected(
         trigger_webhook(engine, receiver.id)
 
 
-def test_trigger_during_another_action_conflicts(
-    engine: engine_harness.Engine,
-) -> None:
+def test_trigger_during_another_action_conflicts(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine)
     engine.call(clusters.ClusterCheckRequest(identity='c'))
@@ -205,18 +195,14 @@ def test_trigger_during_another_action_conflicts(
         trigger_webhook(engine, receiver.id)
 
 
-def test_trigger_passes_any_parameters_to_a_check(
-    engine: engine_harness.Engine,
-) -> None:
+def test_trigger_passes_any_parameters_to_a_check(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine, 'CLUSTER_CHECK', params={'any': 'thing'})
     trigger_webhook(engine, receiver.id, body={'more': 1})
     assert engine.run_actions() > 0
 
 
-def test_cluster_deletion_deletes_receivers(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_cluster_deletion_deletes_receivers(any_harness: Harness) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine, 'CLUSTER_DELETE')
@@ -226,9 +212,7 @@ def test_cluster_deletion_deletes_receivers(
     assert any_harness.count(models.Receiver) == 0
 
 
-def test_webhook_receiver_is_not_notified(
-    engine: engine_harness.Engine,
-) -> None:
+def test_webhook_receiver_is_not_notified(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 0)
     create_webhook(engine)
     request = receivers.ReceiverNotifyRequest(identity='hook')
@@ -238,9 +222,7 @@ def test_webhook_receiver_is_not_notified(
         engine.call(request, engine_harness.request_context('theirs'))
 
 
-def test_url_with_stored_params_can_be_called(
-    engine: engine_harness.Engine,
-) -> None:
+def test_url_with_stored_params_can_be_called(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 1)
     params = {'count': 1.0}
     receiver = create_webhook(engine, params=params)
@@ -252,7 +234,7 @@ def test_url_with_stored_params_can_be_called(
 
 
 def test_url_leaves_out_params_that_a_query_cannot_express(
-    engine: engine_harness.Engine,
+    engine: Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     (node,) = request_helpers.get_cluster(engine, 'c').nodes

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import (
     clusters,
@@ -102,7 +103,7 @@ def value_of(field: Any) -> Any:
 
 
 def with_ids(
-    engine: engine_harness.Engine, *particular: dict[str, Any]
+    engine: Engine, *particular: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """Create a cluster and two profiles, and insert their IDs in values."""
     profile, other = (
@@ -125,9 +126,7 @@ def with_ids(
     ]
 
 
-def create_resource(
-    engine: engine_harness.Engine, resource: Any, request: Any
-) -> str:
+def create_resource(engine: Engine, resource: Any, request: Any) -> str:
     """Create a resource and return its ID."""
     accepted = engine.run(request)
     created = getattr(accepted, resource.__name__.lower(), accepted)
@@ -141,7 +140,7 @@ def create_resource(
     ids=lambda value: getattr(value, '__name__', None),
 )
 def test_created_resource_shows_all_fields_of_its_request(
-    engine: engine_harness.Engine,
+    engine: Engine,
     create: Any,
     get: Any,
     resource: Any,
@@ -171,10 +170,7 @@ def test_created_resource_shows_all_fields_of_its_request(
     ids=lambda value: getattr(value, '__name__', None),
 )
 def test_updated_resource_shows_each_field_of_its_request(
-    engine: engine_harness.Engine,
-    update: Any,
-    resource: Any,
-    particular: dict[str, Any],
+    engine: Engine, update: Any, resource: Any, particular: dict[str, Any]
 ) -> None:
     create, get, needed = next(
         (create, get, needed)

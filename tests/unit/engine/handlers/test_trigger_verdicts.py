@@ -11,12 +11,13 @@ import sqlalchemy
 from api import policy, routes
 from engine.db import models
 from engine.handlers import triggers
-from tests.unit.api import client
+from tests.unit.api.client import ApiClient, Response
 from tests.unit.engine import (
     engine_harness,
     in_process_api,
     request_helpers,
 )
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.handlers.test_messages import post
 from vobjects.clustering.requests import policies, receivers
 
@@ -74,7 +75,7 @@ def variants(action: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+def engine(harness: Harness) -> Engine:
     """An engine with the resources that :data:`VALUES` names."""
     engine = harness.engine()
     theirs = engine_harness.request_context('theirs')
@@ -104,7 +105,7 @@ def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
 
 
 @pytest.fixture
-def api(engine: engine_harness.Engine) -> client.ApiClient:
+def api(engine: Engine) -> ApiClient:
     return in_process_api.connect(
         in_process_api.EngineClient(engine), in_process_api.make_conf()
     )
@@ -114,15 +115,12 @@ class Starter:
     """Start actions directly or by receivers, and delete them again."""
 
     def __init__(
-        self,
-        api: client.ApiClient,
-        engine: engine_harness.Engine,
-        harness: engine_harness.Harness,
+        self, api: ApiClient, engine: Engine, harness: Harness
     ) -> None:
         self._api, self._engine, self._harness = api, engine, harness
         self._receiver = self._create({'type': 'message'}).json['receiver']
 
-    def _create(self, values: dict[str, Any]) -> client.Response:
+    def _create(self, values: dict[str, Any]) -> Response:
         return self._api(
             'POST', '/v1/receivers', {'receiver': {'name': 'r', **values}}
         )
@@ -192,10 +190,7 @@ class Starter:
 
 @pytest.mark.parametrize('action', triggers.REQUESTS)
 def test_receivers_start_what_direct_requests_start(
-    api: client.ApiClient,
-    engine: engine_harness.Engine,
-    harness: engine_harness.Harness,
-    action: str,
+    api: ApiClient, engine: Engine, harness: Harness, action: str
 ) -> None:
     starter = Starter(api, engine, harness)
     tried = variants(action)

@@ -11,11 +11,11 @@ from oslo_db import exception as oslo_db_exception
 
 from engine.db import models, types
 from tests.unit.engine import (
-    engine_harness,
     in_process_api,
     request_helpers,
 )
 from tests.unit.engine.conftest import Prepare
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects import stored
 from vobjects.clustering import topics
 from vobjects.clustering.requests import clusters, nodes
@@ -51,9 +51,7 @@ COLUMNS = [
 ]
 
 
-def write(
-    harness: engine_harness.Harness, table: str, column: str, text: Any
-) -> str:
+def write(harness: Harness, table: str, column: str, text: Any) -> str:
     """Replace a column of the oldest row, and return the row's ID."""
     name = f'"{table}"'
     with harness.database.engine.begin() as connection:
@@ -70,12 +68,12 @@ def write(
     return str(row.id)
 
 
-def connect(harness: engine_harness.Harness) -> Any:
+def connect(harness: Harness) -> Any:
     engine = harness.engine()
     return in_process_api.connect(in_process_api.EngineClient(engine))
 
 
-def write_rows(harness: engine_harness.Harness) -> None:
+def write_rows(harness: Harness) -> None:
     """Write rows to each table of :data:`LISTS`."""
     engine = harness.engine()
     client = in_process_api.connect(in_process_api.EngineClient(engine))
@@ -105,14 +103,14 @@ def write_rows(harness: engine_harness.Harness) -> None:
 
 
 @pytest.fixture
-def api(harness: engine_harness.Harness, prepare: Prepare) -> Any:
+def api(harness: Harness, prepare: Prepare) -> Any:
     prepare(harness, write_rows)
     return connect(harness)
 
 
 @pytest.mark.parametrize(('table', 'column'), COLUMNS)
 def test_list_shows_rows_that_cannot_be_read(
-    harness: engine_harness.Harness, api: Any, table: str, column: str
+    harness: Harness, api: Any, table: str, column: str
 ) -> None:
     path = LISTS[table]
     for text in GARBAGE:
@@ -136,7 +134,7 @@ def listed_ids(api: Any, path: str) -> set[str]:
 
 @pytest.mark.parametrize('table', sorted(LISTS.keys() - BINDINGS))
 def test_list_shows_the_rows_beside_one_that_cannot_be_read(
-    harness: engine_harness.Harness, api: Any, table: str
+    harness: Harness, api: Any, table: str
 ) -> None:
     path = LISTS[table]
     before = listed_ids(api, path)
@@ -167,7 +165,7 @@ def test_list_shows_the_rows_beside_one_that_cannot_be_read(
 
 @pytest.mark.parametrize('column', models.LEDGER.members.columns.keys())
 def test_list_of_services_shows_the_rows_beside_one_that_cannot_be_read(
-    harness: engine_harness.Harness, api: Any, column: str
+    harness: Harness, api: Any, column: str
 ) -> None:
     members = models.LEDGER.members
     values = {
@@ -203,8 +201,8 @@ def test_list_of_services_shows_the_rows_beside_one_that_cannot_be_read(
 @pytest.mark.parametrize('descending', [False, True])
 @pytest.mark.parametrize('limit', [1, 2, 3, 9])
 def test_pages_with_a_status_of_a_newer_release_are_full(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     caplog: pytest.LogCaptureFixture,
     limit: int,
     descending: bool,
@@ -241,7 +239,7 @@ def test_pages_with_a_status_of_a_newer_release_are_full(
 
 @pytest.mark.parametrize('text', GARBAGE)
 def test_unreadable_metadata_is_named_and_can_be_replaced(
-    harness: engine_harness.Harness, api: Any, text: str
+    harness: Harness, api: Any, text: str
 ) -> None:
     id_ = write(harness, 'nodes', 'metadata', text)
     shown = api('GET', f'/v1/nodes/{id_}').json['node']
@@ -260,8 +258,8 @@ def test_unreadable_metadata_is_named_and_can_be_replaced(
     ],
 )
 def test_action_whose_inputs_cannot_be_read_waits_alone(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     caplog: pytest.LogCaptureFixture,
     text: str,
 ) -> None:
@@ -286,10 +284,7 @@ def test_action_whose_inputs_cannot_be_read_waits_alone(
 @pytest.mark.parametrize('column', ['start_time', 'deaths', 'claims'])
 @pytest.mark.parametrize('reason', ['overdue', 'orphan', 'repeated orphan'])
 def test_action_that_cannot_be_read_is_cleaned_up_alone(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    reason: str,
-    column: str,
+    harness: Harness, engine: Engine, reason: str, column: str
 ) -> None:
     unreadable, other = (
         engine.call(clusters.ClusterCheckRequest(identity=cluster)).action

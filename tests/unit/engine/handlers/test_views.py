@@ -14,6 +14,7 @@ from sqlalchemy import orm
 from engine.db import models
 from engine.handlers import actions, common, events, policies, profiles
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects import objects
 from vobjects.clustering import resources
 from vobjects.clustering.requests import (
@@ -45,7 +46,7 @@ VIEWS = [
 ]
 
 
-def fill(harness: engine_harness.Harness) -> None:
+def fill(harness: Harness) -> None:
     engine = harness.engine()
     first = request_helpers.create_cluster(engine, 2, name='first')
     request_helpers.create_cluster(
@@ -105,9 +106,7 @@ def related_values(
     return values
 
 
-def test_page_of_each_view_equals_its_entities(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_page_of_each_view_equals_its_entities(any_harness: Harness) -> None:
     fill(any_harness)
     with any_harness.database.reader() as session:
         for view, request in VIEWS:
@@ -128,9 +127,7 @@ def test_page_of_each_view_equals_its_entities(
                 ) == repr(objects.to_json(entity, manifest.local()))
 
 
-def test_related_values_belong_to_their_row(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_related_values_belong_to_their_row(any_harness: Harness) -> None:
     fill(any_harness)
     engine = any_harness.engine()
     first, second = engine.call(clusters.ClusterListRequest(sort='name'))
@@ -150,9 +147,7 @@ def test_related_values_belong_to_their_row(
         assert shown.depended_by == [parent.id]
 
 
-def test_list_is_serialized_without_building_objects(
-    harness: engine_harness.Harness,
-) -> None:
+def test_list_is_serialized_without_building_objects(harness: Harness) -> None:
     fill(harness)
     rows = harness.engine().call(clusters.ClusterListRequest())
     content = serializer.to_bytes(rows, manifest.local())
@@ -164,9 +159,7 @@ def test_list_is_serialized_without_building_objects(
     assert read[0].data == ODD
 
 
-def test_invalid_stored_value_is_not_sent(
-    harness: engine_harness.Harness,
-) -> None:
+def test_invalid_stored_value_is_not_sent(harness: Harness) -> None:
     fill(harness)
     (first, *_) = harness.rows(models.Cluster)
 
@@ -181,7 +174,7 @@ def test_invalid_stored_value_is_not_sent(
     assert engine.call(clusters.ClusterListRequest()) == []
 
 
-def test_list_with_infinity_round_trips(engine: engine_harness.Engine) -> None:
+def test_list_with_infinity_round_trips(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 0, metadata={'k': math.inf})
     rows = engine.call(clusters.ClusterListRequest())
     (read,) = serializer.from_bytes(serializer.to_bytes(rows, None))

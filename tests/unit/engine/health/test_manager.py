@@ -11,6 +11,7 @@ import pytest
 from engine.db import health, models
 from engine.health import manager
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies.policy_helpers import (
     attach,
     create_policy,
@@ -22,7 +23,7 @@ from vobjects.clustering.requests import clusters, nodes
 HOURS = datetime.timedelta(hours=2)
 
 
-def run_due_checks(engine: engine_harness.Engine) -> int:
+def run_due_checks(engine: Engine) -> int:
     """Run all due checks; return their number."""
     health_manager = manager.Manager(engine.runtime, engine.member.id)
     checks = 0
@@ -32,7 +33,7 @@ def run_due_checks(engine: engine_harness.Engine) -> int:
 
 
 def create_monitored_cluster(
-    engine: engine_harness.Engine, *modes: Any, size: int = 2, **recovery: Any
+    engine: Engine, *modes: Any, size: int = 2, **recovery: Any
 ) -> None:
     """Create cluster c with a health policy."""
     request_helpers.create_cluster(engine, size)
@@ -40,7 +41,7 @@ def create_monitored_cluster(
     assert attach(engine).status == 'SUCCEEDED'
 
 
-def make_all_due(harness: engine_harness.Harness) -> None:
+def make_all_due(harness: Harness) -> None:
     """Make all checks due that are due in the next hours."""
 
     def body(session: Any) -> None:
@@ -52,9 +53,7 @@ def make_all_due(harness: engine_harness.Harness) -> None:
     harness.database.write(body)
 
 
-def break_first_server(
-    harness: engine_harness.Harness, status: str = 'SHUTOFF'
-) -> str:
+def break_first_server(harness: Harness, status: str = 'SHUTOFF') -> str:
     """Set the status of the first node's server; return its ID."""
     node = min(harness.rows(models.Node), key=lambda row: row.index)
 
@@ -67,7 +66,7 @@ def break_first_server(
     return server_id
 
 
-def recoveries(harness: engine_harness.Harness) -> list[Any]:
+def recoveries(harness: Harness) -> list[Any]:
     return [
         row
         for row in harness.rows(models.Action)
@@ -76,7 +75,7 @@ def recoveries(harness: engine_harness.Harness) -> list[Any]:
 
 
 def test_unhealthy_node_is_recovered_when_cluster_is_due(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     create_monitored_cluster(
@@ -105,7 +104,7 @@ def test_unhealthy_node_is_recovered_when_cluster_is_due(
 
 @pytest.mark.parametrize('status', ['PAUSED', 'RESCUE', 'REBOOT'])
 def test_intentionally_stopped_server_is_not_recovered(
-    harness: engine_harness.Harness, engine: engine_harness.Engine, status: str
+    harness: Harness, engine: Engine, status: str
 ) -> None:
     create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
     break_first_server(harness, status)
@@ -115,7 +114,7 @@ def test_intentionally_stopped_server_is_not_recovered(
 
 
 def test_recently_changed_node_is_skipped(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
     break_first_server(harness)
@@ -129,7 +128,7 @@ def test_recently_changed_node_is_skipped(
 
 
 def test_node_with_missing_server_is_recreated(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     create_monitored_cluster(
         engine,
@@ -154,7 +153,7 @@ def test_node_with_missing_server_is_recreated(
 
 
 def test_node_on_failed_hypervisor_is_recovered(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     create_monitored_cluster(engine, 'HYPERVISOR_STATUS_POLLING')
     node = harness.rows(models.Node)[0]
@@ -174,10 +173,7 @@ def test_node_on_failed_hypervisor_is_recovered(
     ('conditional', 'expected'), [('ANY_FAILED', 1), ('ALL_FAILED', 0)]
 )
 def test_recovery_conditional_any_or_all_modes(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    conditional: str,
-    expected: int,
+    harness: Harness, engine: Engine, conditional: str, expected: int
 ) -> None:
     request_helpers.create_cluster(engine, 2)
     properties = spec('NODE_STATUS_POLLING', 'HYPERVISOR_STATUS_POLLING')
@@ -191,7 +187,7 @@ def test_recovery_conditional_any_or_all_modes(
 
 
 def test_lifecycle_event_is_processed_once(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     create_monitored_cluster(
         engine, 'LIFECYCLE_EVENTS', actions=[{'name': 'REBOOT'}]
@@ -221,7 +217,7 @@ def test_lifecycle_event_is_processed_once(
 
 
 def test_cluster_with_running_action_is_skipped(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
     break_first_server(harness)
@@ -237,7 +233,7 @@ def test_cluster_with_running_action_is_skipped(
 
 
 def test_disabled_policy_checks_no_nodes(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
     enable(engine, on=False)
@@ -251,7 +247,7 @@ def test_disabled_policy_checks_no_nodes(
 
 
 def test_cluster_is_claimed_by_one_engine_until_it_dies(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     dying, other = any_harness.engine(name='dying'), any_harness.engine()
     create_monitored_cluster(dying, 'NODE_STATUS_POLLING')
@@ -271,7 +267,7 @@ def test_cluster_is_claimed_by_one_engine_until_it_dies(
 
 
 def test_unreachable_cloud_does_not_cause_recovery(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
     servers: Any = engine.runtime.provider.servers
@@ -286,7 +282,7 @@ def test_unreachable_cloud_does_not_cause_recovery(
 
 
 def test_manager_runs_in_threads_and_stops(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     create_monitored_cluster(engine, 'NODE_STATUS_POLLING', size=20)
     break_first_server(harness)
@@ -302,7 +298,7 @@ def test_manager_runs_in_threads_and_stops(
     assert harness.rows(models.HealthRegistration)[0].owner is None
 
 
-def register(engine: engine_harness.Engine, project: str, name: str) -> str:
+def register(engine: Engine, project: str, name: str) -> str:
     """Create an empty cluster that is due for a check; return its ID."""
     owner = engine_harness.request_context(project)
     id_ = request_helpers.create_cluster(
@@ -321,7 +317,7 @@ def register(engine: engine_harness.Engine, project: str, name: str) -> str:
 
 
 def test_slow_checks_of_one_project_leave_a_worker_to_others(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     slow = [register(engine, 'slow', f's{number}') for number in range(4)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unit.engine import engine_harness
+from tests.unit.engine.engine_harness import Engine
 from vobjects.clustering.requests import actions, policies
 
 
 def create_policy(
-    engine: engine_harness.Engine,
+    engine: Engine,
     kind: str,
     name: str = 'pol',
     *,
@@ -28,9 +28,7 @@ def create_policy(
     return policy_id
 
 
-def attach(
-    engine: engine_harness.Engine, name: str = 'pol', **fields: Any
-) -> Any:
+def attach(engine: Engine, name: str = 'pol', **fields: Any) -> Any:
     """Attach a policy to cluster c, and return the action after it ended."""
     return _run_request(
         engine,
@@ -40,7 +38,7 @@ def attach(
     )
 
 
-def detach(engine: engine_harness.Engine, name: str = 'pol') -> Any:
+def detach(engine: Engine, name: str = 'pol') -> Any:
     """Detach a policy from cluster c, and return the action after it ended."""
     return _run_request(
         engine,
@@ -48,9 +46,7 @@ def detach(engine: engine_harness.Engine, name: str = 'pol') -> Any:
     )
 
 
-def enable(
-    engine: engine_harness.Engine, name: str = 'pol', *, on: bool
-) -> Any:
+def enable(engine: Engine, name: str = 'pol', *, on: bool) -> Any:
     """Enable or disable a policy of cluster c; return the action."""
     return _run_request(
         engine,
@@ -60,13 +56,11 @@ def enable(
     )
 
 
-def scale(
-    engine: engine_harness.Engine, request_type: Any, **fields: Any
-) -> Any:
+def scale(engine: Engine, request_type: Any, **fields: Any) -> Any:
     """Change cluster c, and return the action after it ended."""
     return _run_request(engine, request_type(identity='c', **fields))
 
 
-def _run_request(engine: engine_harness.Engine, request: Any) -> Any:
+def _run_request(engine: Engine, request: Any) -> Any:
     accepted = engine.run(request)
     return engine.call(actions.ActionGetRequest(identity=accepted.action))

@@ -9,7 +9,8 @@ import pytest
 
 from engine.db import models
 from engine.policies import batch
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies.policy_helpers import attach, create_policy
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters
@@ -39,13 +40,13 @@ def test_batch_size_keeps_minimum_in_service(
     [{'min_in_service': -1}, {'pause_time': -1}, {'max_batch_size': 0}],
 )
 def test_invalid_batch_limits_are_rejected(
-    harness: engine_harness.Harness, properties: dict[str, int]
+    harness: Harness, properties: dict[str, int]
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match='must be'):
         create_policy(harness.engine(), 'batch', **properties)
 
 
-def begin_update(engine: engine_harness.Engine, **spec: Any) -> str:
+def begin_update(engine: Engine, **spec: Any) -> str:
     """Update cluster c of 5 to another profile; return the action's ID."""
     request_helpers.create_cluster(engine, 5)
     create_policy(engine, 'batch', **spec)
@@ -60,18 +61,18 @@ def begin_update(engine: engine_harness.Engine, **spec: Any) -> str:
     return action
 
 
-def show(engine: engine_harness.Engine, action: str) -> Any:
+def show(engine: Engine, action: str) -> Any:
     return engine.call(actions.ActionGetRequest(identity=action))
 
 
-def updated(harness: engine_harness.Harness) -> int:
+def updated(harness: Harness) -> int:
     return sum(
         server.properties['flavor'] == 'm1.large'
         for server in harness.rows(models.SimulatedServer)
     )
 
 
-def end_pause(harness: engine_harness.Harness) -> None:
+def end_pause(harness: Harness) -> None:
     def over(session: Any) -> None:
         for action in session.query(models.Action):
             action.not_before = None
@@ -79,9 +80,7 @@ def end_pause(harness: engine_harness.Harness) -> None:
     harness.database.write(over)
 
 
-def test_batches_run_in_order_when_engines_die(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_batches_run_in_order_when_engines_die(any_harness: Harness) -> None:
     engine = any_harness.engine()
     action = begin_update(engine, max_batch_size=2, pause_time=3600)
     assert updated(any_harness) == 2
@@ -103,9 +102,7 @@ def test_batches_run_in_order_when_engines_die(
     any_harness.assert_idle()
 
 
-def test_pauses_extend_the_timeout(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
-) -> None:
+def test_pauses_extend_the_timeout(harness: Harness, engine: Engine) -> None:
     action = begin_update(engine, max_batch_size=1, pause_time=3600)
     row = harness.row(models.Action, action)
     seconds = row.deadline.timestamp() - row.start_time
@@ -114,7 +111,7 @@ def test_pauses_extend_the_timeout(
     assert show(engine, action).status == 'READY'
 
 
-def test_failed_batch_ends_the_update(harness: engine_harness.Harness) -> None:
+def test_failed_batch_ends_the_update(harness: Harness) -> None:
     engine = harness.engine()
     action = begin_update(engine, max_batch_size=2, pause_time=3600)
     harness.conf.set_override('failure_rate', 1.0, 'simulated')
@@ -129,7 +126,7 @@ def test_failed_batch_ends_the_update(harness: engine_harness.Harness) -> None:
 
 
 def test_update_can_be_cancelled_during_pause(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     action = begin_update(engine, max_batch_size=2, pause_time=3600)
     engine.run(
@@ -141,7 +138,7 @@ def test_update_can_be_cancelled_during_pause(
 
 
 def test_inactive_nodes_are_updated_first_without_pauses(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 3)
     *_, last = request_helpers.get_cluster(engine, 'c').nodes
@@ -164,7 +161,7 @@ def test_inactive_nodes_are_updated_first_without_pauses(
     assert updated(harness) == 3
 
 
-def test_name_update_is_not_batched(engine: engine_harness.Engine) -> None:
+def test_name_update_is_not_batched(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 2)
     create_policy(engine, 'batch', max_batch_size=1)
     attach(engine)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies.policy_helpers import (
     attach,
     create_policy,
@@ -102,13 +103,13 @@ def url(**options: Any) -> dict[str, Any]:
     ],
 )
 def test_inconsistent_spec_is_rejected(
-    harness: engine_harness.Harness, properties: dict[str, Any], message: str
+    harness: Harness, properties: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match=message):
         create_policy(harness.engine(), 'health', **properties)
 
 
-def refusal(engine: engine_harness.Engine, **properties: Any) -> str:
+def refusal(engine: Engine, **properties: Any) -> str:
     create_policy(engine, 'health', version='1.2', **properties)
     action = attach(engine)
     assert action.status == 'FAILED'
@@ -116,7 +117,7 @@ def refusal(engine: engine_harness.Engine, **properties: Any) -> str:
 
 
 def test_attach_is_rejected_when_cloud_lacks_lifecycle_events(
-    engine: engine_harness.Engine,
+    engine: Engine,
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     engine.runtime.provider.lifecycle = None
@@ -125,9 +126,7 @@ def test_attach_is_rejected_when_cloud_lacks_lifecycle_events(
     )
 
 
-def test_fencing_without_recreate_is_rejected(
-    engine: engine_harness.Engine,
-) -> None:
+def test_fencing_without_recreate_is_rejected(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 1)
     properties = spec(
         'NODE_STATUS_POLLING',
@@ -138,7 +137,7 @@ def test_fencing_without_recreate_is_rejected(
 
 
 def test_interval_below_configured_minimum_is_rejected(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     properties = spec('NODE_STATUS_POLLING')
@@ -148,7 +147,7 @@ def test_interval_below_configured_minimum_is_rejected(
 
 
 def test_cluster_is_registered_while_policy_is_attached_and_enabled(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 1)
@@ -170,7 +169,7 @@ def test_cluster_is_registered_while_policy_is_attached_and_enabled(
 
 
 def test_cluster_recovery_uses_operation_of_policy(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 2)
     properties = spec('NODE_STATUS_POLLING', actions=[{'name': 'REBUILD'}])

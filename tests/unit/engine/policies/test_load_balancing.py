@@ -10,7 +10,8 @@ import pytest
 from engine.db import models
 from engine.policies import base
 from engine.providers import load_balancing
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies.policy_helpers import (
     attach,
     create_policy,
@@ -28,7 +29,7 @@ SPEC: dict[str, Any] = {
 }
 
 
-def members(harness: engine_harness.Harness) -> set[str]:
+def members(harness: Harness) -> set[str]:
     """Return the servers that are in a pool."""
     return {
         part.name
@@ -37,7 +38,7 @@ def members(harness: engine_harness.Harness) -> set[str]:
     }
 
 
-def servers(harness: engine_harness.Harness) -> set[str]:
+def servers(harness: Harness) -> set[str]:
     """Return the servers of all nodes in a cluster."""
     return {
         node.physical_id
@@ -47,7 +48,7 @@ def servers(harness: engine_harness.Harness) -> set[str]:
 
 
 @pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+def engine(harness: Harness) -> Engine:
     """An engine with cluster c of 2, behind a load balancer."""
     engine = harness.engine()
     request_helpers.create_cluster(engine, 2, min_size=0)
@@ -57,7 +58,7 @@ def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
 
 
 def test_cluster_data_contains_vip_address(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     shown = request_helpers.get_cluster(engine, 'c')
     (id_,) = shown.policies
@@ -83,7 +84,7 @@ def test_cluster_data_contains_vip_address(
 
 
 def test_pool_members_follow_the_nodes(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     for request, more in (
         (clusters.ClusterScaleOutRequest, {'count': 3}),
@@ -123,7 +124,7 @@ def test_pool_members_follow_the_nodes(
 
 
 def test_recreated_node_becomes_another_pool_member(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     before = members(harness)
     (first, _) = request_helpers.get_cluster(engine, 'c').nodes
@@ -135,7 +136,7 @@ def test_recreated_node_becomes_another_pool_member(
 
 
 def test_node_rejected_by_pool_has_status_warning(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     balancers = engine.runtime.provider.load_balancers
     assert balancers is not None
@@ -155,7 +156,7 @@ def test_node_rejected_by_pool_has_status_warning(
 
 
 def test_disabled_policy_removes_but_does_not_add_members(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     enable(engine, on=False)
     scale(engine, clusters.ClusterScaleOutRequest)
@@ -167,7 +168,7 @@ def test_disabled_policy_removes_but_does_not_add_members(
 
 
 def test_detach_deletes_load_balancer(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     assert detach(engine).status == 'SUCCEEDED'
     assert harness.rows(models.SimulatedPart) == []
@@ -177,7 +178,7 @@ def test_detach_deletes_load_balancer(
 
 
 def test_cluster_deletion_deletes_load_balancer(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     engine.run(clusters.ClusterDeleteRequest(identity='c'))
     for table in (
@@ -189,9 +190,7 @@ def test_cluster_deletion_deletes_load_balancer(
     harness.assert_idle()
 
 
-def test_existing_load_balancer_is_kept(
-    harness: engine_harness.Harness,
-) -> None:
+def test_existing_load_balancer_is_kept(harness: Harness) -> None:
     engine = harness.engine()
     balancers = engine.runtime.provider.load_balancers
     assert balancers is not None
@@ -212,9 +211,7 @@ def test_existing_load_balancer_is_kept(
     assert balancers.get('mine', balancer.pool_id, None) == balancer
 
 
-def test_failed_attachment_deletes_its_resources(
-    harness: engine_harness.Harness,
-) -> None:
+def test_failed_attachment_deletes_its_resources(harness: Harness) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 2)
     create_policy(engine, 'loadbalance', **SPEC)
@@ -246,7 +243,7 @@ def test_failed_attachment_deletes_its_resources(
     ],
 )
 def test_attachment_with_missing_resources_is_rejected(
-    harness: engine_harness.Harness, changes: dict[str, Any], message: str
+    harness: Harness, changes: dict[str, Any], message: str
 ) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
@@ -279,7 +276,7 @@ def test_attachment_with_missing_resources_is_rejected(
     ],
 )
 def test_invalid_spec_is_rejected(
-    harness: engine_harness.Harness, changes: dict[str, Any], message: str
+    harness: Harness, changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(errors.InvalidSpec, match=message):
         create_policy(harness.engine(), 'loadbalance', **{**SPEC, **changes})

@@ -12,6 +12,7 @@ from engine.db import models
 from engine.providers import base as providers
 from engine.providers.simulated import locations
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies.policy_helpers import (
     attach,
     create_policy,
@@ -25,13 +26,13 @@ ZONES = [{'name': 'nova', 'weight': 100}, {'name': 'nova-2', 'weight': 50}]
 REGIONS = [{'name': 'RegionOne'}, {'name': 'RegionTwo', 'cap': 2}]
 
 
-def where(harness: engine_harness.Harness, column: str) -> dict[str, int]:
+def where(harness: Harness, column: str) -> dict[str, int]:
     """Return the number of servers at each location."""
     servers = harness.rows(models.SimulatedServer)
     return dict(collections.Counter(getattr(s, column) for s in servers))
 
 
-def resize(engine: engine_harness.Engine, number: int) -> Any:
+def resize(engine: Engine, number: int) -> Any:
     return scale(
         engine,
         clusters.ClusterResizeRequest,
@@ -41,7 +42,7 @@ def resize(engine: engine_harness.Engine, number: int) -> Any:
 
 
 @pytest.fixture
-def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
+def engine(harness: Harness) -> Engine:
     """An engine with cluster c, which is empty."""
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
@@ -49,7 +50,7 @@ def engine(harness: engine_harness.Harness) -> engine_harness.Engine:
 
 
 def test_zones_of_new_nodes_follow_the_weights(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     create_policy(engine, 'zone_placement', zones=ZONES)
     assert attach(engine).status == 'SUCCEEDED'
@@ -82,7 +83,7 @@ def test_zones_of_new_nodes_follow_the_weights(
 
 
 def test_removals_follow_zones_with_and_without_deletion_policy(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     resize(engine, 1)  # the cloud chooses the zone
     create_policy(engine, 'zone_placement', zones=ZONES)
@@ -104,7 +105,7 @@ def test_removals_follow_zones_with_and_without_deletion_policy(
 
 
 def test_recovery_to_capacity_follows_zones(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     create_policy(engine, 'zone_placement', zones=ZONES)
     attach(engine)
@@ -126,9 +127,7 @@ def test_recovery_to_capacity_follows_zones(
     harness.assert_idle()
 
 
-def test_regions_and_zones_together(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
-) -> None:
+def test_regions_and_zones_together(harness: Harness, engine: Engine) -> None:
     create_policy(engine, 'zone_placement', 'z', zones=ZONES)
     create_policy(engine, 'region_placement', 'r', regions=REGIONS)
     assert attach(engine, 'z').status == 'SUCCEEDED'
@@ -147,7 +146,7 @@ def test_regions_and_zones_together(
 
 
 def test_full_regions_reject_new_nodes(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     create_policy(engine, 'region_placement', regions=REGIONS[1:])
     attach(engine)
@@ -168,8 +167,8 @@ def test_full_regions_reject_new_nodes(
     ],
 )
 def test_policy_with_unknown_location_is_not_attached(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     kind: str,
     properties: dict[str, Any],
     message: str,
@@ -210,8 +209,8 @@ UNKNOWN: list[tuple[str, dict[str, Any], str]] = [
 @pytest.mark.parametrize(('kind', 'properties', 'message'), UNKNOWN)
 @pytest.mark.parametrize('cloud', ['answers', 'fails', 'has no places'])
 def test_spec_with_unknown_location_is_rejected_if_the_cloud_answers(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
     kind: str,
     properties: dict[str, Any],
@@ -246,9 +245,7 @@ def test_spec_with_unknown_location_is_rejected_if_the_cloud_answers(
     assert harness.count(models.Policy) == 0
 
 
-def test_removed_zone_is_not_used(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
-) -> None:
+def test_removed_zone_is_not_used(harness: Harness, engine: Engine) -> None:
     create_policy(engine, 'zone_placement', zones=ZONES)
     attach(engine)
     harness.conf.set_override('zones', ['nova-3', 'nova-2'], 'simulated')
@@ -261,7 +258,7 @@ def test_removed_zone_is_not_used(
 
 
 def test_affinity_puts_new_nodes_into_a_group_of_its_own(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     harness.conf.set_override('hosts', 3, 'simulated')
     create_policy(engine, 'affinity', availability_zone='nova-2')
@@ -278,7 +275,7 @@ def test_affinity_puts_new_nodes_into_a_group_of_its_own(
 
 
 def test_affinity_uses_existing_group(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     groups = engine.runtime.provider.server_groups
     assert groups is not None
@@ -296,9 +293,7 @@ def test_affinity_uses_existing_group(
     assert groups.find('mine') == server_group
 
 
-def test_group_is_created_once_when_engine_dies(
-    harness: engine_harness.Harness,
-) -> None:
+def test_group_is_created_once_when_engine_dies(harness: Harness) -> None:
     engine = harness.engine()
     request_helpers.create_cluster(engine, 0)
     create_policy(engine, 'affinity', servergroup={'name': 'g'})
@@ -323,7 +318,7 @@ def test_group_is_created_once_when_engine_dies(
 
 
 def test_cluster_deletion_deletes_resources_of_policies(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     create_policy(engine, 'affinity')
     attach(engine)

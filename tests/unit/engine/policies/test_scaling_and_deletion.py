@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies.policy_helpers import (
     attach,
     create_policy,
@@ -19,27 +20,25 @@ from vobjects.clustering import consts, errors
 from vobjects.clustering.requests import clusters, nodes, policies
 
 
-def scaling(
-    engine: engine_harness.Engine, event: str, **adjustment: Any
-) -> None:
+def scaling(engine: Engine, event: str, **adjustment: Any) -> None:
     """Create cluster c of 4 with a scaling policy."""
     request_helpers.create_cluster(engine, 4, max_size=8, min_size=1)
     create_policy(engine, 'scaling', event=event, adjustment=adjustment)
     assert attach(engine).status == 'SUCCEEDED'
 
 
-def size(engine: engine_harness.Engine) -> int:
+def size(engine: Engine) -> int:
     return len(request_helpers.get_cluster(engine, 'c').nodes)
 
 
-def bindings(engine: engine_harness.Engine, **more: Any) -> list[Any]:
+def bindings(engine: Engine, **more: Any) -> list[Any]:
     request = policies.ClusterPolicyListRequest(identity='c', **more)
     rows: list[Any] = engine.call(request)
     return rows
 
 
 def test_attached_policy_is_listed_changed_and_detached(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 1)
@@ -73,7 +72,7 @@ def test_attached_policy_is_listed_changed_and_detached(
 
 
 def test_cluster_is_deleted_with_its_policies_attached(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 1)
@@ -85,9 +84,7 @@ def test_cluster_is_deleted_with_its_policies_attached(
     assert any_harness.count(models.Policy) == 1
 
 
-def test_only_scaling_allows_two_policies_of_a_type(
-    engine: engine_harness.Engine,
-) -> None:
+def test_only_scaling_allows_two_policies_of_a_type(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 0)
     for name in ('one', 'two'):
         create_policy(engine, 'deletion', name)
@@ -106,9 +103,7 @@ def test_only_scaling_allows_two_policies_of_a_type(
     assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
 
 
-def test_unattached_or_unknown_policy_is_rejected(
-    engine: engine_harness.Engine,
-) -> None:
+def test_unattached_or_unknown_policy_is_rejected(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 0)
     create_policy(engine, 'deletion')
     for kind in (
@@ -150,8 +145,8 @@ def test_unattached_or_unknown_policy_is_rejected(
     ],
 )
 def test_scaling_policy_determines_scale_out_count(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
+    harness: Harness,
+    engine: Engine,
     adjustment: dict[str, Any],
     count: int | None,
     expected: int,
@@ -164,7 +159,7 @@ def test_scaling_policy_determines_scale_out_count(
 
 
 def test_node_quota_when_a_policy_reduces_the_count_is_not_exceeded(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     scaling(engine, 'CLUSTER_SCALE_OUT', best_effort=True)
     harness.conf.set_override('max_nodes_per_project', 8, 'engine')
@@ -174,7 +169,7 @@ def test_node_quota_when_a_policy_reduces_the_count_is_not_exceeded(
 
 
 def test_node_quota_when_a_policy_decides_the_count_fails_the_action(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     scaling(engine, 'CLUSTER_SCALE_OUT', number=4)
     harness.conf.set_override('max_nodes_per_project', 7, 'engine')
@@ -185,7 +180,7 @@ def test_node_quota_when_a_policy_decides_the_count_fails_the_action(
 
 
 def test_best_effort_scales_to_the_size_limits(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 4, max_size=5, min_size=3)
     for event in consts.SCALING_ACTIONS:
@@ -210,9 +205,7 @@ def test_best_effort_scales_to_the_size_limits(
     harness.assert_idle()
 
 
-def test_scaling_policy_determines_scale_in_count(
-    engine: engine_harness.Engine,
-) -> None:
+def test_scaling_policy_determines_scale_in_count(engine: Engine) -> None:
     scaling(engine, 'CLUSTER_SCALE_IN', number=3)
     assert scale(engine, clusters.ClusterScaleOutRequest).status == 'SUCCEEDED'
     assert size(engine) == 5
@@ -221,7 +214,7 @@ def test_scaling_policy_determines_scale_in_count(
 
 
 def test_scaling_beyond_limits_fails_without_change(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     scaling(engine, 'CLUSTER_SCALE_OUT', number=9)
     action = scale(engine, clusters.ClusterScaleOutRequest)
@@ -234,7 +227,7 @@ def test_scaling_beyond_limits_fails_without_change(
 
 
 def test_scaling_during_cooldown_is_rejected(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     scaling(engine, 'CLUSTER_SCALE_OUT', cooldown=3600)
     assert scale(engine, clusters.ClusterScaleOutRequest).status == 'SUCCEEDED'
@@ -252,7 +245,7 @@ def test_scaling_during_cooldown_is_rejected(
 
 
 def test_locked_cluster_is_reported_before_its_cooldown(
-    engine: engine_harness.Engine,
+    engine: Engine,
 ) -> None:
     scaling(engine, 'CLUSTER_SCALE_OUT', cooldown=3600)
     scale(engine, clusters.ClusterScaleOutRequest)
@@ -268,7 +261,7 @@ def test_locked_cluster_is_reported_before_its_cooldown(
     engine.scheduler.finish(run)
 
 
-def test_disabled_policy_is_not_checked(engine: engine_harness.Engine) -> None:
+def test_disabled_policy_is_not_checked(engine: Engine) -> None:
     request_helpers.create_cluster(engine, 1)
     create_policy(
         engine,
@@ -286,10 +279,7 @@ def test_disabled_policy_is_not_checked(engine: engine_harness.Engine) -> None:
     [('OLDEST_FIRST', [3, 4]), ('YOUNGEST_FIRST', [1, 2])],
 )
 def test_deletion_policy_chooses_nodes_by_criteria(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    criteria: str,
-    left: list[int],
+    harness: Harness, engine: Engine, criteria: str, left: list[int]
 ) -> None:
     request_helpers.create_cluster(engine, 4)
 
@@ -316,7 +306,7 @@ def test_deletion_policy_chooses_nodes_by_criteria(
 
 
 def test_deletion_policy_without_destroy_keeps_nodes(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 3)
     create_policy(
@@ -335,9 +325,7 @@ def test_deletion_policy_without_destroy_keeps_nodes(
     harness.assert_idle()
 
 
-def test_grace_period_delays_removal(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
-) -> None:
+def test_grace_period_delays_removal(harness: Harness, engine: Engine) -> None:
     request_helpers.create_cluster(engine, 2)
     create_policy(engine, 'deletion', grace_period=3600)
     attach(engine)
@@ -356,7 +344,7 @@ def test_grace_period_delays_removal(
 
 
 def test_scaling_and_deletion_policies_combine(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     scaling(engine, 'CLUSTER_SCALE_IN', number=2)
     create_policy(engine, 'deletion', 'del', destroy_after_deletion=False)
@@ -368,9 +356,7 @@ def test_scaling_and_deletion_policies_combine(
 
 @pytest.mark.parametrize('destroy', [True, False])
 def test_node_deletion_in_cluster_is_checked_by_policies(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    destroy: bool,
+    harness: Harness, engine: Engine, destroy: bool
 ) -> None:
     request_helpers.create_cluster(engine, 2)
     create_policy(engine, 'deletion', destroy_after_deletion=destroy)

@@ -7,7 +7,8 @@ import pytest
 
 from engine.db import models
 from engine.profiles import base, docker_container
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.profiles import test_heat_stack as heat
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, nodes, profiles
@@ -25,24 +26,20 @@ def spec(**properties: Any) -> dict[str, Any]:
     }
 
 
-def profile(
-    engine: engine_harness.Engine, name: str = 'box', /, **properties: Any
-) -> str:
+def profile(engine: Engine, name: str = 'box', /, **properties: Any) -> str:
     return request_helpers.create_profile(
         engine, name, spec=spec(**properties)
     )
 
 
-def container(
-    engine: engine_harness.Engine, name: str, profile_id: str
-) -> Any:
+def container(engine: Engine, name: str, profile_id: str) -> Any:
     node = request_helpers.create_node(
         engine, name=name, profile_id=profile_id
     )
     return request_helpers.get_node(engine, node)
 
 
-def hosts_of(harness: engine_harness.Harness) -> list[str]:
+def hosts_of(harness: Harness) -> list[str]:
     rows = harness.rows(models.SimulatedContainer)
     return sorted(row.properties['host'] for row in rows)
 
@@ -68,9 +65,7 @@ def test_invalid_spec_is_rejected(bad: dict[str, Any], message: str) -> None:
         REGISTRY.check_spec(spec(**bad))
 
 
-def test_unknown_host_is_rejected(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
-) -> None:
+def test_unknown_host_is_rejected(harness: Harness, engine: Engine) -> None:
     for properties in ({'host_node': 'none'}, {'host_cluster': 'none'}):
         for request in (
             profiles.ProfileCreateRequest(name='x', spec=spec(**properties)),
@@ -81,9 +76,7 @@ def test_unknown_host_is_rejected(
     assert harness.rows(models.Profile) == []
 
 
-def test_container_runs_on_a_server(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_container_runs_on_a_server(any_harness: Harness) -> None:
     engine = any_harness.engine()
     host = request_helpers.create_node(engine)
     boxes = profile(engine, host_node='n', port=4243)
@@ -113,7 +106,7 @@ def test_container_runs_on_a_server(
 
 
 def test_container_runs_on_a_stack_with_an_address(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     heat.stack_node(engine)
     shown = container(engine, 'web', profile(engine, host_node='n'))
@@ -122,7 +115,7 @@ def test_container_runs_on_a_stack_with_an_address(
 
 
 def test_container_of_a_node_with_a_long_name_has_a_shorter_one(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     host = request_helpers.create_node(engine)
     node_row = container(engine, 'n' * 255, profile(engine, host_node=host))
@@ -141,10 +134,7 @@ def test_container_of_a_node_with_a_long_name_has_a_shorter_one(
     ],
 )
 def test_container_has_a_name_that_docker_accepts(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    name: str,
-    start: str,
+    harness: Harness, engine: Engine, name: str, start: str
 ) -> None:
     host = request_helpers.create_node(engine)
     container(engine, name, profile(engine, host_node=host))
@@ -152,9 +142,7 @@ def test_container_has_a_name_that_docker_accepts(
     assert row.name[:-8] == start
 
 
-def test_host_without_an_address_is_an_error(
-    engine: engine_harness.Engine,
-) -> None:
+def test_host_without_an_address_is_an_error(engine: Engine) -> None:
     heat.stack_node(engine, template={'x': 1})
     shown = container(engine, 'web', profile(engine, host_node='n'))
     assert shown.status == 'ERROR'
@@ -162,7 +150,7 @@ def test_host_without_an_address_is_an_error(
 
 
 def test_containers_are_spread_over_the_host_cluster(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 2)
     boxes = profile(engine, host_cluster='c')
@@ -177,7 +165,7 @@ def test_containers_are_spread_over_the_host_cluster(
 
 
 def test_deleted_profile_does_not_block_its_host_cluster(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     profile(engine, host_cluster='c')
@@ -188,7 +176,7 @@ def test_deleted_profile_does_not_block_its_host_cluster(
 
 
 def test_empty_host_cluster_is_an_error_of_the_node(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     shown = container(engine, 'web', profile(engine, host_cluster='c'))
@@ -198,7 +186,7 @@ def test_empty_host_cluster_is_an_error_of_the_node(
 
 
 def test_container_when_its_host_is_lost_moves_on_recovery(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 2)
     shown = container(engine, 'web', profile(engine, host_cluster='c'))
@@ -222,7 +210,7 @@ def test_container_when_its_host_is_lost_moves_on_recovery(
     assert request_helpers.get_node(engine, host).dependents == {}
 
 
-def test_operations_and_a_new_name(harness: engine_harness.Harness) -> None:
+def test_operations_and_a_new_name(harness: Harness) -> None:
     engine = harness.engine()
     request_helpers.create_node(engine)
     box = container(engine, 'web', profile(engine, host_node='n')).id

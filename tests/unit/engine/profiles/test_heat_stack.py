@@ -7,7 +7,8 @@ import pytest
 
 from engine.db import models
 from engine.profiles import base, heat_stack
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes
 
@@ -27,7 +28,7 @@ def spec(**properties: Any) -> dict[str, Any]:
     }
 
 
-def stack_node(engine: engine_harness.Engine, **properties: Any) -> str:
+def stack_node(engine: Engine, **properties: Any) -> str:
     profile = request_helpers.create_profile(
         engine, 'stacks', spec=spec(**properties)
     )
@@ -55,7 +56,7 @@ def test_template_can_be_a_url() -> None:
 
 
 def test_node_is_a_stack_from_creation_to_deletion(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     node = stack_node(engine, parameters={'size': 1})
@@ -82,7 +83,7 @@ def test_node_is_a_stack_from_creation_to_deletion(
 
 
 def test_lost_stack_is_detected_and_recreated(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     node = stack_node(engine)
     stack_id = request_helpers.get_node(engine, node).physical_id
@@ -98,9 +99,7 @@ def test_lost_stack_is_detected_and_recreated(
     assert (shown.status, shown.physical_id) == ('ACTIVE', row.id)
 
 
-def test_unsupported_recovery_names_the_supported_one(
-    engine: engine_harness.Engine,
-) -> None:
+def test_unsupported_recovery_names_the_supported_one(engine: Engine) -> None:
     node = stack_node(engine)
     engine.run(nodes.NodeRecoverRequest(identity=node, operation='REBOOT'))
     shown = request_helpers.get_node(engine, node)
@@ -108,7 +107,7 @@ def test_unsupported_recovery_names_the_supported_one(
     assert 'use RECREATE' in shown.status_reason
 
 
-def test_abandoned_stack_is_forgotten(harness: engine_harness.Harness) -> None:
+def test_abandoned_stack_is_forgotten(harness: Harness) -> None:
     engine = harness.engine()
     node = stack_node(engine)
     engine.run(nodes.NodeOperationRequest(identity=node, operation='abandon'))
@@ -116,9 +115,7 @@ def test_abandoned_stack_is_forgotten(harness: engine_harness.Harness) -> None:
     assert harness.rows(models.SimulatedStack) == []
 
 
-def test_stack_is_adopted_with_its_properties(
-    harness: engine_harness.Harness,
-) -> None:
+def test_stack_is_adopted_with_its_properties(harness: Harness) -> None:
     stack = harness.cloud.stacks.create(
         'by-hand',
         'mine',
@@ -161,7 +158,7 @@ def test_stack_name_is_valid_in_heat(name: str, expected: str) -> None:
 
 @pytest.mark.parametrize('outputs', [[1], 'x', 7, {'a': 1}, {'a': []}])
 def test_stack_with_malformed_outputs_has_none(
-    harness: engine_harness.Harness, outputs: object
+    harness: Harness, outputs: object
 ) -> None:
     stacks = harness.cloud.stacks
     stack = stacks.create('key', 'x', {'template': {'outputs': outputs}})

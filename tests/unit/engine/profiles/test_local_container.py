@@ -8,7 +8,8 @@ from sqlalchemy import orm
 
 from engine.db import models
 from engine.profiles import base, local_container
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes
 
@@ -80,7 +81,7 @@ def test_invalid_spec_is_rejected(bad: dict[str, Any], message: str) -> None:
     [('running', False), ('paused', False), ('exited', True), ('dead', True)],
 )
 def test_failure_of_a_container_depends_on_its_status(
-    harness: engine_harness.Harness, status: str, fails: bool
+    harness: Harness, status: str, fails: bool
 ) -> None:
     box = harness.cloud.containers.create('', 'key', 'n', {'image': 'nginx'})
 
@@ -106,7 +107,7 @@ def test_other_providers_do_not_accept_the_type(provider: str) -> None:
         accepted.check_spec(spec())
 
 
-def test_container_lifecycle(any_harness: engine_harness.Harness) -> None:
+def test_container_lifecycle(any_harness: Harness) -> None:
     # The simulated cloud in the place of a daemon.
     any_harness.conf.set_override('provider', 'docker', 'engine')
     engine = any_harness.engine()

@@ -9,6 +9,7 @@ from engine import spec_schema
 from engine.db import models
 from engine.profiles import base, nova_server
 from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 
 REGISTRY = base.Registry({'os.nova.server-1.0': nova_server.NovaServer()})
@@ -203,7 +204,7 @@ def test_changes_that_are_not_updatable_are_named() -> None:
 
 
 def test_server_has_metadata_of_its_node_and_cluster(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     (node,) = request_helpers.get_cluster(engine, cluster).nodes

@@ -5,18 +5,16 @@ import pytest
 
 from engine.providers import base
 from engine.providers.simulated import provider
-from tests.unit.engine import engine_harness
+from tests.unit.engine.engine_harness import Harness
 
 
-def test_provider_is_loaded_by_its_name(
-    harness: engine_harness.Harness,
-) -> None:
+def test_provider_is_loaded_by_its_name(harness: Harness) -> None:
     loaded = base.load(harness.conf, harness.database)
     assert isinstance(loaded, provider.SimulatedProvider)
 
 
 def test_unknown_provider_is_reported_with_the_known_ones(
-    harness: engine_harness.Harness,
+    harness: Harness,
 ) -> None:
     harness.conf.set_override('provider', 'nonsense', 'engine')
     with pytest.raises(

@@ -11,8 +11,8 @@ import pytest
 
 from engine.db import database
 from engine.queues import base
-from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import configuration, url_of
+from tests.unit.engine.engine_harness import Harness
 from tests.unit.engine.queues import fake
 
 
@@ -50,9 +50,7 @@ def to_zaqar(
 
 
 @pytest.fixture(params=['simulated', 'zaqar'])
-def service(
-    request: pytest.FixtureRequest, harness: engine_harness.Harness
-) -> base.Queues:
+def service(request: pytest.FixtureRequest, harness: Harness) -> base.Queues:
     """Each of them, empty."""
     if request.param == 'zaqar':
         return request.getfixturevalue('to_zaqar')(harness.database)

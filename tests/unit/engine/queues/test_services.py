@@ -8,8 +8,8 @@ import pytest
 from engine import queue_commands
 from engine.queues import base
 from tests import sdk_warnings
-from tests.unit.engine import engine_harness
 from tests.unit.engine.conftest import url_of
+from tests.unit.engine.engine_harness import Harness
 from tests.unit.engine.queues import fake
 from vobjects import exceptions
 
@@ -56,9 +56,7 @@ def test_subscription_is_created_and_deleted(service: base.Queues) -> None:
     service.unsubscribe('p', 'q', id_)
 
 
-def test_message_is_not_removed_by_another_claim(
-    harness: engine_harness.Harness,
-) -> None:
+def test_message_is_not_removed_by_another_claim(harness: Harness) -> None:
     service = base.load(harness.conf, harness.database)
     service.post('p', 'q', {})
     claim = service.claim('p', 'q')
@@ -87,9 +85,7 @@ def test_failure_of_zaqar_is_reported(
 
 
 def test_command_posts_and_shows_messages(
-    harness: engine_harness.Harness,
-    tmp_path,
-    capsys: pytest.CaptureFixture[str],
+    harness: Harness, tmp_path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = tmp_path / 'settings.conf'
     settings.write_text(
@@ -105,7 +101,7 @@ def test_command_posts_and_shows_messages(
 
 
 def test_command_when_posting_fails_raises(
-    zaqar: fake.Zaqar, to_zaqar, harness: engine_harness.Harness, tmp_path
+    zaqar: fake.Zaqar, to_zaqar, harness: Harness, tmp_path
 ) -> None:
     zaqar.broken = True
     settings = tmp_path / 'settings.conf'
@@ -119,9 +115,7 @@ def test_command_when_posting_fails_raises(
         )
 
 
-def test_unknown_driver_is_rejected(
-    harness: engine_harness.Harness,
-) -> None:
+def test_unknown_driver_is_rejected(harness: Harness) -> None:
     harness.conf.set_override('driver', 'letters', 'queues')
     with pytest.raises(exceptions.VobjectsError, match='there is no letters'):
         base.load(harness.conf, harness.database)

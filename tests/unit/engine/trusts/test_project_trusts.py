@@ -22,8 +22,9 @@ from engine.trusts import encryption, keystone
 from engine.trusts import receiver_credentials as trust_manager
 from tests import cloud as fake
 from tests import sdk_warnings
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
 from tests.unit.engine.conftest import configuration, url_of
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies.policy_helpers import attach, create_policy
 from tests.unit.engine.policies.test_health import spec
 from tests.unit.engine.providers.openstack.conftest import register_password
@@ -44,7 +45,7 @@ def cloud() -> Iterator[fake.Cloud]:
 
 
 def configured(
-    harness: engine_harness.Harness, cloud: fake.Cloud, **options: object
+    harness: Harness, cloud: fake.Cloud, **options: object
 ) -> cfg.ConfigOpts:
     """Return a configuration for a cloud whose Keystone knows callers."""
     conf = configuration(url_of(harness.database))
@@ -63,16 +64,14 @@ def configured(
 
 
 def engine_of(
-    harness: engine_harness.Harness, cloud: fake.Cloud, **options: object
-) -> engine_harness.Engine:
+    harness: Harness, cloud: fake.Cloud, **options: object
+) -> Engine:
     conf = configured(harness, cloud, **options)
-    return engine_harness.Engine(conf, harness.database, openstack.load(conf))
+    return Engine(conf, harness.database, openstack.load(conf))
 
 
 @pytest.fixture
-def engine(
-    harness: engine_harness.Harness, cloud: fake.Cloud
-) -> engine_harness.Engine:
+def engine(harness: Harness, cloud: fake.Cloud) -> Engine:
     """An engine whose nodes are in the cloud."""
     return engine_of(harness, cloud)
 
@@ -91,17 +90,17 @@ def of(
 ALICE, BOB = of('alice', 'web'), of('bob', 'shop')
 
 
-def last(harness: engine_harness.Harness, kind: str) -> models.Action:
+def last(harness: Harness, kind: str) -> models.Action:
     """Return the last action of a kind."""
     rows = [row for row in harness.rows(models.Action) if row.action == kind]
     return max(rows, key=lambda row: row.created_at)
 
 
-def grow(engine: engine_harness.Engine, context: RequestContext) -> None:
+def grow(engine: Engine, context: RequestContext) -> None:
     engine.run(clusters.ClusterScaleOutRequest(identity='c', count=1), context)
 
 
-def later(harness: engine_harness.Harness) -> None:
+def later(harness: Harness) -> None:
     """Make the latest requests hours old."""
 
     def body(session: orm.Session) -> None:
@@ -112,9 +111,7 @@ def later(harness: engine_harness.Harness) -> None:
 
 
 def test_nodes_are_created_in_the_project_of_the_caller(
-    harness: engine_harness.Harness,
-    cloud: fake.Cloud,
-    engine: engine_harness.Engine,
+    harness: Harness, cloud: fake.Cloud, engine: Engine
 ) -> None:
     for context in (ALICE, BOB):
         request_helpers.create_cluster(engine, 2, context=context)
@@ -133,9 +130,7 @@ def test_nodes_are_created_in_the_project_of_the_caller(
 
 
 def test_details_are_read_with_the_owners_trust(
-    harness: engine_harness.Harness,
-    cloud: fake.Cloud,
-    engine: engine_harness.Engine,
+    harness: Harness, cloud: fake.Cloud, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 1, context=ALICE)
     (node,) = harness.rows(models.Node)
@@ -148,7 +143,7 @@ def test_details_are_read_with_the_owners_trust(
 
 
 def test_adopt_uses_the_callers_trust(
-    cloud: fake.Cloud, engine: engine_harness.Engine
+    cloud: fake.Cloud, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 1, context=ALICE)
     (server,) = cloud.servers
@@ -162,9 +157,7 @@ def test_adopt_uses_the_callers_trust(
 
 
 def test_action_without_trust_fails(
-    harness: engine_harness.Harness,
-    cloud: fake.Cloud,
-    engine: engine_harness.Engine,
+    harness: Harness, cloud: fake.Cloud, engine: Engine
 ) -> None:
     request_helpers.create_cluster(
         engine, 1, context=of('alice', 'web', token=False)
@@ -192,9 +185,7 @@ def test_action_without_trust_fails(
 
 
 def test_rejected_trust_is_replaced_at_the_next_request(
-    harness: engine_harness.Harness,
-    cloud: fake.Cloud,
-    engine: engine_harness.Engine,
+    harness: Harness, cloud: fake.Cloud, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 1, context=ALICE)
     trusts = dict(cloud.trusts)
@@ -219,9 +210,7 @@ def test_rejected_trust_is_replaced_at_the_next_request(
 
 
 def test_trust_is_replaced_when_the_user_has_more_roles(
-    harness: engine_harness.Harness,
-    cloud: fake.Cloud,
-    engine: engine_harness.Engine,
+    harness: Harness, cloud: fake.Cloud, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 1, context=ALICE)
     (first,) = cloud.trusts
@@ -236,7 +225,7 @@ def test_trust_is_replaced_when_the_user_has_more_roles(
 
 
 def test_token_that_cannot_delegate_uses_existing_trust(
-    cloud: fake.Cloud, engine: engine_harness.Engine
+    cloud: fake.Cloud, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0, context=ALICE)
     cloud.fail('POST', '/identity/v3/OS-TRUST', 403, 'restricted')
@@ -247,7 +236,7 @@ def test_token_that_cannot_delegate_uses_existing_trust(
 
 
 def test_unused_trust_is_revoked(
-    any_harness: engine_harness.Harness, cloud: fake.Cloud
+    any_harness: Harness, cloud: fake.Cloud
 ) -> None:
     engine = engine_of(any_harness, cloud)
     request_helpers.create_cluster(engine, 1, context=ALICE)
@@ -273,9 +262,9 @@ def test_unused_trust_is_revoked(
 
 
 def test_concurrent_requests_at_two_engines_keep_one_trust(
-    harness: engine_harness.Harness,
+    harness: Harness,
     cloud: fake.Cloud,
-    engine: engine_harness.Engine,
+    engine: Engine,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     other = engine_of(harness, cloud)
@@ -297,9 +286,9 @@ def test_concurrent_requests_at_two_engines_keep_one_trust(
 
 
 def test_polling_uses_the_owners_trust(
-    harness: engine_harness.Harness,
+    harness: Harness,
     cloud: fake.Cloud,
-    engine: engine_harness.Engine,
+    engine: Engine,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     context = of(*_CALLER)
@@ -341,7 +330,7 @@ _CALLER = ('alice', 'ours')
 
 
 def test_account_service_uses_one_project_for_all(
-    harness: engine_harness.Harness, cloud: fake.Cloud
+    harness: Harness, cloud: fake.Cloud
 ) -> None:
     engine = engine_of(harness, cloud, account='service')
     request_helpers.create_cluster(engine, 1, context=ALICE)
@@ -352,13 +341,11 @@ def test_account_service_uses_one_project_for_all(
 
 
 def test_requests_without_tokens_use_the_service_account(
-    harness: engine_harness.Harness, cloud: fake.Cloud
+    harness: Harness, cloud: fake.Cloud
 ) -> None:
     conf = configured(harness, cloud)
     conf.set_override('auth_section', None, 'receivers')
-    engine = engine_harness.Engine(
-        conf, harness.database, openstack.load(conf)
-    )
+    engine = Engine(conf, harness.database, openstack.load(conf))
     request_helpers.create_cluster(
         engine, 1, context=of('alice', 'web', token=False)
     )
@@ -367,24 +354,18 @@ def test_requests_without_tokens_use_the_service_account(
 
 
 def test_request_with_token_without_account_is_rejected(
-    harness: engine_harness.Harness,
-    cloud: fake.Cloud,
-    caplog: pytest.LogCaptureFixture,
+    harness: Harness, cloud: fake.Cloud, caplog: pytest.LogCaptureFixture
 ) -> None:
     conf = configured(harness, cloud)
     conf.set_override('auth_section', None, 'receivers')
-    engine = engine_harness.Engine(
-        conf, harness.database, openstack.load(conf)
-    )
+    engine = Engine(conf, harness.database, openstack.load(conf))
     with pytest.raises(errors.Unavailable, match='no account'):
         request_helpers.create_cluster(engine, 1, context=ALICE)
     assert 'an account in [receivers]' in caplog.text
 
 
 def test_request_when_keystone_is_unavailable_is_rejected(
-    cloud: fake.Cloud,
-    engine: engine_harness.Engine,
-    caplog: pytest.LogCaptureFixture,
+    cloud: fake.Cloud, engine: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
     cloud.fail('POST', '/identity/v3/auth/tokens', 503)
     with pytest.raises(errors.Unavailable, match='is unavailable'):
@@ -392,9 +373,7 @@ def test_request_when_keystone_is_unavailable_is_rejected(
 
 
 def test_rotate_keys_reencrypts_trusts_and_credentials(
-    harness: engine_harness.Harness,
-    cloud: fake.Cloud,
-    engine: engine_harness.Engine,
+    harness: Harness, cloud: fake.Cloud, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0, context=ALICE)
     harness.database.write(
@@ -413,15 +392,13 @@ def test_rotate_keys_reencrypts_trusts_and_credentials(
 
 
 def test_undecryptable_trust_is_replaced(
-    harness: engine_harness.Harness,
-    cloud: fake.Cloud,
-    engine: engine_harness.Engine,
+    harness: Harness, cloud: fake.Cloud, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0, context=ALICE)
     conf = configured(harness, cloud)
     new = Fernet.generate_key().decode()
     conf.set_override('encryption_keys', [new], 'receivers')
-    other = engine_harness.Engine(conf, harness.database, openstack.load(conf))
+    other = Engine(conf, harness.database, openstack.load(conf))
     grow(other, ALICE)
     assert cloud.servers == {}
     grow(other, ALICE)
@@ -430,13 +407,11 @@ def test_undecryptable_trust_is_replaced(
 
 @pytest.mark.parametrize('is_allowed', [True, False])
 def test_stacks_need_trusts_that_may_be_delegated(
-    harness: engine_harness.Harness, cloud: fake.Cloud, is_allowed: bool
+    harness: Harness, cloud: fake.Cloud, is_allowed: bool
 ) -> None:
     conf = configured(harness, cloud)
     conf.set_override('allow_redelegation', is_allowed, 'receivers')
-    engine = engine_harness.Engine(
-        conf, harness.database, openstack.load(conf)
-    )
+    engine = Engine(conf, harness.database, openstack.load(conf))
     stack_spec = {
         'type': 'os.heat.stack',
         'version': '1.0',
@@ -460,9 +435,7 @@ def test_stacks_need_trusts_that_may_be_delegated(
 
 
 def test_disabled_user_is_reported_although_services_answer_503(
-    harness: engine_harness.Harness,
-    cloud: fake.Cloud,
-    engine: engine_harness.Engine,
+    harness: Harness, cloud: fake.Cloud, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 1, context=ALICE)
     cloud.disabled_users.add('alice')
@@ -483,7 +456,7 @@ def test_disabled_user_is_reported_although_services_answer_503(
     + [(status, False) for status in (0, 408, 425, 429, 500, 503)],
 )
 def test_only_a_decision_of_keystone_rejects_a_trust(
-    harness: engine_harness.Harness,
+    harness: Harness,
     cloud: fake.Cloud,
     call: str,
     status: int,
@@ -506,9 +479,7 @@ def test_only_a_decision_of_keystone_rejects_a_trust(
 
 
 def test_trust_is_kept_while_keystone_limits_requests(
-    harness: engine_harness.Harness,
-    cloud: fake.Cloud,
-    engine: engine_harness.Engine,
+    harness: Harness, cloud: fake.Cloud, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 1, context=ALICE)
     cloud.fail('POST', '/identity/v3/auth/tokens', 429)

@@ -18,6 +18,7 @@ from engine.db import credentials, database, models
 from engine.trusts import encryption, keystone, receiver_credentials
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.conftest import configuration, url_of
+from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.request_helpers import create_webhook, trigger_webhook
 from vobjects.clustering import errors
 from vobjects.clustering.requests import receivers
@@ -53,11 +54,9 @@ def with_account(target: database.Database, **options: Any) -> cfg.ConfigOpts:
     return conf
 
 
-def engine_with_account(
-    harness: engine_harness.Harness,
-) -> engine_harness.Engine:
+def engine_with_account(harness: Harness) -> Engine:
     conf = with_account(harness.database)
-    return engine_harness.Harness(conf, harness.database).engine()
+    return Harness(conf, harness.database).engine()
 
 
 def with_token() -> Any:
@@ -67,7 +66,7 @@ def with_token() -> Any:
 
 
 def test_receiver_created_without_token_has_no_credential(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine)
@@ -76,7 +75,7 @@ def test_receiver_created_without_token_has_no_credential(
 
 
 def test_receiver_without_credential_is_rejected_when_tokens_are_used(
-    harness: engine_harness.Harness, engine: engine_harness.Engine
+    harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine)
@@ -85,9 +84,7 @@ def test_receiver_without_credential_is_rejected_when_tokens_are_used(
 
 
 def test_receiver_creation_without_account_is_rejected(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    caplog: pytest.LogCaptureFixture,
+    harness: Harness, engine: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     with caplog.at_level(logging.CRITICAL + 1):
@@ -105,9 +102,7 @@ def test_receiver_creation_without_account_is_rejected(
 
 
 def test_receiver_when_keystone_is_unavailable_is_rejected(
-    harness: engine_harness.Harness,
-    engine: engine_harness.Engine,
-    caplog: pytest.LogCaptureFixture,
+    harness: Harness, engine: Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
     request_helpers.create_cluster(engine, 0)
     receiver = create_webhook(engine)
@@ -128,7 +123,7 @@ def test_receiver_when_keystone_is_unavailable_is_rejected(
 
 
 def test_undecryptable_credential_is_kept(
-    harness: engine_harness.Harness, caplog: pytest.LogCaptureFixture
+    harness: Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
     lost_key = encryption.Encryptor([Fernet.generate_key().decode()])
     harness.database.write(
@@ -142,7 +137,7 @@ def test_undecryptable_credential_is_kept(
 
 
 def test_unused_credentials_belong_to_deleted_receivers(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 0)
@@ -167,7 +162,7 @@ def test_unused_credentials_belong_to_deleted_receivers(
 
 
 def test_rotate_keys_reencrypts_all_credentials(
-    any_harness: engine_harness.Harness, monkeypatch: pytest.MonkeyPatch
+    any_harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(credentials, 'BATCH', 2)
     target, new = any_harness.database, Fernet.generate_key().decode()
@@ -196,10 +191,7 @@ def test_rotate_keys_reencrypts_all_credentials(
     ],
 )
 def test_unusable_account_is_rejected_at_start(
-    harness: engine_harness.Harness,
-    options: dict[str, Any],
-    error: Any,
-    message: str,
+    harness: Harness, options: dict[str, Any], error: Any, message: str
 ) -> None:
     conf = with_account(harness.database, **options)
     if 'auth_type' in options:
@@ -218,7 +210,7 @@ def test_unusable_account_is_rejected_at_start(
     ],
 )
 def test_roles_of_an_owner_without_recorded_roles_are_those_of_the_trust(
-    harness: engine_harness.Harness,
+    harness: Harness,
     monkeypatch: pytest.MonkeyPatch,
     answer: Any,
     roles: list[str],

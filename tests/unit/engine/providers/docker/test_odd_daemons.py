@@ -13,7 +13,8 @@ from engine import conf as engine_conf
 from engine.db import models
 from engine.providers.docker import local
 from tests import raw_server
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
+from tests.unit.engine.engine_harness import Harness
 from tests.unit.engine.profiles import test_local_container
 from vobjects.clustering.requests import nodes
 
@@ -56,7 +57,7 @@ def replies(box: Any, error: Any = None) -> raw_server.Reply:
     return reply
 
 
-def node_of(harness: engine_harness.Harness, reply: raw_server.Reply) -> Any:
+def node_of(harness: Harness, reply: raw_server.Reply) -> Any:
     with raw_server.serving(reply) as port:
         harness.conf.set_override('provider', 'docker', 'engine')
         harness.cloud.containers = containers(port)
@@ -89,7 +90,7 @@ def node_of(harness: engine_harness.Harness, reply: raw_server.Reply) -> Any:
     ],
 )
 def test_error_with_impossible_text_is_the_reason_of_the_status(
-    any_harness: engine_harness.Harness, error: Any
+    any_harness: Harness, error: Any
 ) -> None:
     row = node_of(any_harness, replies(BOX, error or {}))
     assert row.status == 'ERROR'
@@ -109,16 +110,14 @@ def test_error_with_impossible_text_is_the_reason_of_the_status(
     ],
 )
 def test_impossible_description_is_an_error_of_the_node(
-    any_harness: engine_harness.Harness, change: dict[str, Any]
+    any_harness: Harness, change: dict[str, Any]
 ) -> None:
     row = node_of(any_harness, replies({**BOX, **change}))
     assert row.status == 'ERROR'
     assert row.physical_id is None
 
 
-def test_impossible_command_is_cleaned(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_impossible_command_is_cleaned(any_harness: Harness) -> None:
     config = {**BOX['Config'], 'Cmd': ['\0', '\ud800', 'x' * 10**5]}  # type: ignore[dict-item]
     row = node_of(any_harness, replies({**BOX, 'Config': config}))
     assert (row.status, row.physical_id) == ('ACTIVE', BOX['Id'])

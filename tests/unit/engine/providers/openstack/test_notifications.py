@@ -13,8 +13,9 @@ from oslo_messaging import NotificationResult
 
 from engine.db import database, models
 from engine.providers.openstack import notifications
-from tests.unit.engine import engine_harness, request_helpers
+from tests.unit.engine import request_helpers
 from tests.unit.engine.conftest import configuration, delete_rows, url_of
+from tests.unit.engine.engine_harness import Harness
 from tests.unit.engine.policies.policy_helpers import attach, create_policy
 from tests.unit.engine.policies.test_health import spec
 from vobjects import exceptions
@@ -39,13 +40,13 @@ def payload(server: Any) -> dict[str, Any]:
     }
 
 
-def notify(harness: engine_harness.Harness, event: str, content: Any) -> str:
+def notify(harness: Harness, event: str, content: Any) -> str:
     endpoint = notifications.Endpoint(harness.database)
     callback = endpoint.error if event.endswith('error') else endpoint.info
     return callback({}, PUBLISHER, event, content, {})
 
 
-def monitored_server(harness: engine_harness.Harness) -> str:
+def monitored_server(harness: Harness) -> str:
     """Return the server of a cluster with a health policy."""
     engine = harness.engine()
     request_helpers.create_cluster(engine, 1)
@@ -56,14 +57,12 @@ def monitored_server(harness: engine_harness.Harness) -> str:
     return server_id
 
 
-def stored_events(harness: engine_harness.Harness) -> list[tuple[str, str]]:
+def stored_events(harness: Harness) -> list[tuple[str, str]]:
     rows = harness.rows(models.LifecycleEvent)
     return [(row.server_id, row.type) for row in rows]
 
 
-def test_failure_of_a_monitored_server_is_stored(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_failure_of_a_monitored_server_is_stored(any_harness: Harness) -> None:
     server = monitored_server(any_harness)
     node_id = request_helpers.create_node(any_harness.engine())
     unmonitored = any_harness.row(models.Node, node_id).physical_id
@@ -85,7 +84,7 @@ def test_failure_of_a_monitored_server_is_stored(
     ['instance.create.end', 'instance.power_off.start', 'instance.update'],
 )
 def test_notification_when_no_failure_is_ignored(
-    harness: engine_harness.Harness, event: str
+    harness: Harness, event: str
 ) -> None:
     server = monitored_server(harness)
     assert notify(harness, event, payload(server)) == 'handled'
@@ -108,9 +107,7 @@ def test_notification_when_no_failure_is_ignored(
     ],
 )
 def test_malformed_notification_is_ignored_with_a_warning(
-    harness: engine_harness.Harness,
-    caplog: pytest.LogCaptureFixture,
-    content: Any,
+    harness: Harness, caplog: pytest.LogCaptureFixture, content: Any
 ) -> None:
     assert notify(harness, 'instance.power_off.end', content) == 'handled'
     (record,) = caplog.records
@@ -119,7 +116,7 @@ def test_malformed_notification_is_ignored_with_a_warning(
 
 
 def test_notification_when_it_cannot_be_stored_is_requeued(
-    harness: engine_harness.Harness,
+    harness: Harness,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from engine.db import models
 from engine.providers import base, load_balancing
 from engine.providers.simulated import provider
-from tests.unit.engine import engine_harness
+from tests.unit.engine.engine_harness import Harness
 
 SPEC = load_balancing.Spec(
     name='lb',
@@ -20,7 +20,7 @@ SPEC = load_balancing.Spec(
 
 
 @pytest.fixture
-def cloud(any_harness: engine_harness.Harness) -> provider.SimulatedProvider:
+def cloud(any_harness: Harness) -> provider.SimulatedProvider:
     return provider.SimulatedProvider(any_harness.conf, any_harness.database)
 
 
@@ -60,7 +60,7 @@ def test_balancer_of_a_key_is_created_once(
 def test_members_are_added_and_removed(
     balancers: load_balancing.LoadBalancers,
     cloud: provider.SimulatedProvider,
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     balancer = balancers.create('key', SPEC, timeout=60)
     servers = [cloud.servers.create(key, key, {}).id for key in 'ab']
@@ -101,8 +101,7 @@ def test_spec_with_an_unknown_resource_is_rejected(
 
 
 def test_balancer_that_is_too_slow_fails(
-    balancers: load_balancing.LoadBalancers,
-    any_harness: engine_harness.Harness,
+    balancers: load_balancing.LoadBalancers, any_harness: Harness
 ) -> None:
     any_harness.conf.set_override('latency', 5.0, 'simulated')
     with pytest.raises(base.ProviderError, match='within 1 seconds'):

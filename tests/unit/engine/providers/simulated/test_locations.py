@@ -7,11 +7,11 @@ import pytest
 
 from engine.providers import base
 from engine.providers.simulated import provider
-from tests.unit.engine import engine_harness
+from tests.unit.engine.engine_harness import Harness
 
 
 @pytest.fixture
-def cloud(any_harness: engine_harness.Harness) -> provider.SimulatedProvider:
+def cloud(any_harness: Harness) -> provider.SimulatedProvider:
     any_harness.conf.set_override('hosts', 3, 'simulated')
     return provider.SimulatedProvider(any_harness.conf, any_harness.database)
 
@@ -55,7 +55,7 @@ def test_anti_affinity_separates_servers(
 
 
 def test_affinity_uses_one_host(
-    cloud: provider.SimulatedProvider, any_harness: engine_harness.Harness
+    cloud: provider.SimulatedProvider, any_harness: Harness
 ) -> None:
     (first, second) = hosts(cloud, 'affinity', 'ab')
     assert first == second
@@ -66,9 +66,7 @@ def test_affinity_uses_one_host(
 
 @pytest.mark.parametrize('policy', ['soft-affinity', 'soft-anti-affinity'])
 def test_soft_group_avoids_failed_hosts(
-    cloud: provider.SimulatedProvider,
-    any_harness: engine_harness.Harness,
-    policy: str,
+    cloud: provider.SimulatedProvider, any_harness: Harness, policy: str
 ) -> None:
     (first, *_) = hosts(cloud, policy, 'abcd')
     any_harness.conf.set_override('failed_hosts', [first], 'simulated')
@@ -96,7 +94,7 @@ def test_location_follows_properties_and_seed(
 
 
 def test_failed_host_is_a_problem_and_gets_no_server(
-    cloud: provider.SimulatedProvider, any_harness: engine_harness.Harness
+    cloud: provider.SimulatedProvider, any_harness: Harness
 ) -> None:
     assert cloud.hosts is not None
     server = cloud.servers.create('a', 'a', {})

@@ -11,16 +11,16 @@ import pytest
 
 from engine.providers import base
 from engine.providers.simulated.provider import SimulatedProvider, state
-from tests.unit.engine import engine_harness
+from tests.unit.engine.engine_harness import Harness
 from vobjects.rpc import concurrency_limit
 
 
-def provider(harness: engine_harness.Harness) -> SimulatedProvider:
+def provider(harness: Harness) -> SimulatedProvider:
     return SimulatedProvider(harness.conf, harness.database)
 
 
 @pytest.fixture
-def servers(any_harness: engine_harness.Harness) -> base.Servers:
+def servers(any_harness: Harness) -> base.Servers:
     return provider(any_harness).servers
 
 
@@ -52,9 +52,7 @@ def test_create_when_concurrent_returns_one_server(
     assert len(created) == 4
 
 
-def test_delete_when_repeated_succeeds(
-    servers: base.Servers,
-) -> None:
+def test_delete_when_repeated_succeeds(servers: base.Servers) -> None:
     server = servers.create('key', 'name', {})
     servers.delete(server.id)
     servers.delete(server.id)
@@ -63,9 +61,7 @@ def test_delete_when_repeated_succeeds(
         servers.get(server.id)
 
 
-def test_update_reboot_and_rebuild_keep_the_id(
-    servers: base.Servers,
-) -> None:
+def test_update_reboot_and_rebuild_keep_the_id(servers: base.Servers) -> None:
     server = servers.create('key', 'name', {})
     updated = servers.update('key', server.id, 'other', {}, {'image': 'i'})
     assert (updated.name, updated.details['image']) == ('other', 'i')
@@ -98,7 +94,7 @@ def test_operation_on_an_unknown_server_raises(
 
 
 def test_failures_are_decided_by_seed_key_and_operation(
-    harness: engine_harness.Harness,
+    harness: Harness,
 ) -> None:
     def failing(seed: str) -> list[int]:
         harness.conf.set_override('failure_rate', 0.5, 'simulated')
@@ -118,9 +114,7 @@ def test_failures_are_decided_by_seed_key_and_operation(
     assert failing('b') != once
 
 
-def test_operation_takes_the_configured_latency(
-    harness: engine_harness.Harness,
-) -> None:
+def test_operation_takes_the_configured_latency(harness: Harness) -> None:
     harness.conf.set_override('latency', 0.05, 'simulated')
     servers = provider(harness).servers
     began = time.monotonic()
@@ -143,7 +137,7 @@ def test_operation_takes_the_configured_latency(
     ],
 )
 def test_operation_takes_the_time_in_the_metadata(
-    harness: engine_harness.Harness,
+    harness: Harness,
     monkeypatch: pytest.MonkeyPatch,
     wait_time: Any,
     expected: float,
@@ -161,7 +155,7 @@ def test_operation_takes_the_time_in_the_metadata(
 
 
 def test_delete_of_a_slow_server_times_out(
-    harness: engine_harness.Harness, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(state.time, 'sleep', lambda _seconds: None)
     servers = provider(harness).servers
@@ -203,9 +197,7 @@ def test_server_has_fixed_and_floating_addresses(
     assert servers.get(server.id).details['addresses'] == addresses
 
 
-def test_region_has_its_own_servers(
-    any_harness: engine_harness.Harness,
-) -> None:
+def test_region_has_its_own_servers(any_harness: Harness) -> None:
     first = provider(any_harness)
     second = first.in_region('RegionTwo')
     server = second.servers.create('key', 'name', {})
@@ -219,7 +211,7 @@ def test_region_has_its_own_servers(
 
 
 def test_lifecycle_event_is_listed_until_acknowledged(
-    any_harness: engine_harness.Harness,
+    any_harness: Harness,
 ) -> None:
     cloud = provider(any_harness)
     assert cloud.lifecycle is not None
@@ -235,7 +227,7 @@ def test_lifecycle_event_is_listed_until_acknowledged(
 
 
 def test_wait_for_the_cloud_frees_the_concurrency_slot(
-    any_harness: engine_harness.Harness, monkeypatch: pytest.MonkeyPatch
+    any_harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', 60)
     limit = concurrency_limit.ConcurrencyLimit(1)
