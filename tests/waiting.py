@@ -6,9 +6,14 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent import futures
+from typing import TypeVar
 
 from tests import machine_speed
+
+Value = TypeVar('Value')
+Result = TypeVar('Result')
 
 #: Seconds between two looks.
 PERIOD = 0.002
@@ -24,6 +29,15 @@ def eventually(condition: Callable[[], object], timeout: float = 120) -> None:
     while not condition():
         assert time.monotonic() < end, 'waited in vain'
         time.sleep(PERIOD)
+
+
+def in_threads(
+    call: Callable[[Value], Result], values: Iterable[Value]
+) -> list[Result]:
+    """Call a function for all values at the same time; return the results."""
+    every = list(values)
+    with futures.ThreadPoolExecutor(len(every)) as threads:
+        return list(threads.map(call, every))
 
 
 def is_waiting(thread: threading.Thread) -> bool:

@@ -16,6 +16,7 @@ from engine.db import (
     models,
     work_queue,
 )
+from tests import waiting
 from tests.unit.engine.engine_harness import Harness
 from vobjects.stored import StoredText
 
@@ -103,14 +104,7 @@ def test_concurrent_claims_have_one_winner(
     def compete(owner: str) -> None:
         won.extend(row.id for row in rows if claim(any_database, row, owner))
 
-    threads = [
-        threading.Thread(target=compete, args=(owner_id,))
-        for owner_id in owners
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    waiting.in_threads(compete, owners)
     assert sorted(won) == sorted(row.id for row in rows)
 
 
@@ -244,13 +238,7 @@ def test_parent_whose_last_children_end_together_resumes(
             start.wait()
             end(any_database, mine)
 
-        threads = [
-            threading.Thread(target=finish, args=(mine,)) for mine in claims
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        waiting.in_threads(finish, claims)
         assert status(any_database, parent) == 'READY'
 
 

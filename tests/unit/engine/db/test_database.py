@@ -14,7 +14,7 @@ from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.db import clock, connections, database, models
-from tests import databases, tcp_proxy
+from tests import databases, tcp_proxy, waiting
 from tests.unit.engine.conftest import configuration
 from vobjects import exceptions
 
@@ -116,15 +116,11 @@ def test_writers_that_read_first_never_lose_an_update(
         assert row is not None
         row.spec = {'n': row.spec['n'] + 1}
 
-    def many() -> None:
+    def many(_: int) -> None:
         for _ in range(10):
             any_database.write(body)
 
-    threads = [threading.Thread(target=many) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    waiting.in_threads(many, range(4))
     with any_database.reader() as session:
         row = session.get(models.Profile, id_)
         assert row is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import datetime
 import json
-from concurrent import futures
 from typing import Any
 
 import oslo_messaging
@@ -14,6 +13,7 @@ import sqlalchemy
 
 from engine import service
 from engine.db import idempotency, models
+from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import context, errors
@@ -131,15 +131,10 @@ def test_concurrent_identical_calls_run_once(
     request = clusters.ClusterCreateRequest(name='c', profile_id='p')
 
     for number in range(5):
-        with futures.ThreadPoolExecutor(len(engines)) as pool:
-            responses = list(
-                pool.map(
-                    lambda engine, call=str(number): engine.call(
-                        request, call
-                    ),
-                    engines,
-                )
-            )
+        responses = waiting.in_threads(
+            lambda engine, call=str(number): engine.call(request, call),
+            engines,
+        )
         assert len({response.action for response in responses}) == 1
 
     assert any_harness.count(models.Cluster) == 5

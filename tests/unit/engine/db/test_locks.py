@@ -9,6 +9,7 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine.db import database, locks, models
+from tests import waiting
 from vobjects.stored import StoredText
 
 LATER = datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC)
@@ -197,13 +198,7 @@ def test_exclusive_lock_under_threads_has_one_holder(
             inside.release()
             release(any_database, action, cluster)
 
-    threads = [
-        threading.Thread(target=contend, args=(name,)) for name in 'abc'
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    waiting.in_threads(contend, 'abc')
     assert broken == []
     assert len(entered) == 18
 

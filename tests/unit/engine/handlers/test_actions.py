@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import importlib.metadata
 import threading
-from concurrent import futures
 from typing import Any
 from unittest import mock
 
 import pytest
 
 from engine.db import models
+from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
@@ -275,8 +275,7 @@ def test_concurrent_scaling_is_accepted_once(any_harness: Harness) -> None:
             return False
         return True
 
-    with futures.ThreadPoolExecutor(6) as threads:
-        assert sum(threads.map(attempt, range(6))) == 1
+    assert sum(waiting.in_threads(attempt, range(6))) == 1
     engine.run_actions()
     assert any_harness.count(models.Node) == 2
     any_harness.assert_idle()

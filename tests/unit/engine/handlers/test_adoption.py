@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import threading
-from concurrent import futures
 from typing import Any
 
 import pytest
 
 from engine.db import models
+from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
@@ -123,6 +123,5 @@ def test_concurrent_adoptions_create_one_node(any_harness: Harness) -> None:
             return False
         return True
 
-    with futures.ThreadPoolExecutor(4) as threads:
-        assert sum(threads.map(attempt, range(4))) == 1
+    assert sum(waiting.in_threads(attempt, range(4))) == 1
     assert any_harness.count(models.Node) == 1

@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import threading
-from concurrent import futures
 from typing import Any
 
 import pytest
 
 from engine.db import models
+from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects import exceptions
@@ -209,8 +209,7 @@ def test_concurrent_creates_respect_quota(
             return False
         return True
 
-    with futures.ThreadPoolExecutor(8) as threads:
-        created = sum(threads.map(attempt, range(8)))
+    created = sum(waiting.in_threads(attempt, range(8)))
     assert created == 3 - existing
     assert any_harness.count(models.Cluster) == 3
 
@@ -433,20 +432,15 @@ def test_show_of_another_project_is_for_administrators_by_full_id(
 def test_concurrent_requests_queue_one_action(any_harness: Harness) -> None:
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
-    outcomes: list[str] = []
 
-    def ask() -> None:
+    def ask(_: int) -> str:
         try:
             engine.call(clusters.ClusterCheckRequest(identity=cluster))
-            outcomes.append('accepted')
         except errors.ActionConflict:
-            outcomes.append('conflict')
+            return 'conflict'
+        return 'accepted'
 
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    outcomes = waiting.in_threads(ask, range(4))
     assert sorted(outcomes) == ['accepted', *['conflict'] * 3]
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import datetime
 import functools
-import threading
 from typing import Any
 
 import pytest
 
 from engine.db import clock, models
 from engine.queues import base as queues
+from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
@@ -189,13 +189,7 @@ def test_concurrent_notifications_start_each_action_once(
     request_helpers.create_cluster(engines[0], 0)
     receiver = create(engines[0])
     post(engines[0], receiver, *[OUT] * 30)
-    threads = [
-        threading.Thread(target=notify, args=(engine,)) for engine in engines
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    waiting.in_threads(notify, engines)
     notify(engines[0])
     assert len(actions_of(any_harness)) == 30
     assert any_harness.count(models.SimulatedMessage) == 0

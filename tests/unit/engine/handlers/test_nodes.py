@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import threading
-from concurrent import futures
 from typing import Any
 
 import pytest
 
 from engine.db import models
+from tests import waiting
 from tests.unit.engine import request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
@@ -175,8 +175,7 @@ def test_concurrent_creates_respect_maximum_size(any_harness: Harness) -> None:
             return False
         return True
 
-    with futures.ThreadPoolExecutor(8) as threads:
-        assert sum(threads.map(attempt, range(8))) == 2
+    assert sum(waiting.in_threads(attempt, range(8))) == 2
     assert any_harness.count(models.Node) == 3
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import json
 import pathlib
-import threading
 
 import pytest
 from oslo_config import cfg
@@ -12,7 +11,7 @@ from engine import conf as engine_conf
 from engine.providers import base, openstack
 from engine.providers.openstack import connection
 from tests import cloud as fake
-from tests import sdk_warnings
+from tests import sdk_warnings, waiting
 from tests.unit.engine.providers.openstack import conftest
 
 pytestmark = sdk_warnings.IGNORED
@@ -97,10 +96,6 @@ def test_threads_share_one_token(
     def create(number: int) -> None:
         provider.servers.create(f'key-{number}', 'web', properties)
 
-    threads = [threading.Thread(target=create, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    waiting.in_threads(create, range(4))
     assert len(cloud.servers) == 4
     assert len(cloud.requests_to('POST /identity')) == 1

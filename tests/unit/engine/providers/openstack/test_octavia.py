@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from engine.providers import base, load_balancing
 from engine.providers.openstack import octavia
 from tests import cloud as fake
-from tests import sdk_warnings
+from tests import sdk_warnings, waiting
 
 pytestmark = sdk_warnings.IGNORED
 
@@ -227,13 +226,7 @@ def test_members_are_added_and_removed_one_at_a_time(
             timeout=LONG,
         )
 
-    threads = [
-        threading.Thread(target=add, args=(server_,)) for server_ in servers
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    waiting.in_threads(add, servers)
     stored = cloud.balancing['members']
     assert set(members.values()) == set(stored)
     stored_member = stored[members[servers[0].id]]

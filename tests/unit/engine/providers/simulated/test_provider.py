@@ -11,6 +11,7 @@ import pytest
 
 from engine.providers import base
 from engine.providers.simulated.provider import SimulatedProvider, state
+from tests import waiting
 from tests.unit.engine.engine_harness import Harness
 from vobjects.rpc import concurrency_limit
 
@@ -37,19 +38,10 @@ def test_create_when_repeated_for_a_key_returns_one_server(
 def test_create_when_concurrent_returns_one_server(
     servers: base.Servers,
 ) -> None:
-    created: list[base.Server] = []
-    threads = [
-        threading.Thread(
-            target=lambda: created.append(servers.create('key', 'name', {}))
-        )
-        for _ in range(4)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    created = waiting.in_threads(
+        lambda _: servers.create('key', 'name', {}), range(4)
+    )
     assert len({server.id for server in created}) == 1
-    assert len(created) == 4
 
 
 def test_delete_when_repeated_succeeds(servers: base.Servers) -> None:
