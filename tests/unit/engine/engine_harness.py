@@ -293,6 +293,23 @@ class Harness:
         with self.database.reader() as session:
             return session.get(model, id_)
 
+    def change(
+        self, model: type[Any], id_: str | None = None, **values: Any
+    ) -> None:
+        """Set columns of a row; None: of all rows of the table."""
+
+        def body(session: orm.Session) -> None:
+            rows = (
+                session.scalars(sqlalchemy.select(model))
+                if id_ is None
+                else [session.get_one(model, id_)]
+            )
+            for row in rows:
+                for name, value in values.items():
+                    setattr(row, name, value)
+
+        self.database.write(body)
+
     def count(self, model: type[Any]) -> int:
         """Return the number of rows of a table."""
         return len(self.rows(model))

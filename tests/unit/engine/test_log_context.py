@@ -102,11 +102,7 @@ def test_action_that_another_process_ends_is_logged_on_one_line(
     engine = harness.engine()
     cluster = request_helpers.create_cluster(engine, 0)
     action = engine.call(clusters.ClusterCheckRequest(identity='c')).action
-
-    def rename(session: Any) -> None:
-        session.get(models.Cluster, cluster).name = 'two\nlines'
-
-    harness.database.write(rename)
+    harness.change(models.Cluster, cluster, name='two\nlines')
     engine.call(
         actions.ActionUpdateRequest(identity=action, status='CANCELLED')
     )

@@ -222,12 +222,7 @@ def test_action_of_unknown_type_is_not_claimed(
     harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_node(engine, run=False)
-
-    def rename(session: Any) -> None:
-        (row,) = session.query(models.Action)
-        row.action = 'NODE_TELEPORT'
-
-    harness.database.write(rename)
+    harness.change(models.Action, action='NODE_TELEPORT')
     assert engine.run_actions() == 0
     assert harness.statuses('NODE_TELEPORT') == ['READY']
 

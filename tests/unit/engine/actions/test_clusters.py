@@ -99,10 +99,7 @@ def test_invalid_name_format_is_rejected_and_changes_nothing(
         )
 
     # As one that was made before this was refused.
-    def spoil(session: Any) -> None:
-        session.get(models.Cluster, cluster).config = config
-
-    harness.database.write(spoil)
+    harness.change(models.Cluster, cluster, config=config)
     action = engine.run(clusters.ClusterScaleOutRequest(identity=cluster))
     ended = engine.call(actions.ActionGetRequest(identity=action.action))
     assert ended.status == 'FAILED'
@@ -161,11 +158,7 @@ def test_scale_in_removes_unhealthy_nodes_first_then_the_youngest(
     first, second, third, _ = request_helpers.get_cluster(
         engine, cluster
     ).nodes
-
-    def taint(session: Any) -> None:
-        session.get(models.Node, second).tainted = True
-
-    harness.database.write(taint)
+    harness.change(models.Node, second, tainted=True)
     engine.run(clusters.ClusterScaleInRequest(identity=cluster, count=2))
     assert request_helpers.get_cluster(engine, cluster).nodes == [first, third]
 

@@ -71,12 +71,7 @@ def complete(engine: Engine, token: str, **more: Any) -> None:
 
 def end_waits(harness: Harness) -> None:
     """Make all actions due that wait for a time."""
-
-    def body(session: Any) -> None:
-        for action in session.query(models.Action):
-            action.not_before = None
-
-    harness.database.write(body)
+    harness.change(models.Action, not_before=None)
 
 
 def removals(harness: Harness, kind: str = 'NODE_DELETE') -> list[Any]:
@@ -184,11 +179,7 @@ def test_hook_is_not_notified_when_minimum_size_forbids_removal(
 ) -> None:
     first, _ = request_helpers.get_cluster(engine, 'c').nodes
     token = engine.call(nodes.NodeDeleteRequest(identity=first)).action
-
-    def need_all(session: Any) -> None:
-        session.query(models.Cluster).one().min_size = 2
-
-    harness.database.write(need_all)
+    harness.change(models.Cluster, min_size=2)
     engine.run_actions()
     assert harness.row(models.Action, token).status == 'FAILED'
     assert hook.bodies == []

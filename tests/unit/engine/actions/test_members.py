@@ -206,12 +206,9 @@ def test_recover_with_check_capacity_restores_number_of_nodes(
     harness: Harness, engine: Engine, removed: int, added: int
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 3)
-
-    def change(session: Any) -> None:
-        row = session.get(models.Cluster, cluster)
-        row.desired_capacity = 3 - removed + added
-
-    harness.database.write(change)
+    harness.change(
+        models.Cluster, cluster, desired_capacity=3 - removed + added
+    )
     engine.run(
         clusters.ClusterRecoverRequest(identity=cluster, check_capacity=True)
     )

@@ -137,11 +137,7 @@ def test_node_of_unknown_region_can_be_deleted_without_object(
         'ERROR',
         'there is no region Mars',
     )
-
-    def know(session: Any) -> None:
-        session.get(models.Node, node).physical_id = physical_id
-
-    harness.database.write(know)
+    harness.change(models.Node, node, physical_id=physical_id)
     engine.run(nodes.NodeDeleteRequest(identity=node))
     assert harness.statuses('NODE_DELETE') == [
         'FAILED' if physical_id else 'SUCCEEDED'

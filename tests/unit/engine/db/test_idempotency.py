@@ -233,12 +233,7 @@ def test_record_of_an_older_release_is_returned(
     sent.name = 'changed'
     primitive = recorded.obj_to_primitive()
     primitive['versioned_object.data']['content'] = sent.obj_to_primitive()
-
-    def replace(session: Any) -> None:
-        row = session.get(models.RecordedCall, 'a')
-        row.answered = primitive
-
-    any_harness.database.write(replace)
+    any_harness.change(models.RecordedCall, 'a', answered=primitive)
 
     again = endpoint.call_text(profile_request('q'), 'a')
     assert serializer.from_bytes(again).name == 'changed'

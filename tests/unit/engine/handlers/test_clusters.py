@@ -353,11 +353,7 @@ def test_update_to_a_profile_of_another_type_is_rejected(
 ) -> None:
     request_helpers.create_cluster(engine, 1)
     other = request_helpers.create_profile(engine, 'other')
-
-    def change(session: Any) -> None:
-        session.get(models.Profile, other).type = 'os.heat.stack-1.0'
-
-    harness.database.write(change)
+    harness.change(models.Profile, other, type='os.heat.stack-1.0')
     with pytest.raises(errors.BadRequest, match=r'os\.heat\.stack-1\.0'):
         engine.call(
             clusters.ClusterUpdateRequest(identity='c', profile_id='other')

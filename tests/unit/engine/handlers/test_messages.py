@@ -170,12 +170,7 @@ def test_redelivered_message_starts_no_second_action(
         notify(engine)
     use_queues(engine, inner)
     assert len(actions_of(any_harness)) == 1
-
-    def claim_ends(session: Any) -> None:
-        for row in session.query(models.SimulatedMessage):
-            row.claimed_until = None
-
-    any_harness.database.write(claim_ends)
+    any_harness.change(models.SimulatedMessage, claimed_until=None)
     notify(any_harness.engine(name='two'))
     assert len(actions_of(any_harness)) == 1
     assert remaining_bodies(engine, receiver) == []

@@ -104,11 +104,7 @@ def test_delete_of_busy_resource_requires_force(
     harness: Harness, engine: Engine
 ) -> None:
     node = request_helpers.create_node(engine)
-
-    def body(session: Any) -> None:
-        session.get(models.Node, node).status = 'UPDATING'
-
-    harness.database.write(body)
+    harness.change(models.Node, node, status='UPDATING')
     with pytest.raises(errors.ActionConflict, match='UPDATING'):
         engine.call(nodes.NodeDeleteRequest(identity=node))
     engine.call(nodes.NodeDeleteRequest(identity=node, force=True))

@@ -162,12 +162,7 @@ def test_list_is_serialized_without_building_objects(harness: Harness) -> None:
 def test_invalid_stored_value_is_not_sent(harness: Harness) -> None:
     fill(harness)
     (first, *_) = harness.rows(models.Cluster)
-
-    def body(session: Any) -> None:
-        for row in session.query(models.Cluster):
-            row.status = 'COLORFUL'
-
-    harness.database.write(body)
+    harness.change(models.Cluster, status='COLORFUL')
     engine = harness.engine()
     with pytest.raises(ValueError, match='COLORFUL'):
         engine.call(clusters.ClusterGetRequest(identity=first.id))

@@ -56,12 +56,7 @@ def make_all_due(harness: Harness) -> None:
 def break_first_server(harness: Harness, status: str = 'SHUTOFF') -> str:
     """Set the status of the first node's server; return its ID."""
     node = min(harness.rows(models.Node), key=lambda row: row.index)
-
-    def body(session: Any) -> None:
-        server = session.get(models.SimulatedServer, node.physical_id)
-        server.status = status
-
-    harness.database.write(body)
+    harness.change(models.SimulatedServer, node.physical_id, status=status)
     server_id: str = node.physical_id
     return server_id
 

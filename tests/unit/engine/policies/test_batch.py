@@ -73,11 +73,7 @@ def updated(harness: Harness) -> int:
 
 
 def end_pause(harness: Harness) -> None:
-    def over(session: Any) -> None:
-        for action in session.query(models.Action):
-            action.not_before = None
-
-    harness.database.write(over)
+    harness.change(models.Action, not_before=None)
 
 
 def test_batches_run_in_order_when_engines_die(any_harness: Harness) -> None:
@@ -142,11 +138,7 @@ def test_inactive_nodes_are_updated_first_without_pauses(
 ) -> None:
     request_helpers.create_cluster(engine, 3)
     *_, last = request_helpers.get_cluster(engine, 'c').nodes
-
-    def sick(session: Any) -> None:
-        session.get(models.Node, last).status = 'ERROR'
-
-    harness.database.write(sick)
+    harness.change(models.Node, last, status='ERROR')
     create_policy(engine, 'batch', max_batch_size=1, pause_time=0)
     attach(engine)
     new = request_helpers.create_profile(

@@ -175,12 +175,7 @@ def test_cluster_recovery_uses_operation_of_policy(
     properties = spec('NODE_STATUS_POLLING', actions=[{'name': 'REBUILD'}])
     create_policy(engine, 'health', **properties)
     attach(engine)
-
-    def stop(session: Any) -> None:
-        for server in session.query(models.SimulatedServer):
-            server.status = 'SHUTOFF'
-
-    harness.database.write(stop)
+    harness.change(models.SimulatedServer, status='SHUTOFF')
     harness.cloud.servers.calls.clear()
     action = scale(engine, clusters.ClusterRecoverRequest, check=True)
     assert action.status == 'SUCCEEDED'

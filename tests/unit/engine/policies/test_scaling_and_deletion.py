@@ -332,12 +332,7 @@ def test_grace_period_delays_removal(harness: Harness, engine: Engine) -> None:
     engine.run(clusters.ClusterScaleInRequest(identity='c'))
     assert size(engine) == 2
     assert harness.statuses('NODE_DELETE') == ['READY']
-
-    def over(session: Any) -> None:
-        for action in session.query(models.Action):
-            action.not_before = None
-
-    harness.database.write(over)
+    harness.change(models.Action, not_before=None)
     engine.run_actions()
     assert size(engine) == 1
     harness.assert_idle()

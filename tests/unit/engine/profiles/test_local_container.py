@@ -4,7 +4,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sqlalchemy import orm
 
 from engine.db import models
 from engine.profiles import base, local_container
@@ -84,13 +83,7 @@ def test_failure_of_a_container_depends_on_its_status(
     harness: Harness, status: str, fails: bool
 ) -> None:
     box = harness.cloud.containers.create('', 'key', 'n', {'image': 'nginx'})
-
-    def change(session: orm.Session) -> None:
-        row = session.get(models.SimulatedContainer, box.id)
-        assert row is not None
-        row.status = status
-
-    harness.database.write(change)
+    harness.change(models.SimulatedContainer, box.id, status=status)
     profile_type = local_container.LocalContainer()
     view = base.NodeView('key', 'n', box.id, {})
     assert bool(profile_type.failure(harness.cloud, view)) == fails
