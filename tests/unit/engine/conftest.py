@@ -29,12 +29,19 @@ MIGRATED_TABLES = (
 )
 
 
-def configuration(url: str) -> cfg.ConfigOpts:
-    """Return a configuration for a database, with a cloud without latency."""
+def make_conf(group: str = '', **options: object) -> cfg.ConfigOpts:
+    """Return the default configuration, except for options of a group."""
     conf = cfg.ConfigOpts()
     engine_conf.register(conf)
     conf([], default_config_files=[], default_config_dirs=[])
-    conf.set_override('connection', url, 'database')
+    for name, value in options.items():
+        conf.set_override(name, value, group)
+    return conf
+
+
+def configuration(url: str) -> cfg.ConfigOpts:
+    """Return a configuration for a database, with a cloud without latency."""
+    conf = make_conf('database', connection=url)
     conf.set_override('latency', 0.0, 'simulated')
     # The servers of tests are on this machine.
     for group in ('health_manager', 'hooks'):

@@ -16,11 +16,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from oslo_config import cfg
 
-from engine import conf as engine_conf
 from engine import http_client, service
 from tests import http_server, memory_limit, raw_server
+from tests.unit.engine.conftest import make_conf
 from tests.unit.engine.engine_harness import Harness
 
 
@@ -95,9 +94,7 @@ def test_address_outside_the_networks_is_accepted(host: str) -> None:
 def test_loopback_and_link_local_are_forbidden_by_default(
     group: str, host: str
 ) -> None:
-    conf = cfg.ConfigOpts()
-    engine_conf.register(conf)
-    conf([], default_config_files=[], default_config_dirs=[])
+    conf = make_conf()
     with pytest.raises(http_client.OutgoingError, match='forbidden network'):
         http_client.check_url(
             conf[group].forbidden_networks, f'http://{host}/', 'it', 60

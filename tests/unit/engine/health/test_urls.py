@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from oslo_config import cfg
 
-from engine import conf as engine_conf
 from engine.health import urls
 from engine.policies import health
 from tests import http_server
+from tests.unit.engine.conftest import make_conf
 
 HEALTHY = 'status: (ok|fine)'
 
@@ -55,12 +55,9 @@ def served() -> Iterator[str]:
 
 @pytest.fixture
 def conf() -> cfg.ConfigOpts:
-    conf = cfg.ConfigOpts()
-    engine_conf.register(conf)
-    conf([], default_config_files=[], default_config_dirs=[])
-    conf.set_override('poll_url_timeout', 30.0, 'health_manager')
-    conf.set_override('forbidden_networks', [], 'health_manager')
-    return conf
+    return make_conf(
+        'health_manager', poll_url_timeout=30.0, forbidden_networks=[]
+    )
 
 
 def ask(conf: cfg.ConfigOpts, url: str, **options: Any) -> str:

@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from oslo_config import cfg
 
-from engine import conf as engine_conf
 from engine import http_client
 from engine.providers import base
 from engine.providers.docker.containers import Containers
 from tests import certificates, memory_limit, raw_server
 from tests.cloud import docker as fake
+from tests.unit.engine.conftest import make_conf
 from vobjects import exceptions
 
 
@@ -35,13 +34,8 @@ def host(daemon: fake.Daemon) -> str:
 
 
 def configured(*forbidden: str, **options: object) -> Containers:
-    conf = cfg.ConfigOpts()
-    engine_conf.register(conf)
-    conf([], default_config_files=[], default_config_dirs=[])
     values = {'forbidden_networks': forbidden, **options}
-    for name, value in values.items():
-        conf.set_override(name, value, 'provider_docker')
-    return Containers(conf)
+    return Containers(make_conf('provider_docker', **values))
 
 
 @pytest.fixture

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from oslo_config import cfg
 
-from engine import conf as engine_conf
 from engine.providers import base
 from engine.providers.docker import local, provider
 from tests.cloud import docker as fake
+from tests.unit.engine.conftest import make_conf
 from vobjects import exceptions
 
 
@@ -20,13 +20,7 @@ def daemon() -> Iterator[fake.Daemon]:
         yield served
 
 
-def configuration(**options: object) -> cfg.ConfigOpts:
-    conf = cfg.ConfigOpts()
-    engine_conf.register(conf)
-    conf([], default_config_files=[], default_config_dirs=[])
-    for name, value in options.items():
-        conf.set_override(name, value, 'provider_docker')
-    return conf
+configuration = functools.partial(make_conf, 'provider_docker')
 
 
 def configured(

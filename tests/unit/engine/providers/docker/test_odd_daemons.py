@@ -7,13 +7,12 @@ import json
 from typing import Any
 
 import pytest
-from oslo_config import cfg
 
-from engine import conf as engine_conf
 from engine.db import models
 from engine.providers.docker import local
 from tests import raw_server
 from tests.unit.engine import request_helpers
+from tests.unit.engine.conftest import make_conf
 from tests.unit.engine.engine_harness import Harness
 from tests.unit.engine.profiles import test_local_container
 from vobjects.clustering.requests import nodes
@@ -29,12 +28,8 @@ HUGE = 10**30
 
 
 def containers(port: int) -> local.LocalContainers:
-    conf = cfg.ConfigOpts()
-    engine_conf.register(conf)
-    conf([], default_config_files=[], default_config_dirs=[])
     url = f'tcp://127.0.0.1:{port}'
-    conf.set_override('url', url, 'provider_docker')
-    return local.LocalContainers(conf)
+    return local.LocalContainers(make_conf('provider_docker', url=url))
 
 
 def replies(box: Any, error: Any = None) -> raw_server.Reply:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from oslo_config import cfg
 
-from engine import conf as engine_conf
 from engine.providers import base, openstack
 from tests import cloud as fake
+from tests.unit.engine.conftest import make_conf
 
 
 @pytest.fixture
@@ -22,9 +22,6 @@ def cloud() -> Iterator[fake.Cloud]:
 
 def configured(cloud: fake.Cloud, **options: object) -> cfg.ConfigOpts:
     """Return a configuration for a cloud, in a hurry."""
-    conf = cfg.ConfigOpts()
-    engine_conf.register(conf)
-    conf([], default_config_files=[], default_config_dirs=[])
     section = 'provider_openstack'
     values = {
         'poll_interval': 0.01,
@@ -32,8 +29,7 @@ def configured(cloud: fake.Cloud, **options: object) -> cfg.ConfigOpts:
         'region_name': 'RegionOne',
         **options,
     }
-    for name, value in values.items():
-        conf.set_override(name, value, section)
+    conf = make_conf(section, **values)
     register_password(conf)
     for name, value in fake.credentials(cloud).items():
         conf.set_override(name, value, section)

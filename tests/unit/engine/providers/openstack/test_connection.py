@@ -1,29 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import functools
 import json
 import pathlib
 
 import pytest
-from oslo_config import cfg
 
-from engine import conf as engine_conf
 from engine.providers import base, openstack
 from engine.providers.openstack import connection
 from tests import cloud as fake
 from tests import sdk_warnings, waiting
+from tests.unit.engine.conftest import make_conf
 from tests.unit.engine.providers.openstack import conftest
 
 pytestmark = sdk_warnings.IGNORED
 
 
-def configuration(**options: object) -> cfg.ConfigOpts:
-    conf = cfg.ConfigOpts()
-    engine_conf.register(conf)
-    conf([], default_config_files=[], default_config_dirs=[])
-    for name, value in options.items():
-        conf.set_override(name, value, 'provider_openstack')
-    return conf
+configuration = functools.partial(make_conf, 'provider_openstack')
 
 
 def test_cloud_of_clouds_yaml_is_used(
