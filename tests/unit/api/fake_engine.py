@@ -74,7 +74,11 @@ class FakeEngine:
         self.events: dict[str, Any] = {}
         self.policies: dict[str, Any] = {}
         self.receivers: dict[str, Any] = {}
-        self._stores = {
+
+    @property
+    def _stores(self) -> dict[str, dict[str, Any]]:
+        """The resources by kind."""
+        return {
             'Cluster': self.clusters,
             'Node': self.nodes,
             'Profile': self.profiles,
