@@ -8,7 +8,6 @@ metrics_cache`` seconds.
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import threading
 import time
@@ -118,7 +117,7 @@ class DatabaseCollector(registry.Collector):
         )
         try:
             with self._database.reader() as session:
-                backlog = measure_backlog(session)
+                backlog = list(_backlog_gauges(session))
                 view = ledger.STATEMENTS.exact_view(session)
                 members = ledger.STATEMENTS.members(session, LISTED_MEMBERS)
         except Exception as error:  # noqa: BLE001 - reported
@@ -128,72 +127,50 @@ class DatabaseCollector(registry.Collector):
             return
         is_up.add_metric([], 1)
         yield is_up
-        yield from _backlog_gauges(backlog)
+        yield from backlog
         yield from _fleet_gauges(view, members)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Backlog:
-    """Counts of unfinished actions and of locks.
-
-    :ivar by_status: number of unfinished actions by status
-    :ivar blocked: number of actions waiting for a lock of another action
-    :ivar oldest: age in seconds of the oldest READY action that has no delay
-    :ivar locks: number of locks on clusters and nodes; several actions can
-        share a cluster
-    """
-
-    by_status: dict[str, int]
-    blocked: int
-    oldest: float
-    locks: int
-
-
-def measure_backlog(session: orm.Session) -> Backlog:
-    """Return the current backlog."""
+def _backlog_gauges(session: orm.Session) -> Iterator[core.Metric]:
+    """Yield the numbers of unfinished actions, and of locks."""
     action = models.Action
     count = sqlalchemy.func.count()
-    by_status = dict.fromkeys(actions.UNFINISHED, 0)
+    numbers = dict.fromkeys(actions.UNFINISHED, 0)
     for status, number in session.execute(
         sqlalchemy.select(action.status, count)
         .where(action.status.in_(actions.UNFINISHED))
         .group_by(action.status)
     ):
-        by_status[status] = number
-    blocked = session.scalar(
-        sqlalchemy.select(count).where(action.blocked_on.is_not(None))
-    )
-    created = session.scalar(
-        sqlalchemy.select(sqlalchemy.func.min(action.created_at)).where(
-            action.status == 'READY', action.not_before.is_(None)
-        )
-    )
-    now = clock.now(session)
-    return Backlog(
-        by_status,
-        blocked or 0,
-        0.0 if created is None else max(0.0, (now - created).total_seconds()),
-        session.scalar(sqlalchemy.select(count).select_from(models.Lock)) or 0,
-    )
-
-
-def _backlog_gauges(backlog: Backlog) -> Iterator[core.Metric]:
+        numbers[status] = number
     by_status = _Gauge(
         'vobjects_actions',
         'Actions that have not ended, by status.',
         labels=['status'],
     )
-    for status, number in backlog.by_status.items():
+    for status, number in numbers.items():
         by_status.add_metric([status], number)
     yield by_status
+    blocked = sqlalchemy.select(count).where(action.blocked_on.is_not(None))
+    locks = sqlalchemy.select(count).select_from(models.Lock)
+    oldest = session.scalar(
+        sqlalchemy.select(sqlalchemy.func.min(action.created_at)).where(
+            action.status == 'READY', action.not_before.is_(None)
+        )
+    )
+    now = clock.now(session)
+    age = max(0.0, (now - (oldest or now)).total_seconds())
     for name, text, value in (
-        ('actions_blocked', 'Actions that wait for a lock', backlog.blocked),
+        (
+            'actions_blocked',
+            'Actions that wait for a lock',
+            session.scalar(blocked),
+        ),
         (
             'actions_ready_age_seconds',
             'Age of the oldest action that could be claimed',
-            backlog.oldest,
+            age,
         ),
-        ('locks', 'Locks of clusters and nodes', backlog.locks),
+        ('locks', 'Locks of clusters and nodes', session.scalar(locks)),
     ):
         yield _Gauge(f'vobjects_{name}', f'{text}.', value=value)
 
