@@ -32,18 +32,6 @@ def lock(session: orm.Session, cluster_id: str) -> models.Cluster | None:
     return statements.locked(session, models.Cluster, cluster_id)
 
 
-def count_of_profile(session: orm.Session, profile_id: str) -> int:
-    """Return the number of clusters that use a profile."""
-    return (
-        session.scalar(
-            sqlalchemy.select(sqlalchemy.func.count())
-            .select_from(models.Cluster)
-            .where(models.Cluster.profile_id == profile_id)
-        )
-        or 0
-    )
-
-
 def set_status(cluster: models.Cluster, status: str, reason: str) -> None:
     """Set the status of a cluster and its reason."""
     cluster.status = status
@@ -72,15 +60,3 @@ def bindings(
     query = _ENABLED_BINDINGS if enabled_only else _BINDINGS
     rows = session.execute(query, {'cluster': cluster_id})
     return [(row[0], row[1]) for row in rows]
-
-
-def count_of_policy(session: orm.Session, policy_id: str) -> int:
-    """Return the number of clusters that a policy is attached to."""
-    return (
-        session.scalar(
-            sqlalchemy.select(sqlalchemy.func.count())
-            .select_from(models.ClusterPolicy)
-            .where(models.ClusterPolicy.policy_id == policy_id)
-        )
-        or 0
-    )

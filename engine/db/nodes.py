@@ -76,18 +76,6 @@ def count_of_cluster(
         return session.scalar(query, values) or 0
 
 
-def count_of_profile(session: orm.Session, profile_id: str) -> int:
-    """Return the number of nodes that use a profile."""
-    return (
-        session.scalar(
-            sqlalchemy.select(sqlalchemy.func.count())
-            .select_from(models.Node)
-            .where(models.Node.profile_id == profile_id)
-        )
-        or 0
-    )
-
-
 def set_status(node: models.Node, status: str, reason: str) -> None:
     """Set the status of a node and its reason."""
     if status == 'ACTIVE' and node.created_at is None:

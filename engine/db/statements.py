@@ -49,6 +49,12 @@ def pairs(
         yield from session.execute(query, {'ids': batch})
 
 
+def exists(session: orm.Session, *conditions: Any) -> bool:
+    """Return whether any row meets all conditions."""
+    query = sqlalchemy.select(sqlalchemy.exists().where(*conditions))
+    return bool(session.scalar(query))
+
+
 def table(model: type[models.Base]) -> sqlalchemy.Table:
     """Return the table of a mapped class.
 

@@ -10,7 +10,7 @@ from sqlalchemy import orm
 
 from engine import plugins
 from engine.actions import action_factory
-from engine.db import actions, clusters, models
+from engine.db import actions, models, statements
 from engine.handlers import common, views
 from engine.policies import base as policies
 from engine.providers import base as providers
@@ -129,7 +129,8 @@ class PolicyHandlers(common.Handlers):
             row = common.find_to_delete(
                 session, POLICY, context, request.identity
             )
-            if clusters.count_of_policy(session, row.id):
+            binding = models.ClusterPolicy
+            if statements.exists(session, binding.policy_id == row.id):
                 raise errors.ResourceInUse(
                     f"The policy '{row.id}' cannot be deleted: still attached"
                     ' to some clusters.'

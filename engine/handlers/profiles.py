@@ -10,7 +10,7 @@ from sqlalchemy import orm
 
 from engine import plugins, spec_schema
 from engine.actions import container_hosts
-from engine.db import clusters, models, nodes, quotas, statements
+from engine.db import models, quotas, statements
 from engine.handlers import common, views
 from engine.profiles import base as profiles
 from vobjects.clustering import consts, errors, resources
@@ -153,9 +153,9 @@ class ProfileHandlers(common.Handlers):
             row = common.find_to_delete(
                 session, PROFILE, context, request.identity
             )
-            if clusters.count_of_profile(
-                session, row.id
-            ) or nodes.count_of_profile(session, row.id):
+            if statements.exists(
+                session, models.Cluster.profile_id == row.id
+            ) or statements.exists(session, models.Node.profile_id == row.id):
                 raise errors.ResourceInUse(
                     f"The profile '{row.id}' cannot be deleted: still"
                     ' referenced by some clusters and/or nodes.'

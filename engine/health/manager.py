@@ -361,12 +361,9 @@ def _enabled_policy(
 def _is_locked(session: orm.Session, cluster: models.Cluster) -> bool:
     """Tell whether an action holds a cluster exclusively."""
     lock = models.Lock
-    lock_count = session.scalar(
-        sqlalchemy.select(sqlalchemy.func.count())
-        .select_from(lock)
-        .where(lock.resource_id == cluster.id, lock.exclusive.is_(True))
+    return statements.exists(
+        session, lock.resource_id == cluster.id, lock.exclusive.is_(True)
     )
-    return bool(lock_count)
 
 
 def _busy_nodes(session: orm.Session, node_ids: Sequence[str]) -> set[str]:
