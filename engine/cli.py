@@ -127,8 +127,17 @@ def require_database(conf: cfg.ConfigOpts) -> str:
 
     :param conf: with its files read
     :raises vobjects.cli.settings.NotConfigured: the option is not set
+    :raises vobjects.exceptions.VobjectsError: the value refers to an option
+        that does not exist
     """
-    url = conf.database.connection
+    try:
+        url = conf.database.connection
+    except (cfg.NoSuchOptError, cfg.TemplateSubstitutionError):
+        # The name of the option may be a part of the password.
+        raise exceptions.VobjectsError(
+            '[database] connection contains "$" before a name that is no'
+            ' option; write "$$"'
+        ) from None
     if not url:
         raise settings.missing(
             conf,

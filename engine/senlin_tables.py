@@ -224,7 +224,8 @@ def connect(url: str) -> sqlalchemy.Engine:
             if is_file and not pathlib.Path(path).exists():
                 # Connecting would create it.
                 raise database.UnusableError(
-                    f'--from {url} cannot be used: there is no file {path}'
+                    f'--from {sensitive.mask_url(url)} cannot be used: there'
+                    f' is no file {path}'
                 )
             inspector = sqlalchemy.inspect(senlin)
             missing = [
@@ -237,9 +238,10 @@ def connect(url: str) -> sqlalchemy.Engine:
             kind = (
                 exceptions.Unreachable if is_away else database.UnusableError
             )
+            reason = sensitive.mask_text(str(error).strip(), url)
             raise kind(
                 f'--from {sensitive.mask_url(url)} cannot be used:'
-                f' {str(error).strip().splitlines()[0]}'
+                f' {reason.splitlines()[0]}'
             ) from error
         if missing:
             raise NotSenlinError(

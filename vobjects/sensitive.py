@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
+import urllib.parse
 from typing import Any, TypeVar
 
 from oslo_versionedobjects import fields as ovo_fields
@@ -74,6 +75,10 @@ _SHOWN_OPTIONS = frozenset(
 #: Schemes whose URLs may name several hosts, each with a password.
 _MESSAGING = frozenset(('amqp', 'kafka', 'kombu', 'pyamqp', 'rabbit'))
 
+#: Characters at which the parsers of URLs and of configuration files divide a
+#: text, so that an error may quote the part between two of them.
+_DELIMITERS = re.compile(r'[:/?#@,&=;$\[\](){}]+')
+
 # A host of a transport_url, with its user, in which all special characters
 # are escaped.
 _HOST = re.compile(r'(?:([^:@/?#]*)(:[^:@/?#]*)?@)?[^@/?#]*')
@@ -99,6 +104,31 @@ def mask_url(url: str) -> str:
         base = _mask_hosts(base, ',' if scheme in _MESSAGING else None)
     options = [_mask_option(option) for option in query.split('&')]
     return f'{scheme}://{base}{mark}{"&".join(options)}'
+
+
+def mask_text(text: str, url: str) -> str:
+    """Return an error's text without the secrets of a URL that it is about.
+
+    The error of a parser or a driver may quote a part of the password: if the
+    password contains special characters that are not escaped, such as ``:``,
+    the part after it is taken for the port.
+
+    :param text: the text of the error
+    :param url: the URL, as for :func:`mask_url`
+    """
+    shown = mask_url(url)
+    public = _parts(shown)
+    text = text.replace(url, shown)
+    for part in sorted(_parts(url) - public, key=len, reverse=True):
+        text = re.sub(rf'(?<!\w){re.escape(part)}(?!\w)', HIDDEN, text)
+    return text
+
+
+def _parts(url: str) -> set[str]:
+    """Return the parts of a URL that the text of an error may quote."""
+    parts = {url, *_DELIMITERS.split(url)}
+    parts |= {word for part in parts for word in re.findall(r'\w{3,}', part)}
+    return {*parts, *map(urllib.parse.unquote, parts)} - {''}
 
 
 def _mask_hosts(base: str, separator: str | None) -> str:

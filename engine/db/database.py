@@ -36,6 +36,8 @@ Result = TypeVar('Result')
 UNUSABLE_ERRORS = (
     ImportError,
     OSError,
+    TypeError,  # an option that the driver does not have
+    ValueError,  # a malformed port
     oslo_db_exception.DBError,
     sqlalchemy.exc.SQLAlchemyError,
 )
@@ -121,10 +123,10 @@ class Database:
         except UNUSABLE_ERRORS as error:
             is_away = isinstance(error, UNREACHABLE_ERRORS)
             kind = exceptions.Unreachable if is_away else UnusableError
-            url = _masked_url(conf.database.connection)
+            url = conf.database.connection or ''
             raise kind(
-                f'[database] connection = {url} cannot be used:'
-                f' {_reason(error)}'
+                f'[database] connection = {_masked_url(url)} cannot be used:'
+                f' {_reason(error, url)}'
             ) from error
         self._sessions = orm.sessionmaker(self.engine, expire_on_commit=False)
         self._reading = connections.for_reading(conf, self.engine)
@@ -264,16 +266,16 @@ def is_busy(error: BaseException) -> bool:
 _EXTRAS = {'psycopg2': 'postgresql', 'pymysql': 'mysql'}
 
 
-def _masked_url(connection: str | None) -> str:
+def _masked_url(connection: str) -> str:
     """Return a URL with its password masked."""
     try:
-        sqlalchemy.make_url(connection or '')
+        sqlalchemy.make_url(connection)
     except (sqlalchemy.exc.ArgumentError, ValueError):
         return 'not a URL'
-    return sensitive.mask_url(connection or '')
+    return sensitive.mask_url(connection)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, url: str) -> str:
     """Return in one line why a database cannot be used, and the fix."""
     if isinstance(error, ImportError):
         extra = _EXTRAS.get(error.name or '')
@@ -281,4 +283,8 @@ def _reason(error: Exception) -> str:
             return f"{error}; run: pip install 'vobjects-clustering[{extra}]'"
         return f'{error}; write postgresql+psycopg2:// or mysql+pymysql://'
     line = ' '.join(str(error).strip().partition('\n')[0].split())
-    return f'{line}; start the server, or correct the URL'
+    return (
+        f'{sensitive.mask_text(line, url)}; start the server, or correct the'
+        ' URL, in which special characters of the password are escaped, such'
+        ' as %2F for /'
+    )

@@ -13,7 +13,7 @@ from oslo_db import exception as oslo_db_exception
 from sqlalchemy import event
 
 from engine.db import refusals
-from vobjects import exceptions
+from vobjects import exceptions, sensitive
 
 LOG = logging.getLogger(__name__)
 
@@ -37,12 +37,14 @@ class Reached:
     ) -> None:
         if isinstance(error, oslo_db_exception.DBConnectionError):
             raise exceptions.Unreachable(
-                f'the database does not answer: {_first_line(error)}'
+                'the database does not answer:'
+                f' {self._reachability.describe(error)}'
             ) from error
         if error is not None and (cause := refusals.refusal(error)):
             self._reachability.note_refusal(cause)
             raise exceptions.Unreachable(
-                f'the database accepts no changes: {_first_line(cause)}'
+                'the database accepts no changes:'
+                f' {self._reachability.describe(cause)}'
             ) from error
 
 
@@ -59,15 +61,13 @@ class _Outage:
         self._guard = threading.Lock()
         self._since: float | None = None
 
-    def begin(self, error: BaseException) -> None:
+    def begin(self, problem: str) -> None:
         """Note an error."""
         with self._guard:
             if self._since is not None:
                 return
             self._since = time.monotonic()
-        LOG.warning(
-            '%s %s: %s', self._subject, self._begins, _first_line(error)
-        )
+        LOG.warning('%s %s: %s', self._subject, self._begins, problem)
 
     def end(self) -> None:
         """Note a success."""
@@ -91,13 +91,23 @@ class Reachability:
     """
 
     def __init__(self, url: sqlalchemy.URL) -> None:
-        subject = f'The database {url}'
+        # The text of the URL object contains the secrets of its query.
+        self._url = url.render_as_string(hide_password=False)
+        subject = f'The database {sensitive.mask_url(self._url)}'
         self._loss = _Outage(subject, 'does not answer', 'answers')
         self._refusal = _Outage(
             subject, 'accepts no changes', 'accepts changes'
         )
-        self.note_refusal = self._refusal.begin
         self.note_write = self._refusal.end
+
+    def note_refusal(self, error: BaseException) -> None:
+        """Note that the database has refused to write."""
+        self._refusal.begin(self.describe(error))
+
+    def describe(self, error: BaseException) -> str:
+        """Return the first line of an error, without secrets of the URL."""
+        line = str(error).strip().partition('\n')[0]
+        return sensitive.mask_text(line, self._url)
 
     def watch(self, engine: sqlalchemy.Engine) -> None:
         """Monitor the connections of an engine.
@@ -114,7 +124,7 @@ class Reachability:
             try:
                 return dialect.connect(*cargs, **cparams)
             except dialect.loaded_dbapi.Error as error:
-                self._loss.begin(error)
+                self._loss.begin(self.describe(error))
                 raise oslo_db_exception.DBConnectionError(error) from error
 
         @event.listens_for(engine, 'connect')
@@ -124,8 +134,4 @@ class Reachability:
         @event.listens_for(engine, 'handle_error')
         def failed(context: sqlalchemy.engine.ExceptionContext) -> None:
             if context.is_disconnect:
-                self._loss.begin(context.original_exception)
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition('\n')[0]
+                self._loss.begin(self.describe(context.original_exception))

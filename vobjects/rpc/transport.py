@@ -76,6 +76,11 @@ _BAD_URL = (
     ValueError,  # a malformed port, for instance
 )
 
+#: Errors about a value that refers to an option, as in ``$PASSWORD``.
+_BAD_REFERENCE = (cfg.NoSuchOptError, cfg.TemplateSubstitutionError)
+
+_OPTION = '[DEFAULT] transport_url'
+
 
 class BadTransport(exceptions.VobjectsError):
     """A URL names no message bus that this process can use."""
@@ -129,7 +134,8 @@ def open_transport(
             allowed_remote_exmods=[*ERROR_MODULES, *error_modules],
         )
     except (cfg.Error, *_BAD_URL) as error:
-        raise _bad_transport(_describe_url(conf, url), error) from error
+        setting = url or _configured(conf)
+        raise _bad_transport(_OPTION, setting, error) from error
 
 
 def check_connection(conf: cfg.ConfigOpts, transport: Any, topic: str) -> None:
@@ -144,12 +150,13 @@ def check_connection(conf: cfg.ConfigOpts, transport: Any, topic: str) -> None:
         or rejects the user, the password or the virtual host
     """
     hosts = oslo_messaging.TransportURL.parse(conf).hosts
+    url = _configured(conf)
     try:
         wakeups.probe(transport, topic, retry=max(len(hosts) - 1, 0))
     except Exception as error:  # drivers of other packages raise any error
         raise exceptions.Unreachable(
-            f'the message bus {_describe_url(conf, None)} cannot be used:'
-            f' {_reason(error)}; start it, or correct transport_url'
+            f'the message bus {_setting(_OPTION, url)} cannot be used:'
+            f' {_reason(error, url)}; start it, or correct transport_url'
         ) from error
 
 
@@ -172,30 +179,46 @@ def open_notifications(url: str, option: str) -> Any:
         _check_tls(conf, url, f'{option}:')
         return oslo_messaging.get_notification_transport(conf, url)
     except (cfg.Error, *_BAD_URL) as error:
-        setting = f'{option} = {sensitive.mask_url(url)}'
-        raise _bad_transport(setting, error) from error
+        raise _bad_transport(option, url, error) from error
 
 
-def _describe_url(conf: cfg.ConfigOpts, url: str | None) -> str:
-    configured = url or str(conf.transport_url)
-    return f'[DEFAULT] transport_url = {sensitive.mask_url(configured)}'
+def _configured(conf: cfg.ConfigOpts) -> str:
+    """Return ``transport_url``.
+
+    :raises BadTransport: it refers to an option that does not exist
+    """
+    try:
+        return str(conf.transport_url)
+    except _BAD_REFERENCE:
+        # The name of the option may be a part of the password.
+        raise BadTransport(
+            f'{_OPTION} contains "$" before a name that is no option; write'
+            ' "$$"'
+        ) from None
 
 
-def _bad_transport(setting: str, error: Exception) -> BadTransport:
-    text = f'{setting} is not usable: {_reason(error)}'
+def _setting(option: str, url: str) -> str:
+    return f'{option} = {sensitive.mask_url(url)}'
+
+
+def _bad_transport(option: str, url: str, error: Exception) -> BadTransport:
+    text = f'{_setting(option, url)} is not usable: {_reason(error, url)}'
     if not isinstance(error, cfg.Error):
         points = importlib.metadata.entry_points(group=_DRIVERS)
         text += (
-            '; write DRIVER://USER:PASSWORD@HOST:PORT/VHOST or'
+            '; write DRIVER://USER:PASSWORD@HOST:PORT/VHOST, with the special'
+            ' characters of the password escaped, such as %2F for /, or'
             ' DRIVER:///ABSOLUTE/PATH with an installed driver, one of'
             f' {", ".join(sorted(points.names))}'
         )
     return BadTransport(text)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, url: str) -> str:
     lines = str(error).strip().splitlines()
-    return lines[0].rstrip('.') if lines else type(error).__name__
+    if not lines:
+        return type(error).__name__
+    return sensitive.mask_text(lines[0].rstrip('.'), url)
 
 
 def register_global_groups(conf: cfg.ConfigOpts) -> None:

@@ -320,3 +320,16 @@ def test_keys_when_rotated_need_one(
         file.write(f'[receivers]\nencryption_keys = {key}\n')
     assert cli.db(['rotate-keys', argument]) == 0
     assert '0 credentials' in capsys.readouterr().out
+
+
+def test_database_url_that_refers_to_an_unknown_option_is_not_shown(tmp_path):
+    file = tmp_path / 'x.conf'
+    file.write_text(
+        '[database]\nconnection = postgresql+psycopg2://u:pa$secret@db/x\n'
+    )
+    conf = cli.configuration(files=[str(file)])
+    with pytest.raises(
+        exceptions.VobjectsError, match=r'\[database\] connection .* "\$\$"'
+    ) as raised:
+        cli.require_database(conf)
+    assert 'secret' not in str(raised.value)

@@ -32,3 +32,25 @@ from vobjects import sensitive
 )  # fmt: skip
 def test_mask_url_hides_passwords(url, shown):
     assert sensitive.mask_url(url) == shown
+
+
+@pytest.mark.parametrize(
+    ('url', 'text', 'shown'),
+    [
+        ('a://u:PW@b', 'no a://u:PW@b', 'no a://u:***@b'),
+        ('mysql://u:PW1@PW2@db/x', 'no host "PW2@db"', 'no host "***@db"'),
+        ('rabbit://u:PW1/PW2@db/x', "no port: 'PW1'", "no port: '***'"),
+        ('rabbit://u:PW1,PW2@db/x', "no port: 'PW1'", "no port: '***'"),
+        ('rabbit://u:[PW1]@db/x', "'PW1' is no IP", "'***' is no IP"),
+        ('mysql://u:a%20b@db/x', 'not a b', 'not ***'),
+        ('mysql://u:$PW1.x@db/x', 'no option PW1', 'no option ***'),
+        ('mysql://db/x?password=PW1', 'PW1 on db', '*** on db'),
+        ('mysql://u:db@db/x', 'u on db', 'u on db'),
+        ('mysql://u:e@db/x', 'refused', 'refused'),
+        ('u:PW1@db', 'u has PW1', '*** has ***'),
+        ('rubbish', 'rubbish is no URL', 'rubbish is no URL'),
+        ('', 'no URL', 'no URL'),
+    ],
+)  # fmt: skip
+def test_mask_text_hides_parts_of_passwords(url, text, shown):
+    assert sensitive.mask_text(text, url) == shown

@@ -229,7 +229,7 @@ def directory_from_url(url: Any) -> str:
     if url.hosts or not url.virtual_host:
         raise oslo_messaging.InvalidTransportURL(
             str(url),
-            f'{url} names no directory; write embedded:///an/absolute/path,'
+            'the URL names no directory; write embedded:///an/absolute/path,'
             ' with three slashes',
         )
     return os.path.normpath(f'/{url.virtual_host}')

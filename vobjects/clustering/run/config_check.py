@@ -288,7 +288,9 @@ def _problem(conf: cfg.ConfigOpts, section: str, option: cfg.Opt) -> str:
     except cfg.ConfigFileValueError as error:
         return accepted(option.type) or str(error).splitlines()[0]
     except (cfg.TemplateSubstitutionError, cfg.NoSuchOptError) as error:
-        return f'text in which "$" is written "$$": {error}'
+        # The error may quote a part of the password.
+        detail = '' if option.secret else f': {error}'
+        return f'text in which "$" is written "$$"{detail}'
     kind = special_files.kind_of_option(conf, option.dest, value)
     return f'a file, not {kind}' if kind else ''
 

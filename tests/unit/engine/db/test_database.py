@@ -13,7 +13,7 @@ import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.db import clock, connections, database, models
+from engine.db import clock, connections, database, models, reachability
 from tests import databases, tcp_proxy, waiting
 from tests.unit.engine.conftest import configuration
 from vobjects import exceptions
@@ -176,6 +176,22 @@ def test_foreign_keys_are_enforced(any_database: database.Database) -> None:
             exceptions.Unreachable,
             r'u:\*\*\*@',
         ),
+        (
+            # The driver takes the end of the password for a host.
+            'postgresql+psycopg2://u:x@secret@127.0.0.1:1/x',
+            exceptions.Unreachable,
+            r'u:\*\*\*@.*special characters .* escaped',
+        ),
+        (
+            'mysql+pymysql://u:secret@127.0.0.1:port/x',
+            database.UnusableError,
+            "not a URL .*'port'",
+        ),
+        (
+            'mysql+pymysql://u@127.0.0.1:1/x?no_such=secret',
+            database.UnusableError,
+            r'no_such=\*\*\* cannot be used: .*no_such',
+        ),
     ],
 )
 def test_unusable_database_error_masks_the_password(
@@ -186,6 +202,29 @@ def test_unusable_database_error_masks_the_password(
     with pytest.raises(kind, match=message) as caught:
         database.Database(conf)
     assert 'secret' not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    'url',
+    [
+        'postgresql+psycopg2://u:secret@db/x',
+        'postgresql+psycopg2://u:x@secret@db/x',
+        'postgresql+psycopg2://db/x?user=u&password=secret',
+        'mysql+pymysql://db/x?ssl_key_password=secret',
+        'sqlite:////x.sqlite?key=secret',
+    ],
+)
+@pytest.mark.parametrize('error', ['full', 'unknown host "secret@db"'])
+def test_outage_of_a_database_is_logged_without_secrets(
+    caplog: pytest.LogCaptureFixture, url: str, error: str
+) -> None:
+    watched = reachability.Reachability(sqlalchemy.make_url(url))
+    watched.note_refusal(OSError(error))
+    watched.note_write()
+    refused, accepted = caplog.messages
+    assert 'accepts no changes: ' in refused
+    assert 'accepts changes again' in accepted
+    assert 'secret' not in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,38 @@ def test_open_notifications_when_the_url_is_malformed_names_the_option() -> (
 
 
 @pytest.mark.parametrize(
+    'password',
+    ['x/secret', 'secret/x', 'secret#x', 'secret?x', 'secret,x', '[secret]'],
+)
+@pytest.mark.parametrize('scheme', ['pyamqp', 'rabbit', 'embedded', 'no'])
+def test_error_about_an_unescaped_password_does_not_show_it(
+    scheme: str, password: str
+) -> None:
+    url = f'{scheme}://me:{password}@{CLOSED}/'
+    conf = configuration(url)
+    messages = []
+    for attempt in (
+        lambda: transport.open_transport(conf, 'test').cleanup(),
+        lambda: transport.open_notifications(url, '[a] url').cleanup(),
+    ):
+        try:
+            attempt()
+        except transport.BadTransport as error:
+            messages.append(str(error))
+    assert not any('secret' in message for message in messages)
+    assert all('special characters' in message for message in messages)
+
+
+def test_url_that_refers_to_an_unknown_option_does_not_show_its_name() -> None:
+    conf = configuration(f'pyamqp://me:pa$secret@{CLOSED}/')
+    with pytest.raises(
+        transport.BadTransport, match=r'write "\$\$"'
+    ) as raised:
+        transport.open_transport(conf, 'test')
+    assert 'secret' not in str(raised.value)
+
+
+@pytest.mark.parametrize(
     ('url', 'expected'),
     [
         ('embedded:///run/me', False),

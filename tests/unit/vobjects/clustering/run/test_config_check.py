@@ -144,6 +144,7 @@ def test_check_when_a_value_is_secret_does_not_show_it(written):
     file = written('[keystone_authtoken]\nmemcache_secret_key = $hush')
     (text,) = texts(file)
     assert 'memcache_secret_key = ***' in text
+    assert 'hush' not in text
     assert '$$' in text
 
 
