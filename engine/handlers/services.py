@@ -15,6 +15,7 @@ from vobjects.clustering import consts, resources, topics
 from vobjects.clustering.requests import services as requests
 from vobjects.clustering.service import SERVICE
 from vobjects.rpc.server import handles
+from vobjects.rpc.sql import invalid_text
 
 _MEMBER = models.LEDGER.members.c
 
@@ -67,7 +68,10 @@ class ServiceHandlers(common.Handlers):
         self, context: Any, request: requests.ServiceListRequest
     ) -> list[resources.Service]:
         """Return the engine processes."""
-        with self.runtime.database.reader() as session:
+        with (
+            self.runtime.database.reader() as session,
+            invalid_text.readable(session),
+        ):
             rows = session.execute(ENGINES).all()
         return [
             resources.Service(

@@ -21,6 +21,7 @@ A service with a schema of its own adds the tables to its metadata
     manifests     reads the manifests of members
     silent        finds the members that no longer report
     step_detector  notes steps of the database's clock
+    invalid_text  reads text that is not UTF-8
     rows          converts the rows of members
     tables        the definitions of the two tables
     migrations    steps that change the tables, for alembic

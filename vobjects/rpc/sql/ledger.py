@@ -11,6 +11,7 @@ import sqlalchemy
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import Member, Report, Unaware, View
+from vobjects.rpc.sql import invalid_text
 from vobjects.rpc.sql.state import Transaction
 from vobjects.rpc.sql.statements import LedgerStatements
 from vobjects.rpc.sql.step_detector import StepDetector
@@ -77,7 +78,7 @@ class SqlLedger:
             return report
 
         try:
-            report = self._transactions.write(work, urgent=True)
+            report = self._write(work, urgent=True)
         except exceptions.Unreachable as error:
             raise exceptions.NoLivePeer(str(error)) from error
         if token is not None:
@@ -115,9 +116,7 @@ class SqlLedger:
 
     def leave(self, member_id: str) -> bool:
         """Remove a member, and return whether the generation increased."""
-        return self._transactions.write(
-            lambda t: self._statements.remove(t, [member_id])
-        )
+        return self._write(lambda t: self._statements.remove(t, [member_id]))
 
     def expire(self, older_than: float, interval: float = 0.0) -> list[Member]:
         """Remove the members that have not reported for too long.
@@ -132,7 +131,7 @@ class SqlLedger:
         def claim(transaction: Transaction) -> bool:
             return self._statements.state.claim_sweep(transaction, interval)
 
-        if not self._transactions.write(claim):
+        if not self._write(claim):
             return []
         silent = self._read(
             lambda t: self._statements.silent(
@@ -143,9 +142,7 @@ class SqlLedger:
             return []
         # This keeps members that become silent while the transaction waits to
         # write: whatever delayed it may have delayed them, too.
-        return self._transactions.write(
-            lambda t: self._statements.remove_silent(t, silent)
-        )
+        return self._write(lambda t: self._statements.remove_silent(t, silent))
 
     def hold(self, topic: str, owner: str = '', reason: str = '') -> View:
         """Keep the cap of a topic from rising above its current value."""
@@ -154,7 +151,7 @@ class SqlLedger:
             self._statements.hold(transaction, topic, owner, reason)
             return self._statements.exact_view(transaction)
 
-        return self._transactions.write(work)
+        return self._write(work)
 
     def finalize(self) -> View:
         """End a hold, so that the cap follows the live members again."""
@@ -163,8 +160,20 @@ class SqlLedger:
             self._statements.finalize(transaction)
             return self._statements.exact_view(transaction)
 
-        return self._transactions.write(work)
+        return self._write(work)
 
     def _read(self, read: Callable[[Transaction], Result]) -> Result:
-        with self._transactions.reader() as transaction:
+        with (
+            self._transactions.reader() as transaction,
+            invalid_text.readable(transaction),
+        ):
             return read(transaction)
+
+    def _write(
+        self, work: Callable[[Transaction], Result], *, urgent: bool = False
+    ) -> Result:
+        def readable(transaction: Transaction) -> Result:
+            with invalid_text.readable(transaction):
+                return work(transaction)
+
+        return self._transactions.write(readable, urgent=urgent)

@@ -19,10 +19,14 @@ from sqlalchemy import orm
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import HoldOrigin, Process
 from vobjects.rpc.sql.columns import Text, read_json, utcnow
-from vobjects.rpc.sql.tables import STATE_ID
+from vobjects.rpc.sql.tables import STATE_ID, LedgerTables
 
 _GROUP_TEXTS = ('topic', 'digest', 'state')
 _PROCESS_TEXTS = tuple(each.name for each in dataclasses.fields(Process))
+
+#: Added to the highest generation that a member has seen, when the row was
+#: deleted by hand: members may have seen later ones, and not reported them.
+_UNREPORTED = 1000
 
 #: A connection or a session with a transaction in progress.
 Transaction = sa.Connection | orm.Session
@@ -99,11 +103,11 @@ def _check_groups(content: Any) -> list[dict[str, Any]]:
 class StateStatements:
     """Statements about the state of one ledger.
 
-    :param state: the table
+    :param tables: the tables of the ledger
     """
 
-    def __init__(self, state: sa.Table) -> None:
-        self._state = state
+    def __init__(self, tables: LedgerTables) -> None:
+        self._state = state = tables.state
         columns = state.c
         # Built once: that takes longer than running them.
         self._select_pulse = sa.select(
@@ -132,6 +136,13 @@ class StateStatements:
             .with_for_update()
         )
         self._update = sa.update(state).where(columns.id == STATE_ID)
+        seen = sa.cast(
+            sa.func.max(tables.members.c.seen_generation), sa.Integer
+        )
+        first = sa.select(sa.case((seen > 0, seen + _UNREPORTED), else_=0))
+        self._insert = sa.insert(state).values(
+            id=STATE_ID, generation=first.scalar_subquery()
+        )
 
     def pulse(self, transaction: Transaction) -> Any:
         """Return the part of the row that each heartbeat reads.
@@ -166,9 +177,7 @@ class StateStatements:
     def lock(self, transaction: Transaction) -> None:
         """Delay joins, leaves and changes until the transaction ends."""
         if transaction.execute(self._select_for_update).first() is None:
-            transaction.execute(
-                sa.insert(self._state).values(id=STATE_ID, generation=0)
-            )
+            transaction.execute(self._insert)
 
     def increment_generation(self, transaction: Transaction) -> None:
         """Lock the row, and begin a new generation."""

@@ -30,6 +30,7 @@ from vobjects.rpc.fleet import (
     View,
 )
 from vobjects.rpc.sql.columns import utcnow
+from vobjects.rpc.sql.invalid_text import equals
 from vobjects.rpc.sql.manifests import ManifestReader
 from vobjects.rpc.sql.rows import member_columns, to_member, to_process
 from vobjects.rpc.sql.silent import SilentMember, find_silent
@@ -57,7 +58,7 @@ class LedgerStatements:
 
     def __init__(self, tables: LedgerTables) -> None:
         self._members = tables.members
-        self.state = StateStatements(tables.state)
+        self.state = StateStatements(tables)
         self._manifests = ManifestReader(tables.members)
         # Built once: that takes longer than running them.
         members = self._members.c
@@ -100,7 +101,9 @@ class LedgerStatements:
         :param has_changed: whether the heartbeat increased the generation
         """
         pulse = self._pulse(transaction, steps)
-        assert pulse is not None  # written with the first member
+        if pulse is None:  # a person has deleted the row
+            self.state.increment_generation(transaction)
+            return self.report(transaction, None, steps, has_changed=True)
         revision = pulse.generation, pulse.generation_token or ''
         is_known = known is not None and known.revision == revision
         return Report(
@@ -162,12 +165,9 @@ class LedgerStatements:
     ) -> bool:
         """Remove members, and return whether the generation increased."""
         changed = self._groups_of(transaction, member_ids)
-        removed = change(
-            transaction,
-            sa.delete(self._members).where(
-                self._members.c.id.in_(list(member_ids))
-            ),
-        )
+        ids = self._members.c.id
+        statement = sa.delete(self._members).where(ids.in_(list(member_ids)))
+        removed = change(transaction, statement)
         return removed > 0 and self._note_changes(transaction, changed)
 
     # Dead members
@@ -223,8 +223,8 @@ class LedgerStatements:
                 change(
                     transaction,
                     statement.where(
-                        members.id == each.member.id,
-                        stored == each.heartbeat,
+                        equals(members.id, each.member.id),
+                        equals(stored, each.heartbeat),
                     ),
                 )
                 and not each.is_ahead

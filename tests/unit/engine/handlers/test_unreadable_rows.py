@@ -178,7 +178,8 @@ def test_list_of_services_shows_the_rows_beside_one_that_cannot_be_read(
         'seen_generation': 0,
         'heartbeat': utcnow(),
     }
-    for value in MISPLACED:
+    cases = [('?', (value,)) for value in MISPLACED]
+    for assigned, parameters in [*cases, ("CAST(x'61ff' AS TEXT)", ())]:
         with harness.database.engine.begin() as connection:
             connection.execute(sqlalchemy.delete(members))
             for id_ in ('good', 'bad'):
@@ -189,13 +190,14 @@ def test_list_of_services_shows_the_rows_beside_one_that_cannot_be_read(
                 )
             try:
                 connection.exec_driver_sql(
-                    f'UPDATE {members.name} SET "{column}" = ?'
+                    f'UPDATE {members.name} SET "{column}" = {assigned}'
                     " WHERE id = 'bad'",
-                    (value,),
+                    parameters,
                 )
             except oslo_db_exception.DBError:
                 continue  # a constraint of the column
-        assert 'good' in listed_ids(api, '/v1/services'), value
+        ids = listed_ids(api, '/v1/services')
+        assert 'good' in ids, (assigned, parameters)
 
 
 @pytest.mark.parametrize('descending', [False, True])

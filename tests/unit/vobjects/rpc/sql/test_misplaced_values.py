@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A value of another type than its column's harms only its own row.
+"""A value that its column cannot have harms only its own row.
 
 Only SQLite stores such values, for example after a mistake in an SQL shell.
 """
@@ -31,7 +31,16 @@ OTHER = dataclasses.replace(
     MEMBER, id=str(uuid.uuid4()), manifest=Manifest({'Thing': '1.0'})
 )
 
+
+@dataclasses.dataclass(frozen=True)
+class TextOf:
+    """Text with any bytes."""
+
+    stored: bytes
+
+
 VALUES: dict[str, Any] = {
+    'text that is not UTF-8': TextOf(b'a\xff'),
     'blob': b'\xff\x00',
     'blob of text': b'engine',
     'text': 'abc',
@@ -94,10 +103,12 @@ def write(
     value: Any,
     id_: Any,
 ) -> None:
+    is_text = isinstance(value, TextOf)
     with engine.begin() as connection:
         connection.exec_driver_sql(
-            f'UPDATE {table.name} SET "{column}" = ? WHERE id = ?',
-            (value, id_),
+            f'UPDATE {table.name} SET "{column}" ='
+            f' {"CAST(? AS TEXT)" if is_text else "?"} WHERE id = ?',
+            (value.stored if is_text else value, id_),
         )
 
 
@@ -150,3 +161,27 @@ def test_value_of_the_state_harms_no_member(
     assert view.held == OTHER.manifest
     assert view.hold_origin is not None
     assert ledger.finalize().held is None
+
+
+@pytest.mark.parametrize(
+    'change',
+    ['DELETE FROM {}', 'UPDATE {} SET id = 2', 'UPDATE {} SET id = 0'],
+)
+def test_lost_state_begins_after_what_members_have_seen(
+    engine: sqlalchemy.Engine, change: str
+) -> None:
+    ledger = SqlLedger(engine)
+    seen = ledger.get().generation
+    ledger.report(dataclasses.replace(OTHER, seen=seen))
+    with engine.begin() as connection:
+        connection.exec_driver_sql(change.format(TABLES.state.name))
+
+    report = ledger.report(MEMBER)
+
+    assert report.has_changed
+    assert report.view is not None
+    assert report.view.count() == 2
+    assert report.view.generation > seen
+    unaware = ledger.unaware(report.view.generation, MEMBER.id)
+    assert [process.id for process in unaware.examples] == [OTHER.id]
+    check_readers(engine)
