@@ -123,6 +123,7 @@ def build(
             service.authenticate,
             service.enforcer,
             _keystone_sign_in(conf),
+            conf.api.trace_url,
         )
         page = browsers.CrossOriginProtection(page, conf)
         page = _with_trusted_hosts(page, conf)

@@ -246,6 +246,12 @@ API_OPTS = [
         ' permissions.',
     ),
     cfg.StrOpt(
+        'trace_url',
+        regex=r'https?://\S*\{request_id\}\S*',
+        help='URL that finds the trace with the attribute openstack.request_id'
+        ' = {request_id}. The console links it from actions and events.',
+    ),
+    cfg.StrOpt(
         'metrics',
         default='loopback',
         choices=[

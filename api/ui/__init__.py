@@ -120,6 +120,7 @@ def page(
     authenticate: Authenticate,
     enforcer: policy.Enforcer,
     sign_in: KeystoneSignIn | None = None,
+    trace_url: str | None = None,
 ) -> WSGIApplication:
     """Return the application that serves :data:`PATHS`.
 
@@ -127,6 +128,7 @@ def page(
     :param call: sends a request to an engine and returns its result
     :param authenticate: returns the context of the caller
     :param sign_in: None: callers cannot sign in here
+    :param trace_url: finds the trace of ``{request_id}``
     """
 
     def read_fleet(environ: WSGIEnvironment) -> dict[str, Any]:
@@ -165,6 +167,7 @@ def page(
             'user': caller.user_name or caller.user_id,
             'project': caller.project_name or caller.project_id,
             'can_sign_out': sign_in is not None,
+            'trace_url': trace_url,
             'rules': [
                 rule for rule in _RULES if enforcer.allows(caller, rule)
             ],

@@ -113,6 +113,8 @@ class Recorder:
             None,
         )
         meta_data: dict[str, Any] = {'phase': phase, 'action_id': action.id}
+        if action.request_id:
+            meta_data['request_id'] = action.request_id
         if model is models.Node and action.cluster_id:
             cluster = _state(session, models.Cluster, action.cluster_id)
             meta_data['cluster_name'] = cluster and cluster[0]

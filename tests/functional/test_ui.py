@@ -60,7 +60,9 @@ SCALING = {
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     browsers.require()
     directory = tmp_path_factory.mktemp('ui')
-    with deployed(Platform('embedded', 'sqlite'), directory) as deployment:
+    settings = {'api': {'trace_url': 'https://traces.test/?id={request_id}'}}
+    platform = Platform('embedded', 'sqlite')
+    with deployed(platform, directory, settings) as deployment:
         deployment.start_engines(1)
         deployment.start_api()
         yield deployment
@@ -500,6 +502,7 @@ def test_action_when_shown_has_progress_and_dependencies(
     page.wait_for('2 of 2', '.progress')
     page.wait_for('NODE CREATE', '.tree')
     page.wait_for('end', '[aria-label=Events]')
+    page.wait_for('Trace', '.facts a[href^="https://traces.test/?id=req-"]')
     page.click('CLUSTER CREATE', '[aria-label=Events] a')
     page.wait_for('NODE CREATE', '.tree')
     page.click('NODE CREATE', '.tree a')

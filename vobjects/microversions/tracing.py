@@ -11,6 +11,9 @@ from vobjects.microversions.version_policy import HEADER, environ_key
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
+#: Key in the environ, and attribute of a span.
+_REQUEST_ID = 'openstack.request_id'
+
 
 def traced(app: WSGIApplication) -> WSGIApplication:
     """Return an application whose requests have spans.
@@ -18,7 +21,9 @@ def traced(app: WSGIApplication) -> WSGIApplication:
     It is the application itself if the process has no tracer provider, which
     ``opentelemetry-instrument`` sets. A span has the attributes of HTTP
     servers, ``vobjects.microversion.requested``, the value of the header, and
-    ``vobjects.microversion.served``.
+    ``vobjects.microversion.served``. If an outer middleware has given the
+    request an ID, as oslo.middleware's RequestId does, the span also has
+    ``openstack.request_id``.
     """
     if not spans.are_recorded():
         return app
@@ -33,14 +38,15 @@ def traced(app: WSGIApplication) -> WSGIApplication:
         _status: str,
         headers: list[tuple[str, str]],
     ) -> None:
-        span.set_attributes(
-            {
-                'vobjects.microversion.requested': environ.get(variable, ''),
-                'vobjects.microversion.served': next(
-                    (v for key, v in headers if key.lower() == name), ''
-                ),
-            }
-        )
+        attributes = {
+            'vobjects.microversion.requested': environ.get(variable, ''),
+            'vobjects.microversion.served': next(
+                (v for key, v in headers if key.lower() == name), ''
+            ),
+        }
+        if _REQUEST_ID in environ:
+            attributes[_REQUEST_ID] = environ[_REQUEST_ID]
+        span.set_attributes(attributes)
 
     result: WSGIApplication = wsgi.OpenTelemetryMiddleware(
         app, response_hook=describe

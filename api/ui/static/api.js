@@ -9,8 +9,8 @@ import {Store} from './store.js';
 const TOKEN = 'vobjects.token';
 const TIMEOUT = 60000; // milliseconds
 
-// The signed-in caller: {user, project, rules, can_sign_out}; null: unknown;
-// {challenge}: the caller must sign in.
+// The signed-in caller: {user, project, rules, can_sign_out, trace_url}; null:
+// unknown; {challenge}: the caller must sign in.
 export const session = new Store(null);
 
 // Microversion of the latest response.

@@ -2,6 +2,7 @@
 // Small components: times, statuses, links to resources, JSON.
 
 import {createContext, html, useContext} from './preact-htm.js';
+import {session} from './api.js';
 import {href} from './route.js';
 import {nameOf} from './names.js';
 
@@ -85,6 +86,14 @@ export function ResourceLink({kind, id, name}) {
   const known = name || nameOf(kind, id);
   return html`<a href=${href([kind, id])} title=${id}
     >${known || shortId(id)}</a>`;
+}
+
+// The ID of a request, and a link to its trace if [api] trace_url is set.
+export function RequestId({id}) {
+  if (!id) return '–';
+  const url = session.value?.trace_url?.replaceAll('{request_id}', id);
+  return html`<code>${id}</code>${url && html` <a href=${url} target="_blank"
+    rel="noreferrer">Trace</a>`}`;
 }
 
 export function Json({value}) {

@@ -4,8 +4,10 @@
 
 import {html} from './preact-htm.js';
 import {
-  duration, Json, Progress, ResourceLink, Status, Time, UNFINISHED, words,
+  duration, Json, Progress, RequestId, ResourceLink, Status, Time, UNFINISHED,
+  words,
 } from './elements.js';
+import {requestOf} from './names.js';
 
 const CLUSTER_STATUSES = ['ACTIVE', 'CREATING', 'UPDATING', 'RESIZING',
   'DELETING', 'CHECKING', 'RECOVERING', 'OPERATING', 'WARNING', 'CRITICAL',
@@ -208,6 +210,7 @@ export const KINDS = {
       ['Target', target],
       ['Cluster', cluster],
       ['Cause', text('cause')],
+      ['Request', (item) => html`<${RequestId} id=${requestOf(item.id)} />`],
       ['Engine', (item) => (item.owner
         ? html`<a href="#/">${item.owner.slice(0, 8)}</a>` : '–')],
       ['Created', time('created_at')],
@@ -283,6 +286,8 @@ export const KINDS = {
       ['Action', eventAction],
       ['Status', (event) => event.status],
       ['Reason', text('status_reason')],
+      ['Request', (event) => html`<${RequestId}
+        id=${event.meta_data?.request_id} />`],
       ['Details', (event) => html`<${Json} value=${event.meta_data} />`],
     ],
     related: [],

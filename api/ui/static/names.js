@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of clusters and nodes by ID. Events have the names of resources that
 // are deleted, too, and the API filters them by many IDs at once. Most nodes
-// have no events, so the list of nodes has their names.
+// have no events, so the list of nodes has their names. Only events have the
+// requests that started actions.
 
 import {get, may} from './api.js';
 import {Store} from './store.js';
@@ -14,15 +15,25 @@ const NODES = 1000; // nodes in one response
 const RULES = {clusters: 'events:index', nodes: 'nodes:index'};
 
 const names = new Map(); // ID -> name; '': not known
+const requests = new Map(); // ID of an action -> ID of its request
 const wanted = new Map(); // ID -> kind
 export const learned = new Store(0);
 let timer = 0;
 
-// Remember the names of resources that a list contained.
+// Remember the names and the requests of resources that a list contained.
 export function learn(resources) {
+  const known = requests.size;
   for (const resource of resources) {
     if (resource.id && resource.name) names.set(resource.id, resource.name);
+    const {action_id: action, request_id: id} = resource.meta_data || {};
+    if (id) requests.set(action, id);
   }
+  if (requests.size > known) learned.set(learned.value + 1);
+}
+
+// Return the ID of the request that started an action; undefined: not known.
+export function requestOf(action) {
+  return requests.get(action);
 }
 
 // Return the name of a resource; '' while it is not known. Only the names of

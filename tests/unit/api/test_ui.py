@@ -190,6 +190,25 @@ def test_rollback_when_read_has_the_verdict_for_admins(
     assert request(build(), '/ui/rollback').status == 403
 
 
+def test_session_when_traces_are_searchable_has_the_url(
+    build: Any,
+) -> None:
+    url = 'https://traces.example.org/search?id={request_id}'
+    application = build(trace_url=url)
+    session = json.loads(request(application, '/ui/session').content)
+    assert session['trace_url'] == url
+
+
+@pytest.mark.parametrize(
+    'url', ['javascript:alert("{request_id}")', 'https://example.org/']
+)
+def test_trace_url_when_it_finds_no_trace_is_rejected(
+    build: Any, url: str
+) -> None:
+    with pytest.raises(ValueError, match='match'):
+        build(trace_url=url)
+
+
 @pytest.mark.parametrize('path', ['/ui/summary', '/ui/rollback'])
 def test_page_when_an_engine_is_older_gives_the_reason(
     build: Any, engine: FakeEngine, path: str

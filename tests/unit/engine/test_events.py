@@ -44,6 +44,7 @@ def test_action_has_an_event_at_its_start_and_at_its_end(
         if row.action == 'CLUSTER_CREATE'
     )
     assert ended.meta_data['action_id'] == creation.id
+    assert ended.meta_data['request_id'] == creation.request_id
     shown = engine.call(events.EventGetRequest(identity=ended.id[:8]))
     assert shown.id == ended.id
 

@@ -91,6 +91,7 @@ def test_request_has_the_requested_and_the_served_version() -> None:
     request = webob.Request.blank(
         '/v1/clusters', headers={'OpenStack-API-Version': 'clustering latest'}
     )
+    request.environ['openstack.request_id'] = 'req-1'
     response = request.get_response(tracing.traced(app))
     # The span ends when the response has been sent.
     assert response.body == b''
@@ -99,8 +100,9 @@ def test_request_has_the_requested_and_the_served_version() -> None:
     assert {
         name: value
         for name, value in outer.attributes.items()
-        if name.startswith('vobjects.')
+        if name.startswith(('openstack.', 'vobjects.'))
     } == {
+        'openstack.request_id': 'req-1',
         'vobjects.microversion.requested': 'clustering latest',
         'vobjects.microversion.served': 'clustering 1.8',
     }
