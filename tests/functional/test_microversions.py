@@ -1,25 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests at each microversion, and with invalid version headers."""
+"""Requests at each microversion."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests import api_sig
-from tests.functional.deployments import (
-    Deployment,
-    Platform,
-    deployed,
-    embedded_sqlite_only,
-)
-from tests.functional.processes import free_port, wait_for
+from tests.functional.deployments import Deployment
+from tests.functional.processes import wait_for
 from tests.functional.rest import (
     HEADER,
     MAXIMUM,
-    NEWEST,
     RestClient,
     action_id_of,
     error_message,
@@ -91,91 +84,9 @@ def test_cluster_lifecycle_at_any_version_succeeds(
     client.expect(204, 'DELETE', f'/v1/profiles/{profile}')
 
 
-#: Microversion, method, path, request field that it added, and a value. The
-#: identity need not exist: validation comes before the lookup.
-NEW_FIELDS: list[tuple[str, str, str, str, Any]] = [
-    (
-        *('1.4', 'POST', '/v1/clusters/x/actions'),
-        *('del_nodes.destroy_after_deletion', True),
-    ),
-    ('1.6', 'PATCH', '/v1/clusters/x', 'cluster.profile_only', True),
-    ('1.6', 'POST', '/v1/clusters/x/actions', 'recover.check', True),
-    ('1.6', 'POST', '/v1/nodes/x/actions', 'recover.check', True),
-    ('1.7', 'POST', '/v1/clusters/x/actions', 'recover.check_capacity', True),
-    ('1.7', 'POST', '/v1/clusters', 'cluster.config', {}),
-    ('1.7', 'PATCH', '/v1/clusters/x', 'cluster.config', {}),
-    ('1.8', 'DELETE', '/v1/clusters/x', 'force', True),
-    ('1.8', 'DELETE', '/v1/nodes/x', 'force', True),
-    ('1.13', 'PATCH', '/v1/nodes/x', 'node.tainted', True),
-]
-
-
-@pytest.fixture(scope='module')
-def deployment(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Deployment]:
-    """One engine, for APIs with different settings."""
-    directory = tmp_path_factory.mktemp('microversions')
-    with deployed(Platform('embedded', 'sqlite'), directory) as running:
-        running.start_engines(1)
-        yield running
-
-
-@pytest.fixture(scope='module')
-def strict(deployment: Deployment) -> Iterator[RestClient]:
-    """An API that rejects fields before their microversion."""
-    options = {
-        'strict_versions': True,
-        'method_missing_status': 400,
-        'public_endpoint': 'https://cloud.example.com/clustering/',
-    }
-    deployment.start_api(settings={'api': options})
-    with deployment.rest() as rest:
-        yield rest
-
-
-def _body(place: str, value: Any) -> dict[str, Any]:
-    key, _, field = place.rpartition('.')
-    required: dict[str, Any] = {
-        'cluster.config': {'name': 'n', 'profile_id': 'p'},
-        'del_nodes.destroy_after_deletion': {'nodes': ['n']},
-    }.get(place, {})
-    content = {**required, field: value}
-    return {key: content} if key else content
-
-
 def _before(version: str) -> str:
     major, minor = version.split('.')
     return f'{major}.{int(minor) - 1}'
-
-
-@pytest.mark.parametrize(
-    ('since', 'method', 'path', 'place', 'value'), NEW_FIELDS
-)
-def test_field_before_its_version_is_rejected_only_if_strict(
-    rest: RestClient,
-    strict: RestClient,
-    since: str,
-    method: str,
-    path: str,
-    place: str,
-    value: Any,
-) -> None:
-    field = place.rpartition('.')[2]
-    body = _body(place, value)
-    if method == 'PATCH' and 'name' in body.get('cluster', {}):
-        del body['cluster']['name'], body['cluster']['profile_id']
-
-    early = strict.at(_before(since)).expect_error(400, method, path, body)
-    assert f"'{field}'" in early or f'.{field}' in early
-    assert f'API version {since}' in early
-    assert _before(since) in early
-
-    # Otherwise, the error is not about the field.
-    for client in (strict.at(since), rest.at('1.0')):
-        response = client.request(method, path, body)
-        assert response.status_code in (400, 404)
-        assert 'API version' not in error_message(response)
 
 
 @pytest.mark.parametrize(
@@ -237,164 +148,6 @@ def test_filter_by_cluster_filters_at_any_version(
         'NODE_CREATE',
     }
     rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
-
-
-def test_profile_types_part_name_and_version_since_1_5(
-    rest: RestClient,
-) -> None:
-    *_, old = rest.at('1.4').get('/v1/profile-types')
-    *_, new = rest.at('1.5').get('/v1/profile-types')
-
-    assert old == {'name': 'os.nova.server-1.0'}
-    assert (new['name'], new['version']) == ('os.nova.server', '1.0')
-    assert new['support_status']['1.0'][0]['status'] == 'SUPPORTED'
-    path = '/v1/profile-types/os.nova.server-1.0'
-    assert 'support_status' not in rest.at('1.4').get(path)
-    assert 'support_status' in rest.at('1.5').get(path)
-
-
-def test_node_is_tainted_at_1_13_and_not_shown_so_at_1_12(
-    rest: RestClient, profile: str
-) -> None:
-    body = {'node': {'name': unique('node'), 'profile_id': profile}}
-    response = rest.expect(202, 'POST', '/v1/nodes', body)
-    path = f'/v1/nodes/{response.json()["node"]["id"]}'
-    rest.wait_for_success(action_id_of(response))
-
-    changed = rest.expect(202, 'PATCH', path, {'node': {'tainted': True}})
-    rest.wait_for_success(action_id_of(changed))
-
-    assert rest.at('1.13').get(path)['tainted'] is True
-    assert 'tainted' not in rest.at('1.12').get(path)
-    rest.wait_for_success(rest.delete(path, {'force': True}))
-
-
-@embedded_sqlite_only
-@pytest.mark.parametrize(
-    'version', ['1.99', '2.0', '9.9', f'1.{MAXIMUM[1] + 1}']
-)
-def test_unsupported_version_is_not_acceptable(
-    rest: RestClient, version: str
-) -> None:
-    response = rest.at(version).expect(406, 'GET', '/v1/clusters')
-
-    (error,) = response.json()['errors']
-    assert (error['min_version'], error['max_version']) == ('1.0', NEWEST)
-    assert error['code'] == 'clustering.microversion-unsupported'
-    assert response.headers[HEADER] == f'clustering {version}'
-
-
-@embedded_sqlite_only
-@pytest.mark.parametrize(
-    'header',
-    [
-        'clustering pony',
-        'clustering 0.9',
-        'clustering 1.07',
-        'clustering +1.7',
-        'clustering -1.0',
-        'clustering 1.1_0',
-        'clustering 1.7 1.8',
-        'clustering latest.1',
-        'clustering',
-        '1.7',
-        'clustering 1.7, clustering 1.8',
-    ],
-)
-def test_malformed_version_is_a_bad_request(
-    rest: RestClient, header: str
-) -> None:
-    response = rest.request('GET', '/v1/clusters', headers={HEADER: header})
-
-    assert response.status_code == 400
-    assert 'microversion-malformed' in response.json()['errors'][0]['code']
-    assert response.headers[HEADER] == 'clustering 1.0'
-
-
-@embedded_sqlite_only
-@pytest.mark.parametrize(
-    ('header', 'version'),
-    [
-        ('compute 2.1', '1.0'),
-        ('compute latest', '1.0'),
-        ('compute 2.1, clustering 1.7', '1.7'),
-        ('clustering 1.7, compute latest', '1.7'),
-        ('Clustering Latest', NEWEST),
-        ('', '1.0'),
-    ],
-)
-def test_version_of_this_service_counts_among_others(
-    rest: RestClient, header: str, version: str
-) -> None:
-    response = rest.request('GET', '/v1/clusters', headers={HEADER: header})
-
-    assert response.status_code == 200
-    assert response.headers[HEADER] == f'clustering {version}'
-
-
-@embedded_sqlite_only
-def test_discovery_without_a_version_shows_the_range(rest: RestClient) -> None:
-    for version in (None, NEWEST, '1.99', 'pony'):
-        root = rest.at(version).request('GET', '/')
-        api_sig.assert_versions_document(root.json())
-        (document,) = root.json()['versions']
-        assert (document['min_version'], document['max_version']) == (
-            '1.0',
-            NEWEST,
-        )
-        major = rest.at(version).request('GET', '/v1')
-        assert major.status_code == 200
-        api_sig.assert_version_document(major.json())
-        assert major.json()['version'] == document
-
-
-def test_method_before_its_version_gets_the_configured_status(
-    strict: RestClient,
-) -> None:
-    response = strict.at('1.6').expect(400, 'GET', '/v1/services')
-
-    assert response.json()['error']['message'] == (
-        "API version '1.6' is not supported on this method."
-    )
-    assert response.json()['error']['type'] == 'MethodVersionNotFound'
-
-
-def test_links_have_the_configured_public_endpoint(
-    strict: RestClient,
-) -> None:
-    links = strict.request('GET', '/v1').json()['version']['links']
-
-    assert links[0]['href'] == 'https://cloud.example.com/clustering/v1/'
-
-
-def test_links_have_the_address_from_a_trusted_proxy(
-    deployment: Deployment,
-) -> None:
-    port = free_port()
-    url = f'http://127.0.0.1:{port}'
-    settings = {
-        'api': {'port': port, 'allowed_hosts': 'cloud.example.com'},
-        'oslo_middleware': {'enable_proxy_headers_parsing': 'true'},
-    }
-    name = 'api-behind-proxy'
-    deployment.group.start(
-        name, *deployment.command('api', name=name, settings=settings)
-    )
-    deployment.wait_until_served(url=url)
-    with RestClient(url) as rest:
-        response = rest.request(
-            'GET',
-            '/',
-            headers={
-                'X-Forwarded-Proto': 'https',
-                'X-Forwarded-Host': 'cloud.example.com',
-                'X-Forwarded-Prefix': '/clustering',
-            },
-        )
-
-    (version,) = response.json()['versions']
-    links = {link['rel']: link['href'] for link in version['links']}
-    assert links['self'] == 'https://cloud.example.com/clustering/v1/'
 
 
 def test_service_list_shows_both_engines(

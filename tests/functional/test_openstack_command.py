@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every ``openstack cluster ...`` command of python-senlinclient.
 
+``test_sdk`` sends the same requests on every platform.
+
 The exit codes are those of the commands. openstacksdk returns error responses
 to ``/actions`` and ``/ops`` as results, so that these commands print the error
 and exit with 0.
@@ -17,7 +19,7 @@ import pytest
 from tests.functional.deployments import Deployment, embedded_sqlite_only
 from tests.functional.openstack_command import COMMANDS, OpenStackCommand
 from tests.functional.processes import wait_for
-from tests.functional.rest import SPEC, RestClient, action_id_of, unique
+from tests.functional.rest import SPEC, unique
 
 SCALING = {
     'type': 'senlin.policy.scaling',
@@ -26,12 +28,6 @@ SCALING = {
         'event': 'CLUSTER_SCALE_OUT',
         'adjustment': {'number': 1, 'cooldown': 3600},
     },
-}
-
-DELETION = {
-    'type': 'senlin.policy.deletion',
-    'version': '1.0',
-    'properties': {'criteria': 'OLDEST_FIRST'},
 }
 
 TWO_SIZES = ('--capacity', '1', '--adjustment', '1')
@@ -423,103 +419,3 @@ def _end(osc: OpenStackCommand, profile: str, cluster: str) -> None:
     osc.run_actions('delete', cluster, '--force', '--force-delete')
     osc('profile', 'delete', profile, '--force', contains='Profile deleted')
     osc('profile', 'show', profile, code=1, contains='Profile not found')
-
-
-def test_policy_commands_work_on_every_platform(
-    osc: OpenStackCommand, rest: RestClient, profile: str
-) -> None:
-    name, cluster = unique('policy'), rest.create_cluster(profile, 2)
-    spec = osc.write_file('policy.json', DELETION)
-    types = osc.show('policy', 'type', 'list')
-    assert 'senlin.policy.deletion' in {type_['name'] for type_ in types}
-    osc(
-        *('policy', 'type', 'show', 'senlin.policy.deletion-1.0'),
-        contains='criteria',
-    )
-    policy = osc.show('policy', 'create', '--spec-file', spec, name)
-    assert policy['type'] == 'senlin.policy.deletion-1.0'
-    assert osc.show('policy', 'validate', '--spec-file', spec)['type']
-    osc('policy', 'update', '--name', f'{name}-2', name)
-    name = f'{name}-2'
-    assert osc.show('policy', 'show', name)['id'] == policy['id']
-    assert name in {policy['name'] for policy in osc.show('policy', 'list')}
-
-    option = ('--policy', name)
-    osc.run_actions('policy', 'attach', *option, *ENABLED, cluster)
-    (binding,) = osc.show('policy', 'binding', 'list', cluster)
-    assert binding['policy_name'] == name
-    shown = osc.show('policy', 'binding', 'show', *option, cluster)
-    assert shown['is_enabled'] is True
-    osc.run_actions(
-        *('policy', 'binding', 'update', *option),
-        *('--enabled', 'false', cluster),
-    )
-    osc.run_actions('policy', 'detach', *option, cluster)
-    osc('policy', 'delete', '--force', name)
-    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
-
-
-def test_receiver_and_event_commands_work_on_every_platform(
-    osc: OpenStackCommand, rest: RestClient, profile: str
-) -> None:
-    name, cluster = unique('receiver'), rest.create_cluster(profile, 1)
-    receiver = osc.show(
-        *('receiver', 'create', '--type', 'webhook', '--cluster', cluster),
-        *('--action', 'CLUSTER_SCALE_OUT', '--params', 'count=1', name),
-    )
-    assert 'alarm_url' in str(receiver['channel'])
-    osc('receiver', 'update', '--name', f'{name}-2', name)
-    name = f'{name}-2'
-    assert osc.show('receiver', 'show', name)['id'] == receiver['id']
-    assert name in {
-        receiver['name'] for receiver in osc.show('receiver', 'list')
-    }
-    osc('receiver', 'delete', '--force', name)
-    events = osc.show(
-        *('event', 'list', '--filters', f'cluster_id={cluster}', '--full-id'),
-    )
-    assert {event['action'] for event in events} == {'CLUSTER_CREATE'}
-    assert osc.show('event', 'show', events[0]['id'])['obj_id'] == cluster
-    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
-
-
-def test_member_and_operation_commands_work_on_every_platform(
-    osc: OpenStackCommand, rest: RestClient, profile: str
-) -> None:
-    cluster = rest.create_cluster(profile, 1)
-    (first,) = rest.get(f'/v1/clusters/{cluster}')['nodes']
-    nodes = []
-    for _ in range(2):
-        body = {'node': {'name': unique('n'), 'profile_id': profile}}
-        response = rest.expect(202, 'POST', '/v1/nodes', body)
-        rest.wait_for_success(action_id_of(response))
-        nodes.append(response.json()['node']['id'])
-    second, third = nodes
-
-    osc.run_actions('members', 'add', '--nodes', second, cluster)
-    osc.run_actions(
-        'members', 'replace', '--nodes', f'{first}={third}', cluster
-    )
-    assert rest.get(f'/v1/clusters/{cluster}')['nodes'] == nodes
-    osc.run_actions('members', 'del', '--nodes', second, '-d', 'True', cluster)
-    osc.run_actions('check', cluster)
-    osc.run_actions('recover', '--check', 'true', cluster)
-    osc.run_actions('expand', '--count', '1', cluster)
-    osc.run_actions('shrink', '--count', '1', cluster)
-    reboot = ('--operation', 'reboot', '--params', 'type=SOFT')
-    osc.run_actions('op', *reboot, cluster)
-    # python-senlinclient 3.1 fails to print the response.
-    osc.run_actions('node', 'op', *reboot, first, code=1)
-    osc.run_actions('node', 'check', first)
-    osc.run_actions('node', 'recover', '--check', 'true', first)
-    assert len(osc.show('collect', '--path', 'name', cluster)) == 1
-    type_ = 'os.nova.server-1.0'
-    osc('profile', 'type', 'ops', type_, contains='reboot')
-    osc('profile', 'type', 'show', type_, contains='flavor')
-    assert osc.show('profile', 'type', 'list')
-    assert osc.show('build', 'info')
-    spec = osc.write_file('profile.json', SPEC)
-    validated = osc.show('profile', 'validate', '--spec-file', spec)
-    assert validated['type'] == type_
-    osc.run_actions('node', 'delete', '--force', first)
-    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))

@@ -18,13 +18,14 @@ import openstack
 import openstack.connection
 import pytest
 import requests
+from keystoneauth1 import discover, noauth, session
 from openstack import exceptions
 from openstack.clustering.v1 import _proxy
 
 from tests import sdk_warnings
 from tests.functional.deployments import Deployment, embedded_sqlite_only
 from tests.functional.processes import TIMEOUT, wait_for
-from tests.functional.rest import NEWEST, SPEC, unique
+from tests.functional.rest import MAXIMUM, NEWEST, SPEC, unique
 from vobjects.clustering import consts
 from vobjects.versions import Version
 
@@ -143,6 +144,22 @@ def test_every_method_works_or_names_the_required_version_by_default(
 ) -> None:
     with connected(service) as sdk:
         _run_scenario(sdk, service)
+
+
+def test_keystoneauth_discovers_versions_on_root_and_major_version(
+    service: Deployment,
+) -> None:
+    with_no_one = session.Session(auth=noauth.NoAuth(endpoint=service.url))
+
+    for path in ('', '/', '/v1', '/v1/'):
+        discovery = discover.Discover(with_no_one, service.url + path)
+        (data,) = discovery.version_data()
+        assert data['version'] == (1, 0)
+        assert data['url'].rstrip('/') == f'{service.url}/v1'
+        assert data['min_microversion'] == (1, 0)
+        assert data['max_microversion'] == MAXIMUM
+        assert data['status'] == discover.Status.CURRENT
+    with_no_one.session.close()
 
 
 def _run_scenario(sdk: Sdk, service: Deployment) -> None:

@@ -42,80 +42,6 @@ class Notification(base.VersionedObject):
 
 """
 
-OLD = (
-    HEAD
-    + """
-@register
-class Forgotten(base.VersionedObject):
-    fields = {'a': fields.StringField()}
-
-
-@register
-class Enum(base.VersionedObject):
-    fields = {'word': fields.EnumField(valid_values=('A', 'B'))}
-
-
-@register
-class Broken(base.VersionedObject):
-    fields = {'a': fields.StringField()}
-
-
-@register
-class Less(base.VersionedObject):
-    fields = {'a': fields.StringField(), 'b': fields.StringField()}
-
-
-@register
-class Converted(base.VersionedObject):
-    fields = {'a': fields.StringField()}
-
-
-print('output of an import')
-"""
-)
-
-NEW = (
-    HEAD
-    + """
-@register
-class Forgotten(base.VersionedObject):
-    VERSION = '1.1'
-    fields = {'a': fields.StringField(), 'b': fields.StringField()}
-
-
-@register
-class Enum(base.VersionedObject):
-    fields = {'word': fields.EnumField(valid_values=('A', 'B', 'C'))}
-
-
-@register
-class Broken(base.VersionedObject):
-    VERSION = '1.1'
-    fields = {'a': fields.StringField(), 'b': fields.StringField()}
-
-    def obj_make_compatible(self, primitive, target_version):
-        primitive['versioned_object.data'].pop('b')
-
-
-@register
-class Less(base.VersionedObject):
-    VERSION = '1.1'
-    fields = {'a': fields.StringField()}
-
-
-@register
-class Converted(base.VersionedObject):
-    VERSION = '1.1'
-    fields = {
-        'a': fields.StringField(),
-        'b': fields.StringField(nullable=True),
-    }
-
-    def obj_make_compatible(self, primitive, target_version):
-        primitive.pop('b', None)
-"""
-)
-
 
 def environment(directory: pathlib.Path, code: str) -> pathlib.Path:
     """Return a directory like a virtual environment with the service."""
@@ -131,116 +57,7 @@ def environment(directory: pathlib.Path, code: str) -> pathlib.Path:
     return directory
 
 
-def test_transfers_of_two_releases_reports_each_problem(
-    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    old = environment(tmp_path / 'old', OLD)
-    new = environment(tmp_path / 'new', NEW)
-    words = ['transfers', str(old), str(new), '--import=shop']
-
-    assert main.main(words) == 1
-
-    stdout = capsys.readouterr().out.splitlines()
-    for start in (
-        'mislabelled Forgotten 1.1 -> 1.0 (new to old): b',
-        'refused     Enum 1.0 -> 1.0 (new to old): ValueError',
-        'crashed     Broken 1.1 -> 1.0 (new to old): KeyError',
-        'lost        Less 1.0 -> 1.1 (old to new): b',
-        'lost        Converted 1.1 -> 1.0 (new to old): b',
-    ):
-        assert any(line.startswith(start) for line in stdout), (start, stdout)
-    assert len(stdout) == 16
-    severities = [line.split()[0] for line in stdout[1:-1:3]]
-    assert sorted(severities) == [
-        'error:',
-        'error:',
-        'note:',
-        'warning:',
-        'warning:',
-    ]
-    assert stdout[2].startswith('    sent ')
-    assert stdout[-1] == '12 transfers, 7 without problems'
-
-    assert main.main([*words[:2], str(old), '--import=shop']) == 0
-
-
-SEPARATE_REGISTRY = """\
-import collections
-from oslo_versionedobjects import base, fields
-
-
-class Registry(base.VersionedObjectRegistry):
-    classes = collections.defaultdict(list)
-
-    def __new__(cls):
-        registry = object.__new__(cls)
-        registry._obj_classes = cls.classes
-        return registry
-
-
-class Own(base.VersionedObject):
-    @classmethod
-    def obj_class_from_name(cls, name, version):
-        (newest,) = Registry.classes[name]
-        return newest
-
-
-@Registry.register
-class Rule(Own):
-    fields = {'rate': fields.IntegerField()}
-
-
-@Registry.register
-class Policy(Own):
-    VERSION = '1.NUMBER'
-    fields = {
-        'rules': fields.ListOfObjectsField('Rule'),
-        'sharedNUMBER': fields.BooleanField(),
-    }
-"""
-
-
-def test_transfers_of_service_with_separate_registry_reports_problems(
-    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    old, new = (
-        environment(tmp_path / name, SEPARATE_REGISTRY.replace('NUMBER', name))
-        for name in ('0', '1')
-    )
-    words = ['transfers', str(old), str(new), '--import=shop']
-
-    assert main.main(words) == 1
-
-    assert capsys.readouterr().out.splitlines() == [
-        'mislabelled Policy 1.1 -> 1.0 (new to old): shared1',
-        '    warning: Policy 1.0 has no such field; the sender does not drop'
-        ' it, and the receiver ignores it',
-        '    sent by each process that sends the type',
-        'lost        Policy 1.0 -> 1.1 (old to new): shared0',
-        '    warning: the newer release removed the field in a minor version,'
-        ' and ignores it',
-        '    sent by each process that sends the type',
-        '4 transfers, 2 without problems',
-    ]
-
-
-def test_transfers_when_environment_is_unusable_fails(
-    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    good = environment(tmp_path / 'good', OLD)
-    bad = environment(
-        tmp_path / 'bad', 'raise ImportError("missing dependency")'
-    )
-    for old, problem in (
-        (tmp_path, 'is not a virtual environment'),
-        (bad, 'the process ended: ImportError: missing dependency'),
-    ):
-        words = [str(old), str(good), '--import=shop']
-        assert main.main(['transfers', *words]) == 2
-        assert problem in capsys.readouterr().err
-
-
-SEVERITIES = """
+TYPES = """
 # Each type is declared by: name, version, fields, and what a sender drops.
 A, B = fields.StringField(), fields.StringField()
 OPTIONAL = fields.StringField(nullable=True)
@@ -293,6 +110,8 @@ else:
     declare('NewWords', '1.1', {'a': word('y')})
     declare('NewWordsOptional', '1.1', {'a': word('y', nullable=True)})
     declare('Renumbered', '2.0', {'b': B})
+
+print('output of an import')
 """
 
 ALWAYS = 'by each process that sends the type'
@@ -364,15 +183,126 @@ EXPECTED = {
 }
 
 
-def test_finding_has_the_severity_and_reason_of_its_cause(
-    tmp_path: pathlib.Path,
-) -> None:
+@pytest.fixture(scope='module')
+def releases(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[pathlib.Path, pathlib.Path]:
+    """Environments with the older and the newer release."""
+    directory = tmp_path_factory.mktemp('releases')
     old, new = (
-        environment(tmp_path / name, f'RELEASE = {name!r}\n{HEAD}{SEVERITIES}')
+        environment(directory / name, f'RELEASE = {name!r}\n{HEAD}{TYPES}')
         for name in ('old', 'new')
     )
+    return old, new
 
-    transfers = transfer_all(old, new, ['shop'])
+
+def test_transfers_of_two_releases_reports_each_problem(
+    releases: tuple[pathlib.Path, pathlib.Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    old, new = map(str, releases)
+
+    assert main.main(['transfers', old, new, '--import=shop']) == 1
+
+    stdout = capsys.readouterr().out.splitlines()
+    for start in (
+        'mislabelled Keeps 1.1 -> 1.0 (new to old): b',
+        'refused     Words 1.0 -> 1.0 (new to old): ValueError',
+        'crashed     Crashes 1.1 -> 1.0 (new to old): KeyError',
+        'lost        Removes 1.0 -> 1.1 (old to new): b',
+        'lost        Adds 1.1 -> 1.0 (new to old): b',
+    ):
+        assert any(line.startswith(start) for line in stdout), (start, stdout)
+    severities = [line.split()[0] for line in stdout[1:-1:3]]
+    assert sorted(severities) == sorted(
+        f'{severity}:' for _, _, severity, _, _ in EXPECTED.values()
+    )
+    assert stdout[2].startswith('    sent ')
+    assert stdout[-1] == f'30 transfers, {30 - len(EXPECTED)} without problems'
+
+    assert main.main(['transfers', old, old, '--import=shop']) == 0
+
+
+SEPARATE_REGISTRY = """\
+import collections
+from oslo_versionedobjects import base, fields
+
+
+class Registry(base.VersionedObjectRegistry):
+    classes = collections.defaultdict(list)
+
+    def __new__(cls):
+        registry = object.__new__(cls)
+        registry._obj_classes = cls.classes
+        return registry
+
+
+class Own(base.VersionedObject):
+    @classmethod
+    def obj_class_from_name(cls, name, version):
+        (newest,) = Registry.classes[name]
+        return newest
+
+
+@Registry.register
+class Rule(Own):
+    fields = {'rate': fields.IntegerField()}
+
+
+@Registry.register
+class Policy(Own):
+    VERSION = '1.NUMBER'
+    fields = {
+        'rules': fields.ListOfObjectsField('Rule'),
+        'sharedNUMBER': fields.BooleanField(),
+    }
+"""
+
+
+def test_transfers_of_service_with_separate_registry_reports_problems(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = (
+        environment(tmp_path / name, SEPARATE_REGISTRY.replace('NUMBER', name))
+        for name in ('0', '1')
+    )
+    words = ['transfers', str(old), str(new), '--import=shop']
+
+    assert main.main(words) == 1
+
+    assert capsys.readouterr().out.splitlines() == [
+        'mislabelled Policy 1.1 -> 1.0 (new to old): shared1',
+        '    warning: Policy 1.0 has no such field; the sender does not drop'
+        ' it, and the receiver ignores it',
+        '    sent by each process that sends the type',
+        'lost        Policy 1.0 -> 1.1 (old to new): shared0',
+        '    warning: the newer release removed the field in a minor version,'
+        ' and ignores it',
+        '    sent by each process that sends the type',
+        '4 transfers, 2 without problems',
+    ]
+
+
+def test_transfers_when_environment_is_unusable_fails(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = environment(tmp_path / 'good', HEAD)
+    bad = environment(
+        tmp_path / 'bad', 'raise ImportError("missing dependency")'
+    )
+    for old, problem in (
+        (tmp_path, 'is not a virtual environment'),
+        (bad, 'the process ended: ImportError: missing dependency'),
+    ):
+        words = [str(old), str(good), '--import=shop']
+        assert main.main(['transfers', *words]) == 2
+        assert problem in capsys.readouterr().err
+
+
+def test_finding_has_the_severity_and_reason_of_its_cause(
+    releases: tuple[pathlib.Path, pathlib.Path],
+) -> None:
+    transfers = transfer_all(*releases, ['shop'])
 
     problems = {
         (item.type_name, item.direction): (

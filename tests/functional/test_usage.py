@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Retired microversions: response headers, metrics and `who-uses`."""
+"""Metrics of several API processes, and ``vobjects api who-uses``."""
 
 from __future__ import annotations
 
@@ -21,19 +21,12 @@ from vobjects.clustering import history
 
 Completed = subprocess.CompletedProcess[str]
 
-RETIRE = (
-    '1.0-1.2 deprecated=2026-01-01 sunset=2027-06-30T12:00:00Z successor=1.7'
-)
-
 
 @pytest.fixture(scope='module')
-def retiring(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    """Two API processes that retire 1.0 to 1.2."""
-    directory = tmp_path_factory.mktemp('retiring')
-    settings = {'api': {'retire': RETIRE}}
-    with deployed(
-        Platform('embedded', 'sqlite'), directory, settings
-    ) as service:
+def counting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """Two API processes."""
+    directory = tmp_path_factory.mktemp('counting')
+    with deployed(Platform('embedded', 'sqlite'), directory) as service:
         service.start_all(engines=1, workers=2)
         yield service
 
@@ -66,26 +59,6 @@ def who_uses(service: Deployment, version: str) -> dict[str, int]:
     }
 
 
-def test_retired_version_is_in_response_headers(
-    retiring: Deployment,
-) -> None:
-    for path, status in [('/v1/clusters', 200), ('/v1/clusters/none', 404)]:
-        old = get(retiring, '1.2', 'teller', path)
-        new = get(retiring, '1.3', 'teller', path)
-
-        assert (old.status_code, new.status_code) == (status, status)
-        assert old.headers['Deprecation'] == '@1767225600'
-        assert old.headers['Sunset'] == 'Wed, 30 Jun 2027 12:00:00 GMT'
-        assert old.links['successor-version'] == {
-            'url': '',
-            'rel': 'successor-version',
-            'title': 'clustering 1.7',
-        }
-        assert {'deprecation', 'sunset'} <= old.links.keys()
-        assert not {'Deprecation', 'Sunset', 'Link'} & new.headers.keys()
-    assert 'Sunset' not in requests.get(retiring.url, timeout=TIMEOUT).headers
-
-
 def wait_until_both_count(service: Deployment) -> None:
     """Send concurrent requests until both API processes have served one.
 
@@ -102,15 +75,15 @@ def wait_until_both_count(service: Deployment) -> None:
     wait_for('both API processes count requests', both_count)
 
 
-def test_metrics_add_up_over_processes(retiring: Deployment) -> None:
-    wait_until_both_count(retiring)
+def test_metrics_add_up_over_processes(counting: Deployment) -> None:
+    wait_until_both_count(counting)
     for _ in range(24):
-        assert get(retiring, '1.1', 'adder/1.0').status_code == 200
-    get(retiring, '1.1', 'adder/1.0', '/v1/clusters/secret-name')
+        assert get(counting, '1.1', 'adder/1.0').status_code == 200
+    get(counting, '1.1', 'adder/1.0', '/v1/clusters/secret-name')
 
     # Both processes report the total.
     for _ in range(4):
-        text = requests.get(f'{retiring.url}/metrics', timeout=TIMEOUT).text
+        text = requests.get(f'{counting.url}/metrics', timeout=TIMEOUT).text
         (count,) = re.findall(
             r'^vobjects_api_uses_total\{agent="adder",method="GET",'
             r'route="/v1/clusters",version="1\.1"\} (\S+)$',
@@ -125,40 +98,14 @@ def test_metrics_add_up_over_processes(retiring: Deployment) -> None:
 
 
 def test_who_uses_names_the_clients_of_a_version(
-    retiring: Deployment,
+    counting: Deployment,
 ) -> None:
     for _ in range(3):
-        get(retiring, '1.2', 'finder/2.0 python/3')
-    get(retiring, '1.9', 'modern/1.0')
+        get(counting, '1.2', 'finder/2.0 python/3')
+    get(counting, '1.9', 'modern/1.0')
 
-    old = who_uses(retiring, '1.0-1.2')
+    old = who_uses(counting, '1.0-1.2')
     assert old['finder GET /v1/clusters'] == 3
     assert not any(key.startswith('modern') for key in old)
-    assert who_uses(retiring, '1.9') == {'modern GET /v1/clusters': 1}
-    assert who_uses(retiring, '1.6') == {}
-
-
-def test_metrics_when_requested_through_a_proxy_are_forbidden(
-    retiring: Deployment,
-) -> None:
-    response = requests.get(
-        f'{retiring.url}/metrics',
-        headers={'X-Forwarded-For': '127.0.0.1'},
-        timeout=TIMEOUT,
-    )
-
-    assert response.status_code == 403
-    assert '[api] metrics' in response.json()['errors'][0]['detail']
-
-
-def test_api_when_a_retired_version_does_not_exist_fails_to_start(
-    retiring: Deployment,
-) -> None:
-    settings = {'api': {'retire': '1.99 sunset=2030-01-01'}}
-    completed = run(
-        retiring, *retiring.command('api', name='bad', settings=settings)
-    )
-
-    assert completed.returncode == 2
-    assert 'retire = 1.99' in completed.stderr
-    assert 'Traceback' not in completed.stderr
+    assert who_uses(counting, '1.9') == {'modern GET /v1/clusters': 1}
+    assert who_uses(counting, '1.6') == {}

@@ -25,8 +25,6 @@ from tests.functional.rest import (
     HEADER,
     NEWEST,
     RestClient,
-    action_id_of,
-    error_message,
 )
 from tests.upgrade import mixed_fleet
 from vobjects.clustering import history
@@ -205,38 +203,6 @@ class TestBesideAnOldEngine:
         listed = fleet.fleet_list()
         assert listed['max_microversion'] == '1.7'
         assert {m['id'] for m in listed['members']} >= fleet.engine_ids()
-
-    def test_node_update_of_another_age_loses_nothing(
-        self, fleet: Deployment, rest: RestClient, beside: Engine, profile: str
-    ) -> None:
-        body = {'node': {'name': 'n', 'profile_id': profile}}
-        at = rest.at('1.7')
-        response = at.expect(202, 'POST', '/v1/nodes', body)
-        path = f'/v1/nodes/{response.json()["node"]["id"]}'
-        at.wait_for_success(action_id_of(response))
-
-        tainted = rest.at('1.13').request(
-            'PATCH', path, {'node': {'tainted': True}}
-        )
-        assert tainted.status_code == 406
-        assert 'maximum' in error_message(tainted)
-
-        at.wait_for_success(at.delete(path))
-
-
-def test_maximum_rises_when_the_old_engine_leaves(
-    fleet: Deployment, rest: RestClient, old: Engine, profile: str
-) -> None:
-    cluster = rest.at('1.7').create_cluster(profile, 1)
-    assert rest.maximum() == '1.7'
-
-    mixed_fleet.stop_engine(fleet, old)
-
-    mixed_fleet.wait_for_maximum(rest, NEWEST)
-    rest.wait_for_success(
-        rest.delete(f'/v1/clusters/{cluster}', {'force': True})
-    )
-    fleet.group.assert_alive()
 
 
 def test_maximum_rises_when_the_old_engine_is_killed(

@@ -394,22 +394,6 @@ def test_compressed_messages_are_understood(bus: RabbitBus) -> None:
     assert client.call({}, 'echo', value='x' * 500) == [None, 'x' * 500]
 
 
-def test_queues_equal_those_of_the_other_driver(
-    bus: RabbitBus, url: str
-) -> None:
-    # Each declares the queues of the other one, with equal arguments.
-    options = {
-        'rabbit_quorum_delivery_limit': 3,
-        'rabbit_transient_quorum_queue': 'true',
-    }
-    stop(*bus.server(driver=OURS, **options))
-    stop(*bus.server(driver=OSLO, **options))
-    stop(*bus.server(driver=OURS, **options))
-    _, worker = bus.server(driver=OSLO, **options)
-    bus.client(OURS, **options).cast({}, 'store', value=1)
-    assert worker.stored.acquire(timeout=TIMEOUT)
-
-
 def test_directed_queue_with_a_ttl_expires(bus: RabbitBus, url: str) -> None:
     stop(*bus.server(rabbit_directed_queue_ttl=1))
     connection, channel = channel_of(url)

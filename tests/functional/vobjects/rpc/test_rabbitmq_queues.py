@@ -96,11 +96,3 @@ def test_drivers_declare_the_same_queues(
 
     assert declared['pyamqp'] == declared['rabbit']
     assert expected in declared['rabbit']
-
-
-def test_servers_of_both_drivers_share_one_broker() -> None:
-    with brokers.temporary('rabbit') as url, serving(url, 'work'):
-        first = brokers.declarations(url)
-        with serving(url.replace('rabbit', 'pyamqp', 1), 'work'):
-            both = brokers.declarations(url)
-    assert first == both
