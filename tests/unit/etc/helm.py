@@ -37,6 +37,7 @@ ALL = {
         'apiFrom': [{'namespaceSelector': {}}],
         'metricsFrom': [{'namespaceSelector': {}}],
     },
+    'dashboard': {'enabled': True},
     'podMonitor': {'enabled': True, 'labels': {'team': 'cloud'}},
     'upgrade': {'contract': True},
 }

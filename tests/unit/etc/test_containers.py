@@ -27,6 +27,7 @@ ETC = pathlib.Path(__file__).parents[3] / 'etc'
 DOCKER = ETC / 'docker'
 COMPOSE = DOCKER / 'compose.yaml'
 KEYSTONE = DOCKER / 'compose.keystone.yaml'
+MONITORING = DOCKER / 'compose.monitoring.yaml'
 DOCKERFILES = (DOCKER / 'Dockerfile', DOCKER / 'keystone/Dockerfile')
 
 #: Variables without a default in the files of Compose.
@@ -81,8 +82,10 @@ def conf() -> cfg.ConfigOpts:
     return result
 
 
-def show_compose(**variables: str) -> subprocess.CompletedProcess[str]:
-    """Return what Compose makes of both of its files.
+def show_compose(
+    file: pathlib.Path = KEYSTONE, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Return what Compose makes of its file and another one.
 
     :param variables: environment variables in the files
     """
@@ -91,7 +94,7 @@ def show_compose(**variables: str) -> subprocess.CompletedProcess[str]:
         (
             'docker-compose',
             f'--file={COMPOSE}',
-            f'--file={KEYSTONE}',
+            f'--file={file}',
             'config',
         ),
         env={'PATH': os.environ['PATH'], **variables},
@@ -130,6 +133,25 @@ def test_keystone_when_a_password_is_missing_names_it(missing: str) -> None:
     result = show_compose(**{k: v for k, v in SECRETS.items() if k != missing})
     assert result.returncode != 0
     assert f': set {missing}' in result.stderr
+
+
+def test_monitoring_scrapes_all_apis_and_engines_by_names_they_serve() -> None:
+    result = show_compose(MONITORING)
+    assert result.returncode == 0, result.stderr
+    services = yaml.safe_load(result.stdout)['services']
+    config = yaml.safe_load((ETC / 'prometheus/compose.yaml').read_text())
+    ((group,),) = (job['static_configs'] for job in config['scrape_configs'])
+    names = {target.partition(':')[0] for target in group['targets']}
+    assert names == {
+        name for name in services if name.startswith(('api-', 'engine-'))
+    }
+    # An API without authentication serves no other names.
+    for name in names:
+        if name.startswith('api-'):
+            assert services[name]['hostname'] == name
+    mounted = re.findall(r'(/\S+/etc/\S+?):/\S+?:ro', result.stdout)
+    assert len(mounted) == 4
+    assert all(pathlib.Path(path).exists() for path in mounted)
 
 
 def test_environment_variables_set_existing_options(

@@ -146,6 +146,13 @@ def test_metrics_of_apis_are_scraped_but_not_published() -> None:
     )
 
 
+def test_dashboard_is_that_for_grafana() -> None:
+    manifest = only(helm.manifests(**helm.ALL), 'ConfigMap', 'r-dashboard')
+    assert manifest['metadata']['labels']['grafana_dashboard'] == '1'
+    file = helm.CHART.parents[1] / 'grafana' / 'vobjects.json'
+    assert manifest['data'] == {'vobjects.json': file.read_text()}
+
+
 def test_number_of_engines_belongs_to_the_autoscaler() -> None:
     fixed = only(helm.manifests(), 'Deployment', 'r-engine')
     assert fixed['spec']['replicas'] == 2

@@ -34,6 +34,11 @@ def test_rules_are_valid() -> None:
     promtool('check', 'rules', str(RULES))
 
 
+def test_configuration_for_compose_is_valid() -> None:
+    # It names the file of the rules, which is beside it.
+    promtool('check', 'config', str(RULES.with_name('compose.yaml')))
+
+
 def test_rules_fire_for_failures_only(tmp_path: pathlib.Path) -> None:
     cases = tmp_path / 'cases.yaml'
     cases.write_text(CASES.read_text().replace('RULES', str(RULES)))
