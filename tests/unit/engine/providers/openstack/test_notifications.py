@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conversion of Nova's notifications; functional tests receive them."""
+"""Conversion of Nova's notifications; a real Nova sends them, too."""
 
 from __future__ import annotations
 
