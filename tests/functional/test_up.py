@@ -197,13 +197,6 @@ def service(settings: pathlib.Path) -> Iterator[Up]:
         yield up
 
 
-@pytest.fixture(scope='module')
-def restarting() -> Iterator[Up]:
-    """A service whose processes tests may kill."""
-    with running('--engines=1', '--workers=2') as up:
-        yield up
-
-
 def test_up_when_ready_then_serves_and_keeps_its_state_private(
     service: Up,
 ) -> None:
@@ -232,18 +225,6 @@ def test_up_when_ready_then_the_commands_it_prints_work(service: Up) -> None:
             command, shell=True, capture_output=True, text=True, check=False
         )
         assert completed.returncode == 0, f'{command}\n{completed.stderr}'
-
-
-def test_up_when_second_on_the_same_state_then_fails(service: Up) -> None:
-    second = Up(service.directory, '--engines=1')
-    try:
-        assert second.process.wait(TIMEOUT) == 2
-    finally:
-        second.stop()
-    assert (
-        f'{service.directory} is in use by process {service.process.pid}'
-    ) in second.text
-    assert service.get('/') == 300
 
 
 def test_up_when_an_option_is_unknown_then_warns_and_starts(
@@ -307,27 +288,6 @@ def test_up_when_killed_then_all_below_it_end_and_it_starts_again(
     again = start('--engines=1', '--workers=2').wait_until_ready()
     assert again.get('/v1/clusters') == 200
     assert_stops(again, signal.SIGTERM)
-
-
-@pytest.mark.parametrize('name', ['api', 'engine'])
-def test_up_when_a_child_is_killed_then_it_is_started_again(
-    restarting: Up, name: str
-) -> None:
-    killed = restarting.pid_of(name)
-    workers = descendants(killed)
-    os.kill(killed, signal.SIGKILL)
-    restarting.wait_for(
-        rf'{name}\S* was ended by SIGKILL; next start in 0\.5 s'
-    )
-    restarting.wait_for(rf'{name}\S* is started again')
-    assert alive(workers) == []
-
-    def serves() -> bool:
-        with contextlib.suppress(OSError):
-            return restarting.get('/v1/clusters') == 200
-        return False
-
-    wait_for('the service serves again', serves)
 
 
 def test_up_when_logs_are_requested_then_prints_them_with_names(

@@ -51,14 +51,6 @@ class Worker:
         time.sleep(seconds)
         return self._name
 
-    def hold(self, context: dict[str, Any], log: str, until: str) -> str:
-        """Log the name of this server, and wait until a file exists."""
-        with open(log, 'a') as file:
-            file.write(f'{self._name}\n')
-        while not os.path.exists(until):
-            time.sleep(0.02)
-        return self._name
-
     def count_waiting(self, context: dict[str, Any]) -> int:
         """Return how many calls of :meth:`wait` have started."""
         return self._waiting

@@ -83,12 +83,9 @@ class Processes:
     def sockets(self) -> list[pathlib.Path]:
         return sorted(self.root.glob('*/*'))
 
-    def end_clients(self) -> None:
-        while self._transports:
-            self._transports.pop().cleanup()
-
     def close(self) -> None:
-        self.end_clients()
+        for transport in self._transports:
+            transport.cleanup()
         for process in self._running:
             process.close()
 
