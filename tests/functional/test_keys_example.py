@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import importlib
 import pathlib
 import sys
 from collections.abc import Iterator
 
 import pytest
 import requests
-from oslo_config import cfg
 
 from tests import machine_speed
 from tests.functional import brokers
@@ -20,8 +18,6 @@ from tests.functional.processes import (
     ProcessGroup,
     wait_for,
 )
-from vobjects import exceptions
-from vobjects.rpc import RemoteLedger, connect_to_ledger
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
 
@@ -76,17 +72,6 @@ def deployment(
         assert problems == []
 
 
-@pytest.fixture
-def ledger(deployment: Deployment) -> Iterator[RemoteLedger]:
-    """The ledger, as ``vobjects fleet`` reads it."""
-    conf = cfg.ConfigOpts()
-    conf(['--config-file', str(deployment.file)])
-    service = importlib.import_module('keys.service').SERVICE
-    ledger, close = connect_to_ledger(conf, service)
-    yield ledger
-    close()
-
-
 def send(method: str, url: str, version: str, body: str = '') -> str:
     """Send a request until the fleet serves it, and return the response."""
     headers = {'OpenStack-API-Version': f'keys {version}'}
@@ -113,21 +98,3 @@ def test_example_serves_requests_and_hides_tracebacks(
     assert "There is no key 'second'." in missing
     for leak in ('Traceback', '.py', 'raise ', 'line '):
         assert leak not in missing
-
-
-def test_killed_engine_leaves_the_ledger_of_the_example(
-    deployment: Deployment, ledger: RemoteLedger
-) -> None:
-    victim = deployment.start('engine', 'victim', 1)
-    deployment.start('engine', 'survivor', 1)
-
-    def live() -> int:
-        try:
-            return ledger.get().count('keys-engine')
-        except exceptions.NoLivePeer:
-            return 0
-
-    wait_for('both engines are up', lambda: live() == 2)
-    victim.kill()
-    deployment.group.remove(victim)
-    wait_for('the killed engine is removed', lambda: live() == 1)
