@@ -17,7 +17,6 @@ import openstack.connection
 import pytest
 import requests
 from keystoneauth1.identity import v3
-from openstack import exceptions
 
 from api.routes import CLUSTER_ACTIONS
 from tests import sdk_warnings
@@ -25,7 +24,7 @@ from tests.functional import deployments, endpoints, keystone
 from tests.functional.deployments import Deployment
 from tests.functional.keystone import Keystone
 from tests.functional.processes import TIMEOUT, wait_for
-from tests.functional.rest import MAXIMUM, NEWEST, SPEC, RestClient, unique
+from tests.functional.rest import NEWEST, SPEC, RestClient, unique
 
 pytestmark = sdk_warnings.IGNORED
 
@@ -117,33 +116,6 @@ def clients(service: Deployment, identity: Keystone) -> Iterator[Clients]:
     yield all_clients
     for rest in all_clients.clients:
         rest._session.close()
-
-
-def test_sdk_finds_the_service_in_the_catalogue(
-    service: Deployment, identity: Keystone
-) -> None:
-    with connect(identity, 'web-member', 'web') as cloud:
-        clustering = cloud.clustering
-        assert clustering.get_endpoint().startswith(service.url)
-        assert clustering.get_endpoint_data().max_microversion == MAXIMUM
-        profile = clustering.create_profile(name=unique('p'), spec=SPEC)
-        owner = identity.id_of('users', 'web-member')
-        assert profile.user_id == owner
-        assert profile.project_id == identity.id_of('projects', 'web')
-        cluster = clustering.create_cluster(
-            name=unique('c'), profile_id=profile.id, desired_capacity=1
-        )
-        clustering.wait_for_status(
-            cluster, 'ACTIVE', failures=['ERROR'], interval=0.2, wait=TIMEOUT
-        )
-        with pytest.raises(exceptions.ForbiddenException, match='services'):
-            list(clustering.services())
-    with connect(identity, 'shop-reader', 'shop') as other:
-        assert list(other.clustering.clusters()) == []
-        with pytest.raises(exceptions.NotFoundException):
-            other.clustering.get_cluster(cluster.id)
-        with pytest.raises(exceptions.ForbiddenException):
-            other.clustering.create_profile(name=unique('p'), spec=SPEC)
 
 
 def test_openstack_command_works_with_user_and_password(
