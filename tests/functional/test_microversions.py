@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests import api_sig
@@ -15,7 +13,6 @@ from tests.functional.rest import (
     MAXIMUM,
     RestClient,
     action_id_of,
-    error_message,
     unique,
 )
 
@@ -82,53 +79,6 @@ def test_cluster_lifecycle_at_any_version_succeeds(
     client.wait_for_success(client.delete(path))
     client.assert_missing(path)
     client.expect(204, 'DELETE', f'/v1/profiles/{profile}')
-
-
-def _before(version: str) -> str:
-    major, minor = version.split('.')
-    return f'{major}.{int(minor) - 1}'
-
-
-@pytest.mark.parametrize(
-    ('since', 'method', 'path', 'body'),
-    [
-        ('1.2', 'POST', '/v1/profiles/validate', {'profile': {'spec': {}}}),
-        ('1.2', 'GET', '/v1/clusters/x/attrs/name', None),
-        (
-            *('1.3', 'POST', '/v1/clusters/x/actions'),
-            {'replace_nodes': {'nodes': {'a': 'b'}}},
-        ),
-        ('1.4', 'GET', '/v1/profile-types/os.nova.server-1.0/ops', None),
-        ('1.4', 'POST', '/v1/clusters/x/ops', {'reboot': {}}),
-        ('1.4', 'POST', '/v1/nodes/x/ops', {'reboot': {}}),
-        (
-            *('1.2', 'POST', '/v1/policies/validate'),
-            {'policy': {'spec': {}}},
-        ),
-        (
-            *('1.7', 'POST', '/v1/nodes/adopt'),
-            {'identity': 'x', 'type': 'os.nova.server-1.0'},
-        ),
-        (
-            *('1.7', 'POST', '/v1/nodes/adopt-preview'),
-            {'identity': 'x', 'type': 'os.nova.server-1.0'},
-        ),
-        (
-            *('1.12', 'PATCH', '/v1/actions/x'),
-            {'action': {'status': 'CANCELLED'}},
-        ),
-    ],
-)
-def test_method_before_its_version_is_missing(
-    rest: RestClient, since: str, method: str, path: str, body: Any
-) -> None:
-    early = rest.at(_before(since)).expect_error(404, method, path, body)
-    assert since in early
-
-    late = rest.at(since).request(method, path, body)
-    assert late.status_code in (200, 400, 404)
-    if late.status_code != 200:
-        assert since not in error_message(late)
 
 
 def test_filter_by_cluster_filters_at_any_version(
