@@ -24,28 +24,17 @@ from tests.functional.processes import TIMEOUT
 HOP_BY_HOP = frozenset({'connection', 'keep-alive', 'transfer-encoding'})
 
 
-class LoadBalancer:
-    """One address for several APIs.
-
-    :ivar url: root URL that clients use
-    """
+class Backends:
+    """APIs that receive requests in turn."""
 
     def __init__(self) -> None:
         self._backends: list[str] = []
         self._in_progress: Counter[str] = Counter()
         self._changed = threading.Condition()
         self._turns = itertools.count()
-        self._server = http.server.ThreadingHTTPServer(
-            ('127.0.0.1', 0), self._handler()
-        )
-        self._server.daemon_threads = True
-        self.url = f'http://127.0.0.1:{self._server.server_port}'
 
     def add(self, address: str) -> None:
-        """Send requests to an API from now on.
-
-        :param address: ``host:port``
-        """
+        """Send requests to an API from now on."""
         with self._changed:
             self._backends.append(address)
 
@@ -59,7 +48,7 @@ class LoadBalancer:
         assert is_idle, f'{address} has not responded for {TIMEOUT} s'
 
     @contextlib.contextmanager
-    def _backend(self) -> Iterator[str]:
+    def backend(self) -> Iterator[str]:
         """Yield the address of the next API, which is busy for the block.
 
         :raises ConnectionError: no API was added
@@ -76,6 +65,21 @@ class LoadBalancer:
             with self._changed:
                 self._in_progress[address] -= 1
                 self._changed.notify_all()
+
+
+class LoadBalancer(Backends):
+    """One address for several APIs, each of which is ``host:port``.
+
+    :ivar url: root URL that clients use
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._server = http.server.ThreadingHTTPServer(
+            ('127.0.0.1', 0), self._handler()
+        )
+        self._server.daemon_threads = True
+        self.url = f'http://127.0.0.1:{self._server.server_port}'
 
     def serve(self) -> None:
         """Serve until :meth:`close`."""
@@ -96,7 +100,7 @@ class LoadBalancer:
                 length = int(self.headers.get('Content-Length') or 0)
                 body = self.rfile.read(length) if length else None
                 try:
-                    with balancer._backend() as address:
+                    with balancer.backend() as address:
                         status, headers, content = _send(
                             address,
                             self.command,

@@ -11,7 +11,8 @@ from tests import machine_speed
 from tests.functional import processes
 from tests.ports.magnum import cloud as clouds
 from tests.ports.magnum.deployment import Deployment
-from tests.ports.magnum.workload import Balancer, Workload
+from tests.ports.magnum.workload import Workload
+from tests.upgrade.load_balancer import Backends
 
 #: Releases and processes in the order of their replacement. The last time, the
 #: APIs are first, so that new APIs call old conductors.
@@ -43,9 +44,9 @@ class Result:
 class _Fleet:
     """The processes of a deployment by name."""
 
-    def __init__(self, deployment: Deployment, balancer: Balancer) -> None:
+    def __init__(self, deployment: Deployment, backends: Backends) -> None:
         self._deployment = deployment
-        self._balancer = balancer
+        self._backends = backends
         self._running: dict[str, processes.Process] = {}
         self._urls: dict[str, str] = {}
         self.exit_codes: list[int] = []
@@ -54,14 +55,14 @@ class _Fleet:
         if name.startswith('api'):
             url, process = self._deployment.start_api(name, release)
             self._urls[name] = url
-            self._balancer.add(url)
+            self._backends.add(url)
         else:
             process = self._deployment.start_conductor(name, release)
         self._running[name] = process
 
     def replace(self, name: str, release: str) -> None:
         if name in self._urls:
-            self._balancer.remove(self._urls.pop(name))
+            self._backends.drain(self._urls.pop(name))
             self._deployment.stop(self._running.pop(name))
         else:
             code = self._deployment.stop(self._running.pop(name))
@@ -79,9 +80,9 @@ def run(
 
     :param count: number of requests to send at least
     """
-    balancer = Balancer()
-    workload = Workload(cloud, balancer)
-    fleet = _Fleet(deployment, balancer)
+    backends = Backends()
+    workload = Workload(cloud, backends)
+    fleet = _Fleet(deployment, backends)
     maxima: dict[str, set[str]] = {}
     start = time.monotonic()
 

@@ -9,17 +9,16 @@ with two effects is *doubled*.
 from __future__ import annotations
 
 import collections
-import contextlib
 import itertools
 import threading
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import requests
 
 from tests import machine_speed
 from tests.ports.magnum import cloud as clouds
+from tests.upgrade.load_balancer import Backends
 
 #: Seconds after which a change counts as lost.
 LOST_AFTER = 30.0
@@ -42,40 +41,6 @@ TEMPLATE = {
 }
 
 
-class Balancer:
-    """The APIs that receive requests, in turn."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._active: collections.Counter[str] = collections.Counter()
-        self._urls: list[str] = []
-        self._numbers = itertools.count()
-
-    def add(self, url: str) -> None:
-        """Send requests to an API, too."""
-        with self._changed:
-            self._urls.append(url)
-
-    def remove(self, url: str) -> None:
-        """Send no more requests to an API, and wait for those under way."""
-        with self._changed:
-            self._urls.remove(url)
-            self._changed.wait_for(lambda: not self._active[url], 180)
-
-    @contextlib.contextmanager
-    def url(self) -> Iterator[str]:
-        """Yield the API for a request."""
-        with self._changed:
-            url = self._urls[next(self._numbers) % len(self._urls)]
-            self._active[url] += 1
-        try:
-            yield url
-        finally:
-            with self._changed:
-                self._active[url] -= 1
-                self._changed.notify_all()
-
-
 class Workload:
     """Clients that send requests until they are stopped.
 
@@ -88,7 +53,7 @@ class Workload:
     :ivar errors: errors that ended a client
     """
 
-    def __init__(self, cloud: clouds.Cloud, balancer: Balancer) -> None:
+    def __init__(self, cloud: clouds.Cloud, backends: Backends) -> None:
         self.requests = 0
         self.failed: collections.Counter[tuple[str, str, int]] = (
             collections.Counter()
@@ -99,7 +64,7 @@ class Workload:
         self.examples: dict[tuple[str, str, int], str] = {}
         self.errors: list[Exception] = []
         self._cloud = cloud
-        self._balancer = balancer
+        self._backends = backends
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._ends = threading.Event()
@@ -140,7 +105,7 @@ class Workload:
             'X-Auth-Token': clouds.TOKEN,
             'OpenStack-API-Version': f'container-infra {version}',
         }
-        with self._balancer.url() as url:
+        with self._backends.backend() as url:
             try:
                 response = requests.request(
                     method,
