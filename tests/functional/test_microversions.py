@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests import api_sig
 from tests.functional.deployments import Deployment
 from tests.functional.processes import wait_for
 from tests.functional.rest import (
