@@ -9,8 +9,10 @@ from __future__ import annotations
 import collections
 import contextlib
 import errno
+import os
 import pathlib
 import re
+import signal
 import subprocess
 from collections.abc import Iterator
 
@@ -64,7 +66,7 @@ def filled(directory: pathlib.Path) -> Iterator[None]:
 
 @pytest.fixture(scope='module')
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """A service whose state and logs are on disks of their own.
+    """A service whose state, logs and metrics are on disks of their own.
 
     Besides its output, each process writes the file that ``log_file`` names.
     """
@@ -73,7 +75,7 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     logs = state / 'log'
     options = directory / 'logs.conf'
     options.write_text(f'[DEFAULT]\nlog_file = {logs / "own.log"}\n')
-    with mounted(state, 24), mounted(logs, 8):
+    with mounted(state, 24), mounted(logs, 8), mounted(state / 'metrics', 2):
         running = Up(state, '--engines=1', f'--config-file={options}')
         try:
             yield running.wait_until_ready()
@@ -135,3 +137,37 @@ def test_full_disk_of_the_logs_stops_no_request(up: Up) -> None:
         request_id = last.headers['X-OpenStack-Request-ID']
     wait_for('logged again', lambda: lines(up, request_id))
     assert {name: up.pid_of(name) for name in children} == children
+
+
+def test_full_disk_of_the_metrics_ends_no_process_and_stops_none(
+    up: Up,
+) -> None:
+    with RestClient(up.url) as rest:
+        assert read(rest) == 200
+        with filled(up.directory / 'metrics'):
+            for _ in range(20):
+                assert read(rest) == 200
+            killed = up.pid_of('api')
+            os.kill(killed, signal.SIGKILL)
+            wait_for('the API runs again', lambda: is_up(up, killed))
+            restarted = up.pid_of('api')
+            for _ in range(20):
+                assert read(rest) == 200
+            assert up.get('/metrics') == 200
+        assert read(rest) == 200
+        assert up.get('/metrics') == 200
+    assert up.pid_of('api') == restarted
+    assert lines(up, 'Traceback') == []
+
+
+def read(rest: RestClient) -> int:
+    """Return the status of a request that changes nothing."""
+    return rest.request('GET', '/v1/profiles').status_code
+
+
+def is_up(up: Up, killed: int) -> bool:
+    """Return whether another process than the one killed answers."""
+    try:
+        return up.pid_of('api') != killed and up.get('/v1/profiles') == 200
+    except (LookupError, OSError):
+        return False

@@ -126,3 +126,31 @@ def test_new_value_without_space_raises_and_keeps_the_others(
     found = [value for _, value, _ in shared.read_all_values()]
     shared.close()
     assert found == [1, 3, 2]
+
+
+def test_values_that_a_full_disk_kept_private_are_shared_later(
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, 'No space left on device')
+
+    monkeypatch.setattr(shared_values, 'RETRY_INTERVAL', 0.0)
+    file = tmp_path / 'counter_1.db'
+    with monkeypatch.context() as patched:
+        patched.setattr(os, 'posix_fallocate', fail)
+        kept = shared_values.ReservedDict(str(file))
+        for number in range(3):
+            kept.write_value(f'key {number}', float(number), 0.0)
+        assert not file.exists()
+    kept.write_value('key 3', 3.0, 0.0)
+    kept.write_value('x' * (1 << 16), 4.0, 0.0)
+
+    shared = shared_values.ReservedDict.read_all_values_from_file(str(file))
+    assert [value for _, value, *_ in shared] == [0, 1, 2, 3, 4]
+    assert [each.partition(':')[0] for each in caplog.messages] == [
+        'The metrics of this process are not shared',
+        'The metrics of this process are shared',
+    ]
+    kept.close()
