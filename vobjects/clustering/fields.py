@@ -12,7 +12,9 @@ from vobjects import fields
 class Name(fields.Name):
     """A name with the characters that Senlin accepts."""
 
-    # ASCII letters and digits, CJK, and -._~
+    # ASCII letters and digits, CJK, and -._~ as in Senlin, also at the start:
+    # no name is an argument of a command. A name such as -rf for another
+    # system gets a prefix if that system rejects it.
     PATTERN = r'^[a-zA-Z0-9_.~\u4e00-\u9fa5-]+$'
     # The paths of "." and ".." would lead to another resource, see RFC 3986,
     # section 5.2.4; but stored actions and older peers have such names.

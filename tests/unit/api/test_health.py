@@ -118,3 +118,14 @@ def test_check_when_disabled_by_a_file_is_503(
     assert check(**options)[0] == 200
     path.touch()
     assert check(**options)[0] == 503
+
+
+@pytest.mark.parametrize(
+    'host', ['10.0.0.7:8777', 'haproxy', 'rebound.example.org', '-', '']
+)
+def test_check_answers_any_host_and_shows_no_more_than_its_state(
+    check: Check, fleet: fake_engine.FakeFleet, host: str
+) -> None:
+    assert check(environ={'HTTP_HOST': host}) == (200, 'engines answer')
+    fleet.max_version = None
+    assert check(environ={'HTTP_HOST': host}) == (503, 'no engine answers')
