@@ -46,6 +46,7 @@ def censuses(
             ' module with STORED in its vobjects.Service as stored='
         )
     columns = importlib.import_module(service.stored).STORED
+    given = options.limit
     with (
         _connection(_url(options, conf)) as connection,
         terminal.Progress('reading rows') as progress,
@@ -54,7 +55,8 @@ def censuses(
             scan.scan(
                 connection,
                 column,
-                limit=options.limit,
+                limit=given or scan.LIMIT,
+                count_limit=given or scan.COUNT_LIMIT,
                 progress=functools.partial(
                     progress.advance, detail=column.label
                 ),
@@ -68,11 +70,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--limit',
         type=whole_number(1, _MAX_LIMIT),
-        default=1_000_000,
         metavar='N',
-        help='read at most N rows of a column without an index of versions,'
-        ' and count at most N rows of each version with one'
-        ' (default: %(default)s)',
+        help='read at most N rows of a column without an index of versions'
+        ' (default: 1000000), and count at most N rows of each version with'
+        ' one (default: 100000)',
     )
     parser.add_argument(
         '--database',

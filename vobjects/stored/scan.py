@@ -11,7 +11,8 @@ have the newest versions. No object is created.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy
@@ -22,9 +23,12 @@ from vobjects.stored import text
 #: Rows that are read at a time.
 BATCH = 1_000
 
-#: Default of the maximum number of rows that a scan reads, or counts for each
-#: list of versions.
+#: Default of the maximum number of rows that a scan reads.
 LIMIT = 1_000_000
+
+#: Default of the maximum number of rows that a scan counts for each list of
+#: versions. The number decides nothing, and each takes time.
+COUNT_LIMIT = 100_000
 
 #: Primary keys that are named for each list of versions.
 EXAMPLES = 3
@@ -93,37 +97,42 @@ def scan(
     column: StoredColumn,
     *,
     limit: int = LIMIT,
+    count_limit: int = COUNT_LIMIT,
     progress: Progress = lambda rows: None,
 ) -> Census:
     """Count the rows of a column by version.
 
-    :param limit: maximum number of rows to read without an index, and to count
-        for each list of versions with one
+    :param limit: maximum number of rows to read, without an index of versions
+    :param count_limit: maximum number of rows to count for each list of
+        versions, with an index
     :param progress: called with the number of rows of each batch
     """
     index = text.index_of(column._column)
     if index is None:
         return _read(connection, column, None, limit, progress)
     counts = []
-    for versions in _distinct(connection, column, index):
+    for versions in _distinct(connection, index):
         if versions:
-            counts.append(
-                _count(connection, column, index == versions, versions, limit)
-            )
-            progress(counts[-1].rows)
+            same = index == versions
+            count = _count(connection, column, same, versions, count_limit)
+            progress(count.rows)
+            if count.rows:
+                counts.append(count)
     census = _read(connection, column, index == '', limit, progress)
     return Census(column, counts + census.counts, census.not_read)
 
 
 def _distinct(
-    connection: sqlalchemy.Connection,
-    column: StoredColumn,
-    index: sqlalchemy.Column[Any],
+    connection: sqlalchemy.Connection, index: sqlalchemy.Column[Any]
 ) -> Iterator[str]:
-    """Yield the distinct values of an index, without reading each row."""
+    """Yield the distinct values of an index, without reading each row.
+
+    These are the values of all rows: a condition would be tested with each
+    row before the first that meets it.
+    """
     last = None
     while True:
-        query = column._select(sqlalchemy.func.min(index))
+        query = sqlalchemy.select(sqlalchemy.func.min(index))
         if last is not None:
             query = query.where(index > last)
         last = connection.scalar(query)
@@ -183,7 +192,7 @@ def _read(
     while True:
         batch = query.limit(min(BATCH, limit - seen + 1))
         if last is not None:
-            batch = batch.where(sqlalchemy.tuple_(*keys) < last)
+            batch = batch.where(_before(connection, keys, last))
         rows = connection.execute(batch).all()
         for *key, versions, value in rows[: limit - seen]:
             last = tuple(key)
@@ -200,6 +209,25 @@ def _read(
             return Census(column, _sorted(counts), rest)
         if len(rows) < BATCH:
             return Census(column, _sorted(counts))
+
+
+def _before(
+    connection: sqlalchemy.Connection,
+    keys: Sequence[sqlalchemy.Column[Any]],
+    last: tuple[Any, ...],
+) -> sqlalchemy.ColumnElement[bool]:
+    """Return the condition that a primary key is lower than another."""
+    if connection.dialect.name not in ('mysql', 'mariadb'):
+        return sqlalchemy.tuple_(*keys) < last
+    # To find a tuple, they read the index from its end.
+    return sqlalchemy.or_(
+        *(
+            sqlalchemy.and_(
+                *map(operator.eq, keys[:n], last), keys[n] < last[n]
+            )
+            for n in range(len(keys))
+        )
+    )
 
 
 def _sorted(counts: dict[str, Count]) -> list[Count]:

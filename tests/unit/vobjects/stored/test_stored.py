@@ -140,6 +140,12 @@ def read_all(connection: sqlalchemy.Connection) -> list[StoredBackup]:
     return list(connection.scalars(query))
 
 
+def rows_read_backward(connection: sqlalchemy.Connection) -> int:
+    """Return how many entries of indexes MariaDB has read for a session."""
+    status = "SHOW SESSION STATUS LIKE 'Handler_read_prev'"
+    return int(connection.exec_driver_sql(status).one()[1])
+
+
 def counts(census: scan.Census) -> dict[str, int]:
     return {count.versions: count.rows for count in census.counts}
 
@@ -321,12 +327,57 @@ def test_scan_when_a_limit_is_reached_then_has_read_the_newest_rows(
     assert answer.can_roll_back is False
 
 
+@pytest.mark.parametrize(
+    'engine', [pytest.param('mysql', marks=pytest.mark.mysql)], indirect=True
+)
+def test_scan_when_a_key_has_two_columns_then_reads_each_row_once(
+    connection: sqlalchemy.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MariaDB does not find a tuple of columns in their index."""
+    monkeypatch.setattr(scan, 'BATCH', 10)
+    for row in range(200):
+        insert(connection, 'r1', row)
+    before = rows_read_backward(connection)
+    census = scan.scan(connection, StoredColumn(plain.c.backup))
+    assert counts(census) == {'StoredBackup 1.0': 200}
+    assert rows_read_backward(connection) - before < 300
+
+
+def test_scan_when_keys_have_the_same_first_column_then_counts_each_row(
+    connection: sqlalchemy.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, 'BATCH', 2)
+    cap.versions = RELEASES['r1']
+    for host in 'abc':
+        for row in range(3):
+            backup = StoredBackup(name=f'b{row}')
+            connection.execute(
+                plain.insert().values(host=host, id=row, backup=backup)
+            )
+    census = scan.scan(connection, StoredColumn(plain.c.backup))
+    assert counts(census) == {'StoredBackup 1.0': 9}
+    assert census.counts[0].examples == ['c, 2', 'c, 1', 'c, 0']
+
+
+def test_scan_when_indexed_and_rows_are_left_out_then_not_counted(
+    connection: sqlalchemy.Connection,
+) -> None:
+    for row in range(6):
+        insert(connection, 'r2' if row < 4 else 'r1', row)
+    column = StoredColumn(indexed.c.backup, indexed.c.id >= 4)
+    census = scan.scan(connection, column)
+    assert counts(census) == {'StoredBackup 1.0': 2}
+    answer = verdict.decide('r1', RELEASES['r1'], [census])
+    assert answer.can_roll_back is True
+
+
 def test_scan_when_indexed_then_reads_no_row_of_known_versions(
     connection: sqlalchemy.Connection,
 ) -> None:
     for row in range(8):
         insert(connection, 'r2', row)
-    census = scan.scan(connection, StoredColumn(indexed.c.backup), limit=5)
+    column = StoredColumn(indexed.c.backup)
+    census = scan.scan(connection, column, count_limit=5)
     (count,) = census.counts
     assert (count.rows, count.is_cut) == (5, True)
     assert census.not_read is None
