@@ -124,7 +124,7 @@ def test_check_when_disabled_by_a_file_is_503(
     'host', ['10.0.0.7:8777', 'haproxy', 'rebound.example.org', '-', '']
 )
 def test_check_answers_any_host_and_shows_no_more_than_its_state(
-    check: Check, fleet: fake_engine.FakeFleet, host: str
+    check: Check, fleet: FakeFleet, host: str
 ) -> None:
     assert check(environ={'HTTP_HOST': host}) == (200, 'engines answer')
     fleet.max_version = None
