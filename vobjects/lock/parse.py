@@ -197,6 +197,12 @@ def parse(content: str, where: str = 'lock') -> Lock:
                 ' first and give the other one the next version (at line'
                 f' {line})'
             )
+        elif content.startswith('vobjects-lock '):
+            problem = (
+                'written by a development state of vobjects, in another form:'
+                ' delete it, and write it again with "vobjects lock init" and'
+                ' "vobjects lock release"'
+            )
         raise LockError(f'{where}: {problem}') from None
 
 

@@ -146,7 +146,6 @@ TYPE = f'{HEAD}[type.X."1.0"]\n'
     [
         ('', "$: 'format' is a required property"),
         ('format = 2\n', '$.format: 1 was expected'),
-        ('vobjects-lock 1\n', '(at line 1, column 15)'),
         (f'{HEAD}types = 1\n', "'types' was unexpected"),
         (f'{HEAD}imports = "os"\n', "$.imports: 'os' is not of type 'array'"),
         (f'{HEAD}imports = ["a", "a"]\n', 'non-unique elements'),
@@ -182,6 +181,7 @@ TYPE = f'{HEAD}[type.X."1.0"]\n'
         (f'{HEAD}accept = ["X y until never: z"]\n', 'is not a date'),
         (f'{HEAD}accept = ["X y until 2027-01-01:"]\n', 'write "RULE'),
         (f'{HEAD}<<<<<<< ours\n', 'unresolved merge conflict'),
+        ('vobjects-lock 1\nimport shop\n', 'vobjects lock init'),
     ],
 )
 def test_parse_when_malformed_names_the_place(
