@@ -16,7 +16,7 @@ from engine.db import idempotency, models
 from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
-from vobjects.clustering import context, errors
+from vobjects.clustering import context
 from vobjects.clustering.requests import actions, clusters, profiles
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import fleet_types, response_text, serializer, server
@@ -30,7 +30,6 @@ class Endpoint:
         self._endpoint = server.Endpoint(
             [handlers(engine.runtime) for handlers in service.HANDLERS],
             manifest=local(),
-            expected=(errors.ClusteringError,),
             context_from=context.from_dict,
             find_response=self.find_response,
         )

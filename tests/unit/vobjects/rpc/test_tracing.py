@@ -74,7 +74,7 @@ def test_call_of_an_old_server_names_version_and_downgraded_fields(
 def test_error_of_a_handler_is_recorded_on_both_spans(bus: peers.Bus) -> None:
     bus.members = (bus.serve('new', local()),)
     with pytest.raises(exceptions.ServiceError):
-        bus.client.call({}, peers.WorkRequest(name='missing', force=False))
+        bus.client.call({}, peers.WorkRequest(name='reject', force=False))
     for span in spans().values():
         assert span.status.status_code is trace.StatusCode.ERROR
         assert 'There is no such thing' in span.status.description
