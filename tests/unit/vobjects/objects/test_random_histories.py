@@ -115,11 +115,19 @@ def check_downgrade(new: Build, old: Build, rng: random.Random) -> None:
         again = json.loads(json.dumps(received.obj_to_primitive()))
     assert data_of(old, again) == data_of(new, sent)
     if new.history.root == 'request' and not new.history.ignores():
+        values = {
+            name: getattr(obj, name) if name in obj else None
+            for name in obj.fields
+        }
         with new.active():
-            back = new.unwrap(read(new, again))
+            try:
+                back = new.unwrap(read(new, again))
+            except exceptions.LossyDowngrade:
+                # The old peer got ``instead`` of null, which ``up`` rejects.
+                assert None in values.values()
+                return
         harmless = new.history.defaults()
-        for name in obj.fields:
-            value = getattr(obj, name) if name in obj else None
+        for name, value in values.items():
             if value in harmless:
                 continue
             restored = getattr(back, name, None) if name in back else None
@@ -313,7 +321,7 @@ def test_random_histories_agree_with_old_builds(
         max_examples=HISTORIES,
         deadline=None,
         database=None,
-        derandomize=HISTORIES == 500,
+        derandomize=HISTORIES <= 500,
         suppress_health_check=list(HealthCheck),
     )
     @given(
