@@ -30,9 +30,6 @@ _Loader = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 #: Maximum length of the names of cloud resources.
 MAX_NAME_LENGTH = 255
 
-#: Maximum of times during which no worker waits: one year, in seconds.
-MAX_TIME = 365 * 24 * 60 * 60
-
 #: Maximum of times during which a worker waits: one hour, in seconds.
 MAX_OPERATION_TIME = 60 * 60
 

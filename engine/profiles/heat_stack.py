@@ -15,10 +15,6 @@ from engine.profiles import base
 from engine.providers import base as providers
 from vobjects.clustering import errors
 
-#: Maximum of ``timeout``, in minutes; a worker waits for the operation.
-MAX_TIMEOUT = 24 * 60
-
-
 SCHEMA = spec_schema.load(__package__, 'heat_stack')
 
 #: Prefix of the parameters that Heat sets in every template.

@@ -24,12 +24,6 @@ MAX_VALUE_LENGTH = 4096
 #: Maximum number of characters of the names in a map.
 MAX_KEY_LENGTH = 255
 
-#: Docker's minimum memory of a container in MiB.
-MIN_MEMORY = 6
-
-#: Docker's minimum of processors.
-MIN_CPUS = 0.01
-
 SCHEMA = spec_schema.load(__package__, 'local_container')
 
 _IMAGE = re.compile('[a-zA-Z0-9][a-zA-Z0-9_.:/@-]*')

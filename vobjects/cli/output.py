@@ -11,15 +11,13 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from vobjects import log_lines
 from vobjects.cli import terminal
 from vobjects.cli.parser import one_of
 
 TABLE, JSON, YAML = FORMATS = ('table', 'json', 'yaml')
-
-Align = Literal['left', 'right']
 
 
 def add_option(
