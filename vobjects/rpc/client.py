@@ -194,10 +194,10 @@ class Client:
         """
         shown = versions if shown is None else shown
 
-        def read(message: Any, context: Any) -> response_text.ResponseText:
+        def read(message: Any, _context: Any) -> response_text.ResponseText:
             text = response_text.load(message)
             if text is None:
-                response = serializer.from_bytes(message, context)
+                response = serializer.from_bytes(message)
                 text = response_text.write(response, shown, part)
             return text
 
@@ -263,7 +263,7 @@ class Client:
                     ) from error
                 view, is_renewed = self._refresh_view(), True
             except oslo_messaging.MessagingTimeout as error:
-                if lost or not getattr(error, 'answer_lost', False):
+                if lost or not getattr(error, 'answer_lost', None):
                     raise
                 LOG.info('Sending the call again: %s', error)
                 view, lost = self._get_view(), error

@@ -92,7 +92,7 @@ class LedgerStore(Ledger, Protocol):
         should do for all.
         """
 
-    def expire(self, older_than: float, interval: float = 0.0) -> list[Member]:
+    def expire(self, older_than: float, interval: float) -> list[Member]:
         """Remove the members that have not reported for too long.
 
         The generation increases as if they had left. If ages are measured by

@@ -224,7 +224,6 @@ class StateStatements:
         pulse = self.pulse(transaction)
         if pulse is None:
             return False  # no member has ever reported
-        swept = self._state.c.swept_at
         if pulse.swept_at is not None:
             elapsed = (pulse.now - pulse.swept_at).total_seconds()
             # Negative: the database's clock was set back.
@@ -232,10 +231,9 @@ class StateStatements:
                 return False
         claimed = change(
             transaction,
+            # A comparison with None is IS NULL.
             self._update.where(
-                swept.is_(None)
-                if pulse.swept_at is None
-                else swept == pulse.swept_at
+                self._state.c.swept_at == pulse.swept_at
             ).values(swept_at=utcnow()),
         )
         return claimed > 0
