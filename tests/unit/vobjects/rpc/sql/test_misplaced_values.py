@@ -16,7 +16,12 @@ import sqlalchemy
 
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import fleet
-from vobjects.rpc.sql import LedgerTables, SqlLedger, create_tables
+from vobjects.rpc.sql import (
+    LedgerStatements,
+    LedgerTables,
+    SqlLedger,
+    create_tables,
+)
 
 MEMBER = fleet.Member(
     id=str(uuid.uuid4()),
@@ -80,20 +85,37 @@ def cases(table: sqlalchemy.Table) -> list[Any]:
     ]
 
 
-@pytest.fixture
-def engine() -> Iterator[sqlalchemy.Engine]:
-    """A database with two members, a hold, and stored groups."""
+def new_ledger(engine: sqlalchemy.Engine) -> SqlLedger:
+    """Return a ledger that has read nothing yet.
+
+    All have the same tables: to compile statements takes longest.
+    """
+    return SqlLedger(engine, LedgerStatements(TABLES))
+
+
+@pytest.fixture(scope='module')
+def database() -> Iterator[sqlalchemy.Engine]:
+    """A database with empty tables."""
     engine = sqlalchemy.create_engine(
         'sqlite://', poolclass=sqlalchemy.pool.StaticPool
     )
     create_tables(engine)
-    ledger = SqlLedger(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def engine(database: sqlalchemy.Engine) -> sqlalchemy.Engine:
+    """A database with two members, a hold, and stored groups."""
+    with database.begin() as connection:
+        for table in (TABLES.members, TABLES.state):
+            connection.execute(sqlalchemy.delete(table))
+    ledger = new_ledger(database)
     ledger.report(MEMBER)
     ledger.report(OTHER)
     ledger.hold(MEMBER.topic, 'me', 'of a test')
     ledger.report(MEMBER)
-    yield engine
-    engine.dispose()
+    return database
 
 
 def write(
@@ -114,7 +136,7 @@ def write(
 
 def check_readers(engine: sqlalchemy.Engine) -> None:
     for name, read in READERS.items():
-        ledger = SqlLedger(engine)
+        ledger = new_ledger(engine)
         read(ledger)
         assert MEMBER.id in {each.id for each in ledger.members(10)}, name
         examples = {
@@ -137,7 +159,7 @@ def test_value_of_a_member_harms_no_other_and_expires(
                 ' WHERE id != ?',
                 ('2020-01-01 00:00:00.000000', MEMBER.id),
             )
-    SqlLedger(engine).expire(1000.0)
+    new_ledger(engine).expire(1000.0)
     with engine.begin() as connection:
         rows = connection.exec_driver_sql(
             f'SELECT id FROM {TABLES.members.name}'
@@ -156,7 +178,7 @@ def test_value_of_the_state_harms_no_member(
     write(engine, TABLES.state, column, value, 1)
     check_readers(engine)
 
-    ledger = SqlLedger(engine)
+    ledger = new_ledger(engine)
     view = ledger.hold(MEMBER.topic, 'me', 'of a test')
     assert view.held == OTHER.manifest
     assert view.hold_origin is not None
@@ -170,7 +192,7 @@ def test_value_of_the_state_harms_no_member(
 def test_lost_state_begins_after_what_members_have_seen(
     engine: sqlalchemy.Engine, change: str
 ) -> None:
-    ledger = SqlLedger(engine)
+    ledger = new_ledger(engine)
     seen = ledger.get().generation
     ledger.report(dataclasses.replace(OTHER, seen=seen))
     with engine.begin() as connection:
