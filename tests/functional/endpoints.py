@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 from api.routes import ROUTES, Route
@@ -68,25 +67,15 @@ def with_query(path: str, query: str) -> str:
     return f'{path}{"&" if "?" in path else "?"}{query}'
 
 
-def content_of(route: Route, content: Any, operation: str = OPERATION) -> Any:
+def content_of(route: Route, content: Any) -> Any:
     """Return the body of a request, given its content."""
-    key = operation if route.params.key_field else route.params.key
+    key = OPERATION if route.params.key_field else route.params.key
     return {key: content} if key else content
 
 
 def open_field(route: Route) -> str:
     """Return the field that holds the whole content, if there is one."""
     return 'body' if route.params.webhook else route.params.body_field
-
-
-def body_fields(route: Route) -> list[str]:
-    """Return the fields that a body may have.
-
-    Query parameters of a webhook are not declared individually.
-    """
-    if route.params.webhook:
-        return [open_field(route)]
-    return route.client_fields()
 
 
 def required_of(route: Route) -> dict[str, Any]:
@@ -106,40 +95,9 @@ def required_of(route: Route) -> dict[str, Any]:
     }
 
 
-def closed_of(route: Route) -> dict[str, Any]:
-    """Return required content to which unknown fields cannot be added."""
-    flat = route.params.flat_field
-    return required_of(route) | ({flat: {}} if flat else {})
-
-
-def bodies(route: Route, field: str, value: Any) -> Iterator[Any]:
-    """Yield the body that has a value for a field, if it can have one."""
-    if field == open_field(route):
-        yield content_of(route, value)
-    elif field != route.params.key_field:
-        yield content_of(route, {**required_of(route), field: value})
-    elif isinstance(value, str):
-        yield content_of(route, required_of(route), value)
-
-
-def matching_paths(path: str) -> set[str]:
-    """Return the paths of the route table that match a path.
-
-    For example, ``/v1/profiles/{identity}`` matches ``/v1/profiles/validate``.
-    """
-    return {r.path for r in ROUTES if _matches(r.path, path)}
-
-
 def _value(route: Route, name: str, field: Any) -> Any:
     if name == 'nodes':
         is_list = isinstance(field, fields.IdentityListField)
         return [MISSING_ID] if is_list else {MISSING_ID: MISSING_ID}
     resource = route.path.split('/')[2]
     return VALUES_BY_RESOURCE.get((resource, name)) or VALUES[name]
-
-
-def _matches(template: str, other: str) -> bool:
-    parts, others = template.split('/'), other.split('/')
-    return len(parts) == len(others) and all(
-        a == b or a.startswith('{') for a, b in zip(parts, others, strict=True)
-    )

@@ -16,10 +16,6 @@ from tests.functional import docker_daemon, fork_server
 from tests.functional.docker_daemon import IMAGE, Daemon
 from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.rest import NEWEST, RestClient, unique
-from tests.functional.test_policies import (
-    create_monitored,
-    wait_until_recovered,
-)
 from tests.functional.test_up import VOBJECTS, Up, running, state_directory
 
 pytestmark = pytest.mark.docker
@@ -231,17 +227,40 @@ def test_cluster_when_an_engine_dies_has_no_further_containers(
     service.delete(cluster)
 
 
+def monitor(rest: RestClient, cluster: str) -> None:
+    """Attach a health policy that recreates nodes which do not run."""
+    spec = {
+        'type': 'senlin.policy.health',
+        'version': '1.1',
+        'properties': {
+            'detection': {
+                'interval': 1,
+                'node_update_timeout': 1,
+                'detection_modes': [{'type': 'NODE_STATUS_POLLING'}],
+            },
+            'recovery': {'actions': [{'name': 'RECREATE'}]},
+        },
+    }
+    body = {'policy': {'name': unique('policy'), 'spec': spec}}
+    policy = rest.expect(201, 'POST', '/v1/policies', body).json()['policy']
+    rest.wait_for_success(
+        rest.start_action(cluster, 'policy_attach', policy_id=policy['id'])
+    )
+
+
 def test_killed_container_is_replaced_by_a_health_policy(
     service: Service, daemon: Daemon
 ) -> None:
-    mode = {'type': 'NODE_STATUS_POLLING'}
-    cluster = create_monitored(
-        service.rest, service.profile(), mode, 'RECREATE'
-    )
+    cluster = service.cluster(2)
+    monitor(service.rest, cluster)
     node, paused = service.nodes(cluster)
     daemon.client.pause(paused['physical_id'])
     daemon.client.kill(node['physical_id'])
-    wait_until_recovered(service.rest, node['id'])
+    recovered = f'target={node["id"]}&action=NODE_RECOVER&status=SUCCEEDED'
+    wait_for(
+        'the node is recovered',
+        lambda: service.rest.get(f'/v1/actions?{recovered}'),
+    )
     daemon.client.unpause(paused['physical_id'])
     wait_for(
         'both containers run',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""openstacksdk and the commands of python-senlinclient, over a socket."""
+"""The commands of python-senlinclient, over a socket."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import pytest
 from api import app
 from tests.unit.api import conftest
 from tests.unit.api.fake_engine import FakeEngine
-from vobjects.clustering import history
 
 with warnings.catch_warnings():
     # Imports of the clients warn.
@@ -79,95 +78,6 @@ def connected(url: str, microversion: str | None) -> Iterator[Any]:
         **(options if microversion else {}),
     ) as connection:
         yield connection.clustering
-
-
-@pytest.fixture(params=[None, '1.7', '1.8', '1.14'])
-def sdk(served: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
-    url, backend = served
-    backend.engine = FakeEngine()
-    with connected(url, request.param) as clustering:
-        yield clustering
-
-
-def test_sdk_when_used_for_profiles_works(sdk: Any) -> None:
-    profile = sdk.create_profile(name='p', spec=SPEC, metadata={'a': 'b'})
-    assert profile.spec == SPEC
-    assert sdk.get_profile('p').id == profile.id
-    assert sdk.find_profile('p').id == profile.id
-    assert sdk.find_profile('none') is None
-    assert [listed.id for listed in sdk.profiles(name='p')] == [profile.id]
-    assert sdk.update_profile(profile, name='q').name == 'q'
-    sdk.delete_profile('q', ignore_missing=False)
-    with pytest.raises(openstack.exceptions.NotFoundException, match='q'):
-        sdk.get_profile('q')
-    (kind,) = sdk.profile_types()
-    assert kind.name.startswith('os.nova.server')
-    assert sdk.get_profile_type('os.nova.server-1.0').schema == {}
-
-
-def test_sdk_when_used_for_clusters_works(sdk: Any, served: Any) -> None:
-    _, backend = served
-    cluster = sdk.create_cluster(
-        name='c', profile_id='p', min_size=0, desired_capacity=3
-    )
-    assert backend.engine.last_request.desired_capacity == 3
-    assert sdk.get_cluster('c').id == cluster.id
-    assert sdk.find_cluster('c').id == cluster.id
-    listed = sdk.clusters(limit=10, sort='name:asc', global_project=True)
-    assert [item.id for item in listed] == [cluster.id]
-    sdk.update_cluster(cluster, name='d')
-    assert backend.engine.last_request.name == 'd'
-    for response in (
-        sdk.resize_cluster(
-            'c', adjustment_type='EXACT_CAPACITY', number=5, strict=True
-        ),
-        sdk.scale_in_cluster('c'),
-        sdk.scale_out_cluster('c', count=2),
-        sdk.check_cluster('c'),
-        sdk.recover_cluster('c', operation='REBUILD'),
-    ):
-        action = sdk.get_action(response['action'])
-        assert action.status == 'READY'
-    assert len(list(sdk.actions(status='READY'))) == 7
-    deleted = sdk.delete_cluster('c', ignore_missing=False)
-    assert sdk.get_action(deleted.id).id == deleted.id
-
-
-def test_sdk_when_used_for_nodes_works(sdk: Any) -> None:
-    node = sdk.create_node(name='n', profile_id='p', role='r')
-    assert sdk.get_node('n').id == node.id
-    assert sdk.get_node(node.id, details=True).name == 'n'
-    assert sdk.find_node('n').id == node.id
-    assert [listed.id for listed in sdk.nodes(cluster_id='c')] == [node.id]
-    sdk.update_node(node, role='s')
-    assert sdk.check_node('n')['action']
-    assert sdk.recover_node('n')['action']
-    assert sdk.delete_node('n', ignore_missing=False).id
-
-
-def test_sdk_when_it_deletes_by_force_can_at_any_version(sdk: Any) -> None:
-    sdk.create_cluster(name='c', profile_id='p')
-    assert sdk.delete_cluster('c', force_delete=True).id
-
-
-def test_sdk_when_it_reads_build_info_gets_the_revision(served: Any) -> None:
-    with connected(served[0], '1.14') as sdk:
-        assert sdk.get_build_info().engine == {'revision': '0.1.0'}
-        (service,) = sdk.services()
-        assert service.state == 'up'
-        assert sdk.validate_profile(spec=SPEC).spec == SPEC
-
-
-def test_discovery_when_keystoneauth_reads_it_has_the_range(
-    served: Any,
-) -> None:
-    with connected(served[0], None) as sdk:
-        data = sdk.get_endpoint_data()
-        assert data.max_microversion == (
-            history.MAXIMUM.major,
-            history.MAXIMUM.minor,
-        )
-        assert data.min_microversion == (1, 0)
 
 
 # What `openstack cluster ...` runs: name of the command, its arguments.
