@@ -91,17 +91,17 @@ def _shape_function(
     unversioned = policy.default_for(policy.limit())
 
     def shape_at(version: Version) -> OperationShape | None:
-        function = _function_at(policy, handler, version)
+        function = _function_at(handler, version)
         if function is None:
             return None
-        may_be_missing = _function_at(policy, handler, unversioned) is None
+        may_be_missing = _function_at(handler, unversioned) is None
         return _shape(policy, function, version, segments, may_be_missing)
 
     return shape_at
 
 
 def _function_at(
-    policy: VersionPolicy, handler: Callable[..., Any], version: Version
+    handler: Callable[..., Any], version: Version
 ) -> Callable[..., Any] | None:
     """Return the function that serves a version, or None."""
     versioned = dispatch.versioned_of(handler)
@@ -110,8 +110,7 @@ def _function_at(
         return None
     spec = spec_of(function)
     is_removed = spec.removal and version >= spec.removal.version
-    is_disabled = spec.is_experimental and not policy.experimental_header
-    return None if is_removed or is_disabled else function
+    return None if is_removed else function
 
 
 def _shape(

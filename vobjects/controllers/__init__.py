@@ -8,7 +8,7 @@ the version of the request. The modules are::
     dispatch          api_version, resolve: one name, one function per range
     dispatch_check    check: whether requests can reach all functions
     validation        schema, query_schema, response_body_schema
-    responses         response, expected_errors, gone, experimental
+    responses         response, expected_errors, gone
     actions           action, Actions: dispatch by the only key of a body
     method_spec       spec_of: all declarations of a method
     version_request   version_of, is_supported, APIVersionRequest

@@ -10,7 +10,6 @@ from vobjects.controllers.request_parsing import parse_body as parse_body
 from vobjects.controllers.request_parsing import parse_query as parse_query
 from vobjects.controllers.request_parsing import parse_values as parse_values
 from vobjects.controllers.responses import expected_errors as expected_errors
-from vobjects.controllers.responses import experimental as experimental
 from vobjects.controllers.responses import gone as gone
 from vobjects.controllers.responses import response as response
 from vobjects.controllers.validation import query_schema as query_schema

@@ -52,8 +52,6 @@ class MethodSpec:
     :ivar success_statuses: status of a success
     :ivar error_statuses: statuses of errors
     :ivar removal: version in which the method was removed, and why
-    :ivar is_experimental: whether only requests that opt in may call the
-        method
     """
 
     request_schemas: RangeMap[CompiledSchema] = dataclasses.field(
@@ -72,7 +70,6 @@ class MethodSpec:
         default_factory=functools.partial(RangeMap, 'list of errors')
     )
     removal: Removal | None = None
-    is_experimental: bool = False
 
     def check(self, first: Version, last: Version, owner: str) -> None:
         """Reject declarations that do not match the versions of a method.

@@ -7,7 +7,6 @@
     @response(200, '1.5')
     @expected_errors((404, 409))
     @gone('1.9', 'Use POST /v1/actions.')
-    @experimental
     def collect(self, req): ...
 """
 
@@ -69,15 +68,3 @@ def gone(version: str | Version, reason: str) -> Decorator:
         return wrapped
 
     return decorate
-
-
-def experimental(function: Function) -> Function:
-    """Restrict a method to requests that opt in to experimental methods.
-
-    Other requests get 404. A request opts in with ``true`` in the header that
-    the policy names as ``experimental_header``. An experimental method may
-    change without a new version.
-    """
-    wrapped = wrap(function)
-    spec_of(wrapped).is_experimental = True
-    return wrapped

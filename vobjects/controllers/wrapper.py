@@ -23,7 +23,6 @@ from vobjects.controllers.method_spec import ATTRIBUTE, MethodSpec, spec_of
 from vobjects.controllers.ranges import RangeMap, bound
 from vobjects.controllers.version_request import environ_of, version_of
 from vobjects.microversions import application_errors, errors, query
-from vobjects.microversions.version_policy import EXPERIMENTAL, opts_in
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
@@ -160,8 +159,6 @@ class MethodWrapper:
             query is invalid
         :raises vobjects.microversions.errors.MethodRemoved: the version no
             longer has the method
-        :raises vobjects.microversions.errors.ExperimentalMethod: the request
-            does not opt in to experimental methods
         """
         spec = self.spec
         request = self.request_of(arguments, named)
@@ -169,12 +166,6 @@ class MethodWrapper:
         if spec.removal is not None and version >= spec.removal.version:
             raise spec.removal.error(self._function.__name__)
         environ: Mapping[str, Any] = environ_of(request)
-        if spec.is_experimental:
-            header = environ.get(EXPERIMENTAL, '')
-            if not opts_in(environ, header):
-                raise errors.ExperimentalMethod(
-                    self._function.__name__, header
-                )
         if spec.request_schemas:
             self._check_body(version, arguments, named)
         if spec.query_schemas:

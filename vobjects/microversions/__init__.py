@@ -31,7 +31,7 @@ In the order in which a request uses them, the modules are::
     usage_metrics      UsageMetrics, UsageMiddleware: metrics for Prometheus
     shared_values      keeps a full disk from ending processes that count
     tracing            spans of OpenTelemetry for requests
-    client             negotiate, for_requests, ...: the side of the client
+    client             negotiate: the side of the client
 
 The middleware sets ``environ[MICROVERSION]``; controllers read it with
 :func:`~vobjects.controllers.version_request.version_of`. Functions on a part

@@ -2,8 +2,6 @@
 
 from vobjects.microversions.application_errors import HttpError as HttpError
 from vobjects.microversions.client import NoCommonVersion as NoCommonVersion
-from vobjects.microversions.client import for_keystoneauth as for_keystoneauth
-from vobjects.microversions.client import for_requests as for_requests
 from vobjects.microversions.client import negotiate as negotiate
 from vobjects.microversions.discovery import Discovery as Discovery
 from vobjects.microversions.errors import ApiError as ApiError

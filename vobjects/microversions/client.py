@@ -7,10 +7,7 @@ it implements an operation in different ways for old and new servers.
 
     version = negotiate(('2.100', '2.300'), [('2.60', '2.250'), '2.290'])
 
-Discovery gives the range of a server. :func:`for_requests` and
-:func:`for_keystoneauth` fetch it, negotiate, and configure the session to send
-the version from then on. This module imports neither library: it uses the
-objects that the caller passes.
+Discovery gives the range of a server.
 """
 
 from __future__ import annotations
@@ -98,77 +95,6 @@ def range_of(document: Any, major: int | None = None) -> Range:
             f'The discovery document has no API versions{for_major}.'
         )
     return max(ranges, key=lambda version_range: version_range[1])
-
-
-def for_requests(
-    session: Any,
-    url: str,
-    service_type: str,
-    client: Iterable[VersionOrRange],
-    major: int | None = None,
-) -> Version:
-    """Negotiate with a server, and make a session send the version.
-
-    :param session: a ``requests.Session`` or ``httpx.Client``
-    :param url: URL of the service, or of its major version
-    :param service_type: service type in the header
-    :param client: see :func:`negotiate`
-    :param major: see :func:`range_of`
-    :returns: the version, which ``session.headers`` now contains; versions for
-        other services stay
-    :raises NoCommonVersion: see :func:`negotiate`
-    :raises NoRange: the URL does not return a discovery document
-    """
-    response = session.get(url, headers={'Accept': 'application/json'})
-    try:
-        document = response.json()
-    except ValueError:
-        raise NoRange(
-            f'The response of {url} is not JSON (status'
-            f' {response.status_code}).'
-        ) from None
-    version = negotiate(range_of(document, major), client)
-    set_version(session.headers, service_type, version)
-    return version
-
-
-def for_keystoneauth(
-    adapter: Any, client: Iterable[VersionOrRange]
-) -> Version:
-    """Negotiate with an endpoint, and make its adapter send the version.
-
-    :param adapter: a ``keystoneauth1.adapter.Adapter``, such as a proxy of
-        openstacksdk (``connection.clustering``)
-    :param client: see :func:`negotiate`
-    :returns: the version, which is now the adapter's ``default_microversion``
-    :raises NoCommonVersion: see :func:`negotiate`
-    :raises NoRange: the endpoint has no microversions; without an endpoint,
-        keystoneauth raises its own errors
-    """
-    data = adapter.get_endpoint_data()
-    if data is None or not data.max_microversion:
-        raise NoRange(f'{adapter.service_type} announces no API versions.')
-    lowest, highest = data.min_microversion, data.max_microversion
-    version = negotiate((Version(*lowest), Version(*highest)), client)
-    adapter.default_microversion = str(version)
-    return version
-
-
-def set_version(
-    headers: Any, service_type: str, version: Version | str
-) -> None:
-    """Add a version to headers, next to those of other services.
-
-    :param headers: a mutable mapping, preferably case-insensitive
-    :param service_type: service type in the header
-    :param version: a version, or ``latest``
-    """
-    other_services = [
-        item.strip()
-        for item in headers.get(HEADER, '').split(',')
-        if item.strip() and item.split()[0].lower() != service_type
-    ]
-    headers[HEADER] = ', '.join([*other_services, f'{service_type} {version}'])
 
 
 def served_version(

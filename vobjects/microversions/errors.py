@@ -323,29 +323,6 @@ class MethodRemoved(NegotiationError):
         )
 
 
-class ExperimentalMethod(NegotiationError):
-    """The method is experimental, and the request does not opt in.
-
-    :param name: the method, for people
-    :param header: header for opting in; empty: the service does not offer
-        experimental methods
-    """
-
-    status = 404
-    code = 'microversion-method-experimental'
-    title = 'Method is experimental'
-    type_name = 'HTTPNotFound'
-
-    def __init__(self, name: str, header: str) -> None:
-        self.header = header
-        super().__init__(
-            f'{name} is experimental: it may change without a new version.'
-            f" To use it, send '{header}: true'."
-            if header
-            else f'{name} is experimental and disabled in this service.'
-        )
-
-
 class InputError(ApiError):
     """The body or query of a request is not acceptable."""
 

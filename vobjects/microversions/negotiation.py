@@ -46,13 +46,11 @@ from vobjects.microversions import (
 from vobjects.microversions.version_policy import (
     EARLY,
     ERROR_CODE,
-    EXPERIMENTAL,
     HEADER,
     MAXIMUM,
     MICROVERSION,
     VersionPolicy,
     environ_key,
-    opts_in,
 )
 from vobjects.versions import Maximum, Version
 
@@ -138,13 +136,9 @@ class Negotiation:
         self._discovery = discovery.paths(policy)
         self._legacy = tuple(map(environ_key, policy.legacy_headers))
         self._varies = (HEADER, *policy.legacy_headers)
-        self._experimental = policy.experimental_header
-        if self._experimental:
-            self._varies += (self._experimental,)
         self._vary = ('Vary', ', '.join(self._varies))
         own_headers = (
             HEADER,
-            self._experimental,
             *(name for name, _ in policy.response_headers),
         )
         self._replaced = frozenset(
@@ -192,9 +186,7 @@ class Negotiation:
         else:
             environ[MICROVERSION] = version
         own = state.headers.get(version) or self._headers_at(version, maximum)
-        if self._experimental:
-            environ[EXPERIMENTAL] = self._experimental
-        if self._retired or self._experimental or _OWN_REQUEST_ID in environ:
+        if self._retired or _OWN_REQUEST_ID in environ:
             own = self._add_request_headers(environ, version, own)
         return own, None
 
@@ -272,8 +264,6 @@ class Negotiation:
         self, environ: Environ, version: Version, own: Headers
     ) -> Headers:
         """Return the headers with those that depend on the request."""
-        if self._experimental and opts_in(environ, self._experimental):
-            own = [*own, (self._experimental, 'true')]
         own = _with_request_id(environ, own)
         retired = self._retired.get(version)
         if retired and environ.get('PATH_INFO', '') not in self._discovery:

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from vobjects.microversions import error_formats, retirement
 from vobjects.versions import NULL, Maximum, Version
@@ -35,10 +33,6 @@ ERROR_CODE = 'vobjects.refused'
 #: Environ key that is true if the policy accepts fields early.
 EARLY = 'vobjects.early'
 
-#: Environ key of the name of the header with which a request opts in to
-#: experimental methods, set if the policy has one.
-EXPERIMENTAL = 'vobjects.experimental'
-
 #: Key of the environ in an ASGI scope.
 ENVIRON = 'vobjects.environ'
 
@@ -55,15 +49,6 @@ _TEMPLATE_NAMES = dict.fromkeys(
 def environ_key(header: str) -> str:
     """Return the key of a header in a WSGI environ."""
     return 'HTTP_' + header.upper().replace('-', '_')
-
-
-def opts_in(environ: Mapping[str, Any], header: str) -> bool:
-    """Return whether a request opts in to experimental methods.
-
-    :param header: name of the header for that; empty: there is none
-    """
-    value: str = environ.get(environ_key(header), '')
-    return value.strip().lower() == 'true'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -91,10 +76,6 @@ class VersionPolicy:
     :ivar accepts_early: whether fields and types are accepted and shown from
         the microversion in their ``EARLY_VERSION_MAP`` on, although a later
         one documents them; Senlin's clients depend on it
-    :ivar experimental_header: header that, with the value ``true``, lets a
-        request call methods declared as
-        :func:`~vobjects.controllers.responses.experimental`; the response
-        repeats it; empty: these methods cannot be called
 
     Responses:
 
@@ -138,7 +119,6 @@ class VersionPolicy:
     legacy_headers: tuple[str, ...] = ()
     latest_any_case: bool = False
     accepts_early: bool = False
-    experimental_header: str = ''
     response_headers: tuple[tuple[str, str], ...] = ()
     experimental: bool = False
     malformed_status: int = 400
@@ -236,7 +216,6 @@ def _check_names(policy: VersionPolicy) -> None:
             raise ValueError(f'{path!r} is not a path segment such as v2.1')
     for name in (
         *policy.legacy_headers,
-        *filter(None, (policy.experimental_header,)),
         *(name for name, _template in policy.response_headers),
     ):
         if not _HEADER_NAME.fullmatch(name):

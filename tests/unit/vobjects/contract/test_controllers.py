@@ -21,7 +21,6 @@ from vobjects.controllers.actions import Actions, action
 from vobjects.controllers.dispatch import RequestAdapter, api_version
 from vobjects.controllers.responses import (
     expected_errors,
-    experimental,
     gone,
     response,
 )
@@ -70,7 +69,6 @@ class Things:
 
     @api_version('1.1')
     @response(204)
-    @experimental
     def delete(self, req, name):
         return None
 
@@ -187,13 +185,6 @@ def test_summary_is_the_first_line_of_the_newest_function():
         'Show a thing, with its size',
         'things',
     )
-
-
-@pytest.mark.parametrize(('header', 'exists'), [('', False), ('X-E', True)])
-def test_experimental_method_exists_when_requests_can_opt_in(header, exists):
-    shapes = contract(experimental_header=header).at(Version(1, 2))
-
-    assert ('DELETE /v1/things/{name}' in shapes) is exists
 
 
 def test_undeclared_parts_are_named():

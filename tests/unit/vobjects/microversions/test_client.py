@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import openstack
 import pytest
-import requests
 from hypothesis import given
 from hypothesis import strategies as st
 from keystoneauth1 import adapter, discover, noauth, session
@@ -166,64 +165,11 @@ def url(preset):
         yield address
 
 
-@pytest.fixture
-def web():
-    with requests.Session() as session_:
-        yield session_
-
-
 @pytest.fixture(scope='module')
 def keystone():
     session_ = session.Session(noauth.NoAuth())
     yield session_
     session_.session.close()
-
-
-def client_ranges(preset):
-    """Return client ranges that meet the preset's below its maximum."""
-    major = preset.minimum.major
-    return [f'{major}.1', (f'{major}.500', f'{major}.501')]
-
-
-@pytest.mark.parametrize('path', ['', '/', '/PATH', '/PATH/'])
-def test_requests_session_sends_the_common_version(preset, url, web, path):
-    web.headers[HEADER] = 'object-store 1.0'
-    name = preset.service_type
-
-    version = client.for_requests(
-        web,
-        url + path.replace('PATH', preset.major),
-        name,
-        client_ranges(preset),
-    )
-
-    assert version == (preset.minimum.major, 1)
-    response = web.get(f'{url}/{preset.major}/things')
-    assert response.text == str(version)
-    assert client.served_version(response.headers, name) == version
-    assert web.headers[HEADER] == f'object-store 1.0, {name} {version}'
-
-
-def test_requests_session_without_a_common_version_is_unchanged(
-    preset, url, web
-):
-    with pytest.raises(client.NoCommonVersion):
-        client.for_requests(web, url, preset.service_type, ['9.9'])
-
-    assert HEADER not in web.headers
-
-
-def test_server_without_microversions_is_an_error(web, keystone):
-    with wsgi.serve(wsgi.unversioned) as url:
-        with pytest.raises(client.NoRange, match='no API versions'):
-            client.for_requests(web, url, 'clustering', ['1.1'])
-        with pytest.raises(client.NoRange, match=r'not JSON \(status 200\)'):
-            client.for_requests(web, f'{url}/x', 'clustering', ['1.1'])
-        clustering = adapter.Adapter(
-            keystone, service_type='clustering', endpoint_override=url
-        )
-        with pytest.raises(client.NoRange, match='clustering announces no'):
-            client.for_keystoneauth(clustering, ['1.1'])
 
 
 def test_required_version_is_read_from_an_error():
@@ -245,25 +191,6 @@ def test_keystoneauth_discovers_every_preset(preset, url, keystone, path):
     assert data['min_microversion'] == preset.minimum
     assert data['max_microversion'] == preset.maximum
     assert data['raw_status'] == 'CURRENT'
-
-
-@pytest.mark.parametrize('path', ['', '/PATH'])
-def test_keystoneauth_adapter_sends_the_common_version(
-    preset, url, keystone, path
-):
-    service = adapter.Adapter(
-        keystone,
-        service_type=preset.service_type,
-        endpoint_override=url + path.replace('PATH', preset.major),
-    )
-
-    version = client.for_keystoneauth(service, client_ranges(preset))
-
-    response = service.get(f'{url}/{preset.major}/things')
-    assert response.text == str(version) == f'{preset.minimum.major}.1'
-    assert (
-        client.served_version(response.headers, preset.service_type) == version
-    )
 
 
 def test_openstacksdk_helpers_read_every_preset(preset, url, keystone):

@@ -70,16 +70,6 @@ def echo(environ, start_response):
     return [str(environ[version_policy.MICROVERSION]).encode()]
 
 
-def unversioned(environ, start_response):
-    """Respond like a service without microversions; ``/`` is discovery."""
-    link = {'rel': 'self', 'href': f'http://{environ["HTTP_HOST"]}/'}
-    version = {'id': 'v1.0', 'status': 'CURRENT', 'links': [link]}
-    is_root = environ['PATH_INFO'] in ('', '/')
-    kind = 'application/json' if is_root else 'text/plain'
-    start_response('200 OK', [('Content-Type', kind)])
-    return [json.dumps({'versions': [version]}).encode() if is_root else b'x']
-
-
 class Service:
     """Discovery and :func:`echo`, behind the middleware.
 
