@@ -18,7 +18,6 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-import openapi_spec_validator
 import pytest
 import requests
 from oslo_config import cfg
@@ -60,10 +59,6 @@ def installed(
 ) -> dict[str, releases.Installation]:
     """The three releases, each in a separate environment."""
     return releases.install(EXAMPLE, tmp_path_factory.mktemp('releases'))
-
-
-#: The ID of no resource.
-MISSING = '5f8a3c52-0b7e-4d7c-9a61-2f6d1c0e4b93'
 
 
 class Api:
@@ -185,20 +180,6 @@ class Deployment:
         self.running[name] = self.group.start(name, program, str(conf))
         return Api(f'http://127.0.0.1:{port}')
 
-    def fleet(self, *arguments: str) -> str:
-        """Run ``vobjects fleet`` of the newest release."""
-        return self.installed[NEW].run(
-            'vobjects', 'fleet', *arguments, '--config-file', self.conf
-        )
-
-    def wait_for_conductors(self, count: int) -> None:
-        """Wait until this number of conductors is up."""
-
-        processes.wait_for(
-            f'{count} conductors are up',
-            lambda: len(self.conductors()) == count,
-        )
-
     def conductors(self) -> set[str]:
         """Return the ids of the conductors that are up."""
         try:
@@ -236,9 +217,6 @@ class Deployment:
 
 EMBEDDED = pytest.param('embedded', marks=pytest.mark.long)
 RABBIT = pytest.param('rabbit', marks=pytest.mark.rabbit)
-LONG_RABBIT = pytest.param(
-    'rabbit', marks=[pytest.mark.long, pytest.mark.rabbit]
-)
 
 
 @contextlib.contextmanager
@@ -280,16 +258,6 @@ def upgraded(
     directory = tmp_path_factory.mktemp('upgraded')
     with deployed(installed, directory, request.param) as deployment:
         yield Upgraded(deployment)
-
-
-@pytest.fixture(params=['embedded', LONG_RABBIT])
-def deployment(
-    request: pytest.FixtureRequest,
-    installed: dict[str, releases.Installation],
-    tmp_path: pathlib.Path,
-) -> Iterator[Deployment]:
-    with deployed(installed, tmp_path, request.param) as deployment:
-        yield deployment
 
 
 # Negotiation
@@ -437,39 +405,6 @@ def test_list_is_paged_by_marker(upgraded: Upgraded) -> None:
     assert names[-3:] == ['a', 'b', 'c']
 
 
-@pytest.mark.parametrize(
-    ('method', 'path', 'body', 'status'),
-    [
-        ('GET', '/v1/nothing', None, 404),
-        ('GET', '/v1/clusters/%00', None, 400),
-        ('GET', '/v1/clusters/%ff', None, 400),
-        ('GET', '/v1/clusters/x/y', None, 404),
-        ('GET', '/v1/clusters?limit=0', None, 400),
-        ('GET', '/v1/clusters?limit=1&limit=2', None, 400),
-        ('GET', f'/v1/clusters?marker={MISSING}', None, 404),
-        ('GET', f'/v1/clusters/{MISSING}', None, 404),
-        ('DELETE', '/v1/clusters', None, 405),
-        ('PATCH', '/v1/clusters', [], 405),
-        ('POST', '/v1/clusters', [], 400),
-        ('POST', '/v1/clusters', {'name': 'a\0'}, 400),
-        ('PATCH', f'/v1/clusters/{MISSING}', {}, 400),
-        ('PATCH', f'/v1/clusters/{MISSING}', [1], 400),
-        ('PATCH', f'/v1/clusters/{MISSING}', [], 404),
-    ],
-)
-def test_bad_request_gets_an_error_document(
-    upgraded: Upgraded, method: str, path: str, body: Any, status: int
-) -> None:
-    response = upgraded.new.send(method, path, '1.3', body)
-
-    assert response.status_code == status
-    (error,) = response.json()['errors']
-    assert error['status'] == status
-    assert error['description'] == error['detail']
-    assert response.headers['OpenStack-API-Version'].endswith(' 1.3')
-    assert 'Traceback' not in response.text
-
-
 def test_template_when_a_cluster_uses_it_is_kept(upgraded: Upgraded) -> None:
     api = upgraded.new
     template = api.template('1.3')
@@ -479,86 +414,6 @@ def test_template_when_a_cluster_uses_it_is_kept(upgraded: Upgraded) -> None:
     assert api.send('DELETE', cluster, '1.3').status_code == 204
     assert api.send('DELETE', template, '1.3').status_code == 204
     assert api.send('GET', template, '1.3').status_code == 404
-
-
-# Mixed releases
-
-
-#: Calls a conductor as an API does that has not noticed the old conductor.
-CALL = """
-import sys
-from cluster_infra import types
-from cluster_infra.service import SERVICE, configuration
-from vobjects import exceptions
-from vobjects.rpc import ClientProcess
-
-request = types.ClusterTemplateCreateRequest(
-    name='lost', image_id='i', coe='swarm'
-)
-request.obj_set_defaults()
-setattr(request, *eval(sys.argv.pop()))
-with ClientProcess(configuration(), SERVICE) as conductors:
-    try:
-        conductors.client.call({}, request)
-    except exceptions.LossyDowngrade as error:
-        print(error)
-"""
-
-
-def test_upgrade_when_held_is_rolled_back_and_then_finalized(
-    deployment: Deployment,
-) -> None:
-    deployment.conductor('first', OLD)
-    old = deployment.api('old', OLD)
-    new = deployment.api('new', NEW)
-    old.wait_for_maximum('1.1')
-    new.wait_for_maximum('1.1')
-    check_capped(new)
-
-    for value in (('hidden', True), ('network_driver', 'calico')):
-        printed = deployment.installed[NEW].run(
-            'python', '-c', CALL, deployment.conf, repr(value)
-        )
-        assert f'ClusterTemplateCreateRequest.{value[0]}' in printed
-        assert 'supports only 1.0' in printed
-
-    assert 'held by ' in deployment.fleet('hold')
-    deployment.conductor('second', NEW)
-    deployment.wait_for_conductors(2)
-    template = new.template('1.1', network_driver='docker')
-    deployment.stop('first')
-    deployment.wait_for_conductors(1)
-    assert new.maximum() == '1.1'
-    cluster = new.cluster('1.1', template, discovery_url='http://d')
-
-    deployment.conductor('third', OLD)
-    deployment.wait_for_conductors(2)
-    deployment.stop('second')
-    for api in (old, new):
-        assert api.get(template, '1.1')['network_driver'] == 'docker'
-        assert api.get(cluster, '1.1')['discovery_url'] == 'http://d'
-
-    deployment.conductor('fourth', NEW)
-    deployment.wait_for_conductors(2)
-    deployment.stop('third')
-    deployment.fleet('finalize')
-    new.wait_for_maximum('1.3')
-    assert new.get(template, '1.3')['hidden'] is False
-    assert 'discovery_url' not in new.get(cluster, '1.3')
-
-
-def check_capped(api: Api) -> None:
-    """Check the responses of an API with an old conductor."""
-    response = api.send('GET', '/v1/clusters', '1.3')
-    assert response.status_code == 406
-    (error,) = response.json()['errors']
-    assert error['max_version'] == '1.1'
-    assert 'a server (release ' in error['detail']
-    assert OLD in error['detail']
-    late = api.send('POST', '/v1/clustertemplates', '1.1', {'hidden': True})
-    assert late.status_code == 400
-    assert "'hidden' needs API version 1.2" in late.text
-    assert 'is not served now' in late.text
 
 
 # Upgrade plans
@@ -697,41 +552,3 @@ def test_release_has_a_complete_lock_and_history(
     lock = (installation.source / LOCK).read_text()
     assert tomllib.loads(lock)['releases'][-1] == release
     installation.run('cluster-infra-contract', 'history', '--check')
-
-
-def test_matrix_serves_each_release_its_microversions(
-    installed: dict[str, releases.Installation],
-) -> None:
-    table = installed[NEW].run('vobjects', 'matrix')
-    rows = [line.split() for line in table.splitlines()[:5]]
-    assert rows == [
-        ['service', 'cluster-infra'],
-        ['microversion', OLD, MIDDLE, NEW],
-        ['1.1', 'served', 'served', 'served'],
-        ['1.2', 'refused', 'served', 'served'],
-        ['1.3', 'refused', 'refused', 'served'],
-    ]
-
-
-@pytest.mark.parametrize(
-    ('version', 'template', 'cluster'),
-    [
-        ('1.1', False, True),
-        ('1.2', True, True),
-        ('1.3', True, False),
-    ],
-)
-def test_openapi_document_describes_the_version(
-    installed: dict[str, releases.Installation],
-    version: str,
-    template: bool,
-    cluster: bool,
-) -> None:
-    document = json.loads(
-        installed[NEW].run('cluster-infra-contract', 'openapi', version)
-    )
-    openapi_spec_validator.validate(document)
-    text = json.dumps(document)
-    assert ('"hidden"' in text) is template
-    assert ('"calico"' in text) is template
-    assert ('"discovery_url"' in text) is cluster

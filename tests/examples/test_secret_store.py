@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import pathlib
 import re
-import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import openapi_spec_validator
@@ -26,7 +23,6 @@ from tests.functional.processes import (
     ProcessGroup,
     wait_for,
 )
-from vobjects.testing import upgrade
 
 EXAMPLE = releases.EXAMPLES / 'secret_store'
 
@@ -441,132 +437,3 @@ def test_value_that_an_old_engine_would_lose_is_rejected(
     assert stored == 'stored'
     assert "SecretCreateRequest.description='of a database'" in rejected
     assert '1.0.0' in rejected
-
-
-RACE = """
-import sqlalchemy
-from secret_store import engine, errors, models, service, types
-
-database = models.connect(service.configuration().database.connection)
-
-
-class Racing(engine.Secrets):
-    def find(self, session, context, request):
-        row = super().find(session, context, request)
-        with database.begin() as another:
-            another.execute(sqlalchemy.delete(models.Secret))
-        return row
-
-
-context = {'project_id': 'p1'}
-secrets = Racing(database)
-secret = secrets.create(context, types.SecretCreateRequest(payload='hush'))
-try:
-    secrets.create_consumer(
-        context,
-        types.ConsumerCreateRequest(
-            secret_id=secret.secret_id,
-            service='lb',
-            resource_type='pool',
-            resource_id='p',
-        ),
-    )
-except errors.NoSuchSecret as error:
-    print(error)
-"""
-
-
-def test_consumer_of_a_secret_deleted_meanwhile_is_rejected(
-    deployment: Deployment,
-) -> None:
-    *_, newest = deployment.installed.values()
-    script = deployment.file.with_name('race.py')
-    script.write_text(RACE)
-    output = newest.run('python', script, deployment.file)
-    assert output.startswith('There is no secret ')
-    assert deployment.consumers() == []
-
-
-class Engines(upgrade.Fleet):
-    """Engines for upgrade plans, and an API of the newest release."""
-
-    def __init__(self, deployment: Deployment) -> None:
-        self.deployment = deployment
-        self.engines: dict[str, tuple[Process, str]] = {}
-        self.secrets: dict[str, tuple[str, str]] = {}
-
-    def start(self, process: str, release: str) -> None:
-        started = self.deployment.start_engine(release, process)
-        self.engines[process] = started, release
-
-    def stop(self, process: str) -> None:
-        self.deployment.stop(self.engines.pop(process)[0])
-
-    def kill(self, process: str) -> None:
-        killed, _ = self.engines.pop(process)
-        killed.kill()
-        self.deployment.group.remove(killed)
-
-    def pause(self, process: str, seconds: float) -> None:
-        self.engines[process][0].send_signal(signal.SIGSTOP)
-        time.sleep(seconds)
-        self.engines[process][0].send_signal(signal.SIGCONT)
-
-    def before(self) -> None:
-        self.mixed()
-
-    def mixed(self) -> None:
-        """Store a secret at the lowest and at the highest microversion."""
-        maximum = self.maximum()
-        self.deployment.wait_for_maximum(maximum)
-        for version in sorted({'1.0', maximum}):
-            number = len(self.secrets)
-            payload = f'payload {number}'
-            expiry = f'20{30 + number}-01-02T03:04:05Z'
-            values = {'payload': payload, expiry_name(version): expiry}
-            url = self.deployment.create(version, **values)
-            self.secrets[url] = payload, expiry
-
-    def invariants(self) -> dict[str, Callable[[], None]]:
-        return {'every stored secret is shown': self.check}
-
-    def check(self) -> None:
-        maximum = self.maximum()
-        for url, (payload, expiry) in self.secrets.items():
-            for version in ('1.0', maximum):
-                secret = self.deployment.show(url, version)
-                assert secret[expiry_name(version)] == expiry
-            stored = self.deployment.send('GET', f'{url}/payload')
-            assert stored.text == payload
-
-    def maximum(self) -> str:
-        """Return the newest microversion of the oldest engine."""
-        oldest = min(release for _, release in self.engines.values())
-        return oldest.removesuffix('.0')
-
-
-def expiry_name(version: str) -> str:
-    return 'expires_at' if version == '1.2' else 'expiration'
-
-
-@pytest.mark.parametrize('deployment', ['embedded'], indirect=True)
-def test_secrets_survive_an_upgrade_plan(
-    deployment: Deployment, vobjects_upgrade: Callable[..., object]
-) -> None:
-    releases = tuple(deployment.installed)
-
-    @contextlib.contextmanager
-    def open_fleet() -> Iterator[Engines]:
-        deployment.start_api(releases[-1])
-        fleet = Engines(deployment)
-        yield fleet
-
-    vobjects_upgrade(
-        upgrade.PlanConfig(
-            processes=(
-                upgrade.Process('engine-1', releases),
-                upgrade.Process('engine-2', releases),
-            )
-        ),
-        open_fleet,
-    )
