@@ -8,12 +8,9 @@ the API of the first region.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import http.client
 import os
-import re
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,66 +24,22 @@ NAME = f'RegionTwo{os.environ.get("PYTEST_XDIST_WORKER", "")}'
 #: Services with endpoints in the region.
 SERVICES = ('glance', 'nova', 'neutron', 'heat', 'octavia')
 
-#: [provider_openstack] request_timeout for tests without a response. A busy
-#: machine may need many seconds for other requests.
-REQUEST_TIMEOUT = 30.0
-
 _TIMEOUT = 120
 
 #: Headers that concern only one connection.
 _HOP_HEADERS = ('connection', 'content-length', 'transfer-encoding')
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Fault:
-    """What happens to some requests.
-
-    :ivar kind: ``refused``: the API does not receive the request; ``lost``:
-        it does, but the connection ends before the response; ``silent``: the
-        connection stays open until :meth:`Region.restore`; ``error``,
-        ``garbage``, ``empty``: the content of the response is an error page
-        with status 500, text, or ``{}``
-    :ivar requests: regular expression of "METHOD /path"
-    """
-
-    kind: str
-    requests: str
-
-
 class Region:
     """The region.
 
     :ivar requests: "METHOD /path" of all requests
-    :ivar is_restored: whether no request is disturbed
+    :ivar is_down: whether its APIs receive no request
     """
 
     def __init__(self) -> None:
         self.requests: list[str] = []
-        self.is_restored = threading.Event()
-        self._fault: Fault | None = None
-        self._left = 0
-
-    def disturb(self, fault: Fault, count: int = 1_000_000) -> None:
-        """Disturb requests until :meth:`restore`.
-
-        :param count: the number of requests to disturb
-        """
-        self._fault, self._left = fault, count
-        self.is_restored.clear()
-
-    def restore(self) -> None:
-        """Disturb no further request."""
-        self._fault = None
-        self.is_restored.set()
-
-    def receive(self, request: str) -> str:
-        """Record a request and return the kind of its fault, if any."""
-        self.requests.append(request)
-        fault = self._fault
-        if fault is None or not re.match(fault.requests, request):
-            return ''
-        self._left -= 1
-        return fault.kind if self._left >= 0 else ''
+        self.is_down = False
 
 
 class _Handler(http_server.Handler):
@@ -103,23 +56,11 @@ class _Handler(http_server.Handler):
     def _handle(self) -> None:
         length = int(self.headers.get('Content-Length') or 0)
         body = self.rfile.read(length)
-        fault = self._region.receive(f'{self.command} {self.path}')
-        if fault == 'refused':
+        self._region.requests.append(f'{self.command} {self.path}')
+        if self._region.is_down:
             self.close_connection = True
             return
         status, headers, content = self._forwarded(body)
-        if fault == 'silent':
-            self._region.is_restored.wait()
-        if fault in ('silent', 'lost'):
-            self.close_connection = True
-            return
-        if fault == 'error':
-            status, content = 500, b'<html>An error without JSON</html>'
-            headers = [('Content-Type', 'text/html')]
-        elif fault == 'garbage':
-            content = b'\0 {"this is": not JSON'
-        elif fault == 'empty':
-            content = b'{}'
         self.send_response(status)
         for name, value in headers:
             if name.lower() not in _HOP_HEADERS:
@@ -168,7 +109,6 @@ def running(settings: Settings, admin: Any) -> Iterator[Region]:
                 region_id=NAME,
                 url=f'http://127.0.0.1:{port}{service.path}',
             )
-        stack.callback(region.restore)
         yield region
 
 

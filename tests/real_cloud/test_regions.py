@@ -13,7 +13,7 @@ from tests.functional.processes import wait_for
 from tests.real_cloud import second_region
 from tests.real_cloud.cloud import Cloud
 from tests.real_cloud.clustering import Client
-from tests.real_cloud.second_region import Fault, Region
+from tests.real_cloud.second_region import Region
 from tests.real_cloud.settings import REGION
 from tests.real_cloud.tenants import Tenant
 
@@ -32,8 +32,8 @@ def region(cloud: Cloud, admin: Any) -> Iterator[Region]:
 
 @pytest.fixture
 def second(region: Region) -> Region:
-    """The second region, without a fault and without requests."""
-    region.restore()
+    """The second region, up and without requests."""
+    region.is_down = False
     region.requests.clear()
     return region
 
@@ -103,7 +103,7 @@ def test_region_that_does_not_answer_does_not_affect_the_other(
     rest: Client, tenant: Tenant, second: Region
 ) -> None:
     cluster = spread(rest, 2)
-    second.disturb(Fault('refused', ''))
+    second.is_down = True
     action = rest.fail(cluster, 'scale_out', count=2)
     assert 'the cloud does not answer' in action['status_reason']
     statuses = [
@@ -116,7 +116,7 @@ def test_region_that_does_not_answer_does_not_affect_the_other(
         (SECOND, 'ERROR'): 1,
     }
     assert len(tenant.servers()) == 3
-    second.restore()
+    second.is_down = False
     rest.run(cluster, 'check')
     rest.run(cluster, 'recover')
     assert set(tenant.servers()) == set(rest.physical_ids(cluster))

@@ -73,38 +73,6 @@ def stop(fleet: Deployment, process: Process) -> None:
     fleet.group.remove(process)
 
 
-@pytest.mark.usefixtures('archive')
-def test_engines_of_two_releases_leave_one_after_the_other(
-    tmp_path: pathlib.Path,
-) -> None:
-    with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
-        fleet.start_engine('new')
-        old = [emulate(fleet, release) for release in HYPOTHETICAL]
-        api = fleet.start_api()
-        listed = {m['release'] for m in fleet.fleet_list()['members']}
-        assert listed > HYPOTHETICAL.keys()
-        with fleet.rest() as rest:
-            for limit in (*HYPOTHETICAL.values(), Version.parse(ENDS[1])):
-                wait_for(
-                    f'the maximum is {limit}',
-                    lambda limit=limit: rest.maximum() == str(limit),
-                )
-                at = rest.at(str(limit))
-                cluster = at.create_cluster(at.create_profile(), 2)
-                at.wait_for_success(at.delete(f'/v1/clusters/{cluster}'))
-                if old:
-                    stop(fleet, old.pop(0))
-        stop(fleet, api)
-        release, limit = next(iter(HYPOTHETICAL.items()))
-        fleet.group.start(
-            'old-api', *fleet.command('api', f'--emulate={release}')
-        )
-        fleet.wait_until_served()
-        with fleet.rest(str(limit)) as rest:
-            assert rest.maximum() == str(limit)
-            rest.create_cluster(rest.create_profile(), 1)
-
-
 @pytest.mark.parametrize('release', RELEASES)
 def test_every_microversion_beside_an_engine_of_a_release(
     release: str, tmp_path: pathlib.Path

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 
 import pytest
-import requests
 
 from tests.functional.deployments import (
     PLATFORMS,
@@ -20,14 +19,13 @@ from tests.functional.deployments import (
     Platform,
     deployed,
 )
-from tests.functional.processes import TIMEOUT, wait_for
+from tests.functional.processes import wait_for
 from tests.functional.rest import (
     HEADER,
     NEWEST,
     RestClient,
 )
 from tests.upgrade import mixed_fleet
-from vobjects.clustering import history
 
 
 @pytest.fixture(scope='module', params=TRANSPORTS)
@@ -138,29 +136,6 @@ class TestBesideAnOldEngine:
         assert "'force' needs API version 1.8 or later" in error['detail']
         assert 'a server (release ' in error['detail']
         at.wait_for_success(at.delete(path, {'force': False}))
-
-    def test_metrics_count_downgrades_and_refusals(
-        self, fleet: Deployment, rest: RestClient, beside: Engine, profile: str
-    ) -> None:
-        at = rest.at('1.7')
-        cluster = at.create_cluster(profile, 0)
-        at.wait_for_success(at.delete(f'/v1/clusters/{cluster}'))
-        rest.at('1.8').expect(406, 'GET', '/v1/clusters')
-
-        seen = requests.get(f'{fleet.url}/metrics', timeout=TIMEOUT).text
-        values = dict(
-            line.rsplit(' ', 1)
-            for line in seen.splitlines()
-            if not line.startswith('#')
-        )
-
-        assert values['vobjects_api_served_maximum_minor'] == '7.0'
-        newest = str(float(history.MAXIMUM.minor))
-        assert values['vobjects_api_newest_minor'] == newest
-        name = 'vobjects_api_downgrades_total{type="ClusterDeleteRequest"}'
-        assert float(values[name]) >= 1
-        name = 'vobjects_api_refusals_total{code="microversion-unsupported"}'
-        assert float(values[name]) >= 1
 
     def test_requests_below_are_served_by_both_engines(
         self, fleet: Deployment, rest: RestClient, beside: Engine, profile: str
@@ -329,23 +304,6 @@ def test_action_of_a_new_engine_is_not_misread_by_an_old_one(
             assert action['inputs'] == {'force': True}
             at.assert_missing(path)
         fleet.assert_tidy()
-
-
-def test_pinned_api_serves_no_more_than_its_pin(
-    tmp_path: pathlib.Path,
-) -> None:
-    with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
-        pin = tmp_path / 'pin.json'
-        mixed_fleet.old_manifest(fleet).dump(pin)
-        mixed_fleet.start_engine(fleet, 'new')
-        fleet.start_api(settings={'upgrade_levels': {'engine': pin}})
-        with fleet.rest('1.7') as rest:
-            assert rest.maximum() == '1.7'
-            profile = rest.create_profile()
-            cluster = rest.create_cluster(profile, 1)
-            assert '[upgrade_levels] engine limits it' in rest.at(
-                '1.8'
-            ).expect_error(406, 'GET', f'/v1/clusters/{cluster}')
 
 
 def test_old_engine_joins_a_service_that_up_has_started(

@@ -13,7 +13,6 @@ from vobjects.clustering import history
 from vobjects.versions import Maximum, Version
 
 LATEST = str(history.MAXIMUM)
-NEXT = f'1.{history.MAXIMUM.minor + 1}'
 
 HEADER = 'OpenStack-API-Version'
 
@@ -41,59 +40,6 @@ def test_header_when_it_can_be_served_selects_the_version(
     response = api('GET', '/v1/clusters', headers=headers)
     assert response.status == 200
     assert response.version == f'clustering {served}'
-
-
-@pytest.mark.parametrize(
-    'header',
-    [
-        'clustering pony',
-        'clustering 1.07',
-        'clustering +1.7',
-        'clustering 1.1_0',
-        'clustering',
-        'clustering 1.7, clustering 1.8',
-        '1.7',
-    ],
-)
-def test_header_when_malformed_is_400(api: ApiClient, header: str) -> None:
-    response = api('GET', '/v1/clusters', headers={HEADER: header})
-    assert response.status == 400
-    assert response.code == 'clustering.microversion-malformed'
-
-
-@pytest.mark.parametrize('version', ['2.0', '1.999999999999', NEXT])
-def test_version_when_out_of_range_is_406_with_the_range(
-    api: ApiClient, version: str
-) -> None:
-    response = api('GET', '/v1/clusters', version=version)
-    assert response.status == 406
-    item = response.json['errors'][0]
-    assert (item['min_version'], item['max_version']) == ('1.0', LATEST)
-
-
-def test_maximum_when_an_old_engine_is_alive_is_lower_with_the_reason(
-    api: ApiClient, fleet: FakeFleet
-) -> None:
-    fleet.max_version = Maximum(
-        Version(1, 7), 'engine-2 speaks only 1.0 of it'
-    )
-    response = api('GET', '/v1/clusters', version='1.8')
-    assert response.status == 406
-    assert response.json['errors'][0]['max_version'] == '1.7'
-    assert 'engine-2' in response.detail
-    assert (
-        api('GET', '/v1/clusters', version='latest').version
-        == 'clustering 1.7'
-    )
-
-
-def test_maximum_when_the_old_engine_leaves_rises_at_once(
-    api: ApiClient, fleet: FakeFleet
-) -> None:
-    fleet.max_version = Maximum(Version(1, 7), 'an old engine')
-    assert api('GET', '/v1/clusters', version='1.8').status == 406
-    fleet.max_version = Maximum(history.MAXIMUM)
-    assert api('GET', '/v1/clusters', version='1.8').status == 200
 
 
 @pytest.mark.parametrize(
