@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import concurrent.futures
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -205,34 +203,6 @@ def _lose_servers(fleet: Deployment, cluster: str) -> None:
     )
 
 
-def test_action_that_kills_engines_is_failed_with_a_reason(
-    fleet: Deployment, engines: Engines, rest: RestClient
-) -> None:
-    slow = engines.start(SLOW)
-    profile = rest.create_profile()
-    cluster, action = rest.start_cluster(profile, 1)
-    wait_for(
-        'the node is created',
-        lambda: fleet.running_actions(slow.id) == ['NODE_CREATE'],
-    )
-    engines.start({'engine': {'max_attempts': 1}})
-
-    engines.kill(slow)
-
-    wait_until_death_is_detected(fleet, slow)
-    ended = rest.wait_for_end(action)
-    assert ended['status'] == 'FAILED'
-    assert slow.id[:8] in ended['status_reason']
-    assert 'died' in ended['status_reason']
-    shown = rest.get(f'/v1/clusters/{cluster}')
-    assert shown['status'] in ('ERROR', 'WARNING')
-    assert shown['status_reason']
-    fleet.assert_tidy()
-    rest.wait_for_success(
-        rest.delete(f'/v1/clusters/{cluster}', {'force': True})
-    )
-
-
 def freeze(fleet: Deployment, engine: Engine) -> None:
     """Suspend an engine while it holds no database lock.
 
@@ -417,42 +387,3 @@ def test_requests_around_a_death_get_responses(
             ),
         )
     fleet.assert_tidy()
-
-
-def _clusters_of(fleet: Deployment, profile: str) -> list[Any]:
-    return fleet.rows(
-        'SELECT id FROM clusters WHERE profile_id = :profile', profile=profile
-    )
-
-
-def test_engine_that_stops_gracefully_loses_no_request(
-    fleet: Deployment, engines: Engines, rest: RestClient
-) -> None:
-    leaving = engines.start()
-    engines.start()
-    profile = rest.create_profile()
-    left = threading.Event()
-
-    def work(number: int) -> list[str]:
-        """Create clusters during the shutdown, and one after it."""
-        created = []
-        last = False
-        with fleet.rest() as client:
-            while not last:
-                last = left.is_set()
-                created.append(client.start_cluster(profile, 0)[0])
-        return created
-
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        results = pool.map(work, range(4))
-        wait_for(
-            'all clients create clusters',
-            lambda: len(_clusters_of(fleet, profile)) >= 8,
-        )
-        engines.stop(leaving)
-        left.set()
-        clusters = [cluster for created in results for cluster in created]
-
-    listed = {c['id'] for c in rest.get('/v1/clusters')}
-    assert listed >= set(clusters)
-    assert len(set(clusters)) == len(clusters)

@@ -18,9 +18,8 @@ import pytest
 import requests
 from keystoneauth1.identity import v3
 
-from api.routes import CLUSTER_ACTIONS
 from tests import sdk_warnings
-from tests.functional import deployments, endpoints, keystone
+from tests.functional import deployments, keystone
 from tests.functional.deployments import Deployment
 from tests.functional.keystone import Keystone
 from tests.functional.processes import TIMEOUT, wait_for
@@ -57,12 +56,6 @@ def service(
         deployment.start_engines(1)
         deployment.start_api()
         yield deployment
-
-
-#: Fields that a valid request needs in addition to the required ones.
-COMPLETE: dict[str, dict[str, Any]] = {
-    f'POST {CLUSTER_ACTIONS} resize': {'min_size': 0},
-}
 
 
 def connect(
@@ -226,74 +219,6 @@ def test_roles_are_reader_member_and_admin(as_: Clients) -> None:
         assert 'global_project' in detail
     admin.expect(200, 'GET', '/v1/services')
     admin.expect(200, 'GET', '/v1/clusters?global_project=true')
-
-
-def test_no_route_shows_or_changes_resources_of_another_project(
-    as_: Clients,
-) -> None:
-    owner, other = as_('web-member'), as_('shop-member')
-    have = _one_of_each(owner)
-    wrong = []
-    before = {path: owner.get(path) for path in have.values()}
-    for name, route in endpoints.BY_NAME.items():
-        if 'identity' not in route.path_fields or route.public:
-            continue
-        resource = route.path.split('/')[2]
-        if resource not in have:
-            continue
-        identity = have[resource].rpartition('/')[2]
-        body = None
-        if route.params.body:
-            content = endpoints.required_of(route) | COMPLETE.get(name, {})
-            body = endpoints.content_of(route, content)
-        path = endpoints.path_of(route, identity)
-        response = other.request(route.method, path, body)
-        if response.status_code != 404 or identity not in response.text:
-            wrong.append((name, response.status_code, response.text))
-    assert not wrong
-    for resource in have:
-        assert other.get(f'/v1/{resource}') == [], resource
-    assert before == {path: owner.get(path) for path in have.values()}
-    # An admin sees them by ID and with global_project, not in its lists.
-    admin = as_('shop-admin')
-    for resource, path in have.items():
-        assert admin.get(path)['id'] == path.rpartition('/')[2]
-        assert admin.get(f'/v1/{resource}') == []
-        listed = admin.get(f'/v1/{resource}?global_project=true')
-        assert path.rpartition('/')[2] in {item['id'] for item in listed}
-        # An admin of one project is no admin of another.
-        if resource not in ('actions', 'events', 'nodes'):
-            admin.expect_error(404, 'DELETE', path)
-
-
-def _one_of_each(rest: RestClient) -> dict[str, str]:
-    """Return the paths of new resources by kind."""
-    policy = rest.expect(
-        201,
-        'POST',
-        '/v1/policies',
-        {
-            'policy': {
-                'name': unique('p'),
-                'spec': endpoints.VALUES_BY_RESOURCE['policies', 'spec'],
-            }
-        },
-    ).json()['policy']['id']
-    profile = rest.create_profile()
-    cluster, action = rest.start_cluster(profile, 1)
-    rest.wait_for_success(action)
-    (node,) = rest.get(f'/v1/clusters/{cluster}')['nodes']
-    (event, *_) = rest.get(f'/v1/events?cluster_id={cluster}')
-    receiver = _receiver(rest, cluster)
-    return {
-        'profiles': f'/v1/profiles/{profile}',
-        'policies': f'/v1/policies/{policy}',
-        'clusters': f'/v1/clusters/{cluster}',
-        'nodes': f'/v1/nodes/{node}',
-        'actions': f'/v1/actions/{action}',
-        'events': f'/v1/events/{event["id"]}',
-        'receivers': f'/v1/receivers/{receiver["id"]}',
-    }
 
 
 def _receiver(rest: RestClient, cluster: str) -> dict[str, Any]:

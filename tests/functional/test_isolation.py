@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Isolation of projects.
 
-``test_identity`` requests resources of another project by ID. The tests here
-refer to them by name and short ID, in queries of lists, and in fields of
-requests. They derive the requests from routes and types, so that new ones are
-covered.
+The tests refer to resources of another project by ID, name and short ID, in
+queries of lists, and in fields of requests. They derive the requests from
+routes and types, so that new ones are covered.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import bcrypt
 import pytest
 
 from api.policy import GLOBAL_PROJECT
-from api.routes import ROUTES, Route
+from api.routes import CLUSTER_ACTIONS, ROUTES, Route
 from tests.functional import deployments, endpoints
 from tests.functional.deployments import Deployment
 from tests.functional.rest import RestClient, error_message, unique
@@ -35,6 +34,11 @@ REFERENCES = {
 #: Other fields that a request needs to be valid.
 OTHER_FIELDS: dict[str, dict[str, Any]] = {
     'receivers': {'action': 'CLUSTER_SCALE_OUT'},
+}
+
+#: The same for single routes.
+OF_ROUTES: dict[str, dict[str, Any]] = {
+    f'POST {CLUSTER_ACTIONS} resize': {'min_size': 0},
 }
 
 LISTS = [
@@ -170,6 +174,28 @@ def test_short_id_finds_no_resource_of_another_project(
     for kind, identity in owner.ids.items():
         assert owner.rest.get(f'/v1/{kind}/{identity[:12]}')['id'] == identity
         other.rest.expect_error(404, 'GET', f'/v1/{kind}/{identity[:12]}')
+
+
+def test_no_route_shows_or_changes_resources_of_another_project(
+    tenants: tuple[Tenant, Tenant],
+) -> None:
+    owner, other = tenants
+    before = {
+        path: owner.rest.get(path)
+        for path in (f'/v1/{kind}/{id_}' for kind, id_ in owner.ids.items())
+    }
+    for name, route in endpoints.BY_NAME.items():
+        identity = owner.ids.get(route.path.split('/')[2])
+        if 'identity' not in route.path_fields or route.public or not identity:
+            continue
+        body = None
+        if route.params.body:
+            content = endpoints.required_of(route) | OF_ROUTES.get(name, {})
+            body = endpoints.content_of(route, content)
+        path = endpoints.path_of(route, identity)
+        reason = other.rest.expect_error(404, route.method, path, body)
+        assert identity in reason, name
+    assert {path: owner.rest.get(path) for path in before} == before
 
 
 @pytest.mark.parametrize('route', LISTS, ids=lambda route: route.path)

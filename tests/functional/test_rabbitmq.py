@@ -18,7 +18,6 @@ from tests.functional import brokers
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.rest import NEWEST
-from vobjects.rpc.transport import RECONNECT_INTERVAL
 
 pytestmark = pytest.mark.rabbit
 
@@ -43,10 +42,6 @@ ALLOWED_ERRORS = (
 )
 
 HEADERS = {'OpenStack-API-Version': f'clustering {NEWEST}'}
-
-#: Log lines of the driver about an outage: one for each reason.
-UNREACHABLE = 'RabbitMQ at'
-MAX_OUTAGE_LINES = 16
 
 #: Transient queues without a consumer expire after 2 seconds.
 SHORT_EXPIRY = {'oslo_messaging_rabbit': {'rabbit_transient_queues_ttl': 2}}
@@ -208,52 +203,3 @@ def listens(deployment: Deployment) -> bool:
     except requests.ConnectionError:
         return False
     return True
-
-
-def test_requests_while_the_password_is_wrong_fail_and_later_succeed(
-    tmp_path: pathlib.Path,
-) -> None:
-    with (
-        brokers.temporary_with_user('pyamqp') as url,
-        deployed(
-            Platform('pyamqp', 'sqlite'),
-            tmp_path,
-            FLEET,
-            allowed_errors=ALLOWED_ERRORS,
-            transport_url=url,
-        ) as deployment,
-    ):
-        deployment.start_engine('engine')
-        deployment.start_api()
-        with deployment.rest() as rest:
-            profile = rest.create_profile()
-            cluster, action = rest.start_cluster(profile, 3)
-            brokers.change_password(url, 'another')
-            brokers.close_connections(url)
-            wait_for(
-                'the API fails',
-                lambda: get(deployment, '/healthcheck') == 503,
-            )
-            for number in range(4):
-                assert post_profile(deployment, f'late-{number}') == 503
-            time.sleep(3 * RECONNECT_INTERVAL)
-
-            brokers.change_password(url)
-            wait_for(
-                'the service recovers',
-                lambda: get(deployment, '/v1/profiles') == 200,
-            )
-            rest.wait_for_success(action)
-            assert post_profile(deployment, 'new') == 201
-            nodes = rest.get(f'/v1/clusters/{cluster}')['nodes']
-            assert len(nodes) == 3
-        assert len(deployment.rows('SELECT id FROM nodes')) == 3
-        late = deployment.rows(
-            "SELECT name FROM profiles WHERE name LIKE 'late-%'"
-        )
-        assert late == []
-        for _, path in deployment.group.logs():
-            log = path.read_text()
-            assert 'Traceback' not in log
-            assert 1 <= log.count(UNREACHABLE) <= MAX_OUTAGE_LINES, log
-            assert 'check user, password and virtual host' in log
