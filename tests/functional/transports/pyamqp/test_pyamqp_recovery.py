@@ -25,21 +25,22 @@ from tests import tcp_proxy
 from tests.certificates import CertificateAuthority
 from tests.functional import broker_cluster, brokers
 from tests.functional.processes import TIMEOUT, free_port, wait_for
-from tests.functional.transports.pyamqp.rabbit_bus import (
+from tests.functional.transports.servers import Processes
+from tests.message_bus import (
     TOPIC,
-    RabbitBus,
+    Bus,
     in_background,
+    rabbit_bus,
     stop,
 )
-from tests.functional.transports.servers import Processes
 from tests.tcp_proxy import TcpProxy
 
 pytestmark = pytest.mark.rabbit
 
 
 @pytest.fixture
-def bus(url: str) -> Iterator[RabbitBus]:
-    bus = RabbitBus(url)
+def bus(url: str) -> Iterator[Bus]:
+    bus = rabbit_bus(url)
     yield bus
     bus.close()
 
@@ -52,11 +53,11 @@ def proxy(url: str) -> Iterator[TcpProxy]:
 
 
 @pytest.fixture
-def remote(url: str, proxy: TcpProxy) -> Iterator[RabbitBus]:
+def remote(url: str, proxy: TcpProxy) -> Iterator[Bus]:
     """Clients and servers that use the proxy."""
     parts = urllib.parse.urlsplit(url)
     host = parts.netloc.rpartition(':')[0]
-    bus = RabbitBus(parts._replace(netloc=f'{host}:{proxy.port}').geturl())
+    bus = rabbit_bus(parts._replace(netloc=f'{host}:{proxy.port}').geturl())
     yield bus
     proxy.restore()
     bus.close()
@@ -67,7 +68,7 @@ def amqp_url(url: str) -> str:
 
 
 def test_call_when_the_connection_is_cut_raises_at_once(
-    bus: RabbitBus, remote: RabbitBus, proxy: TcpProxy
+    bus: Bus, remote: Bus, proxy: TcpProxy
 ) -> None:
     _, worker = bus.server()
     client = remote.client(timeout=TIMEOUT)
@@ -82,7 +83,7 @@ def test_call_when_the_connection_is_cut_raises_at_once(
 
 
 def test_call_when_the_connection_is_half_open_raises_after_heartbeats(
-    bus: RabbitBus, remote: RabbitBus, proxy: TcpProxy
+    bus: Bus, remote: Bus, proxy: TcpProxy
 ) -> None:
     _, worker = bus.server()
     client = remote.client(timeout=TIMEOUT, heartbeat_timeout_threshold=2)
@@ -96,7 +97,7 @@ def test_call_when_the_connection_is_half_open_raises_after_heartbeats(
     assert client.call({}, 'identify') == 'one'
 
 
-def test_idle_connection_is_kept_by_heartbeats(bus: RabbitBus) -> None:
+def test_idle_connection_is_kept_by_heartbeats(bus: Bus) -> None:
     _, worker = bus.server(heartbeat_timeout_threshold=1)
     client = bus.client(timeout=TIMEOUT, heartbeat_timeout_threshold=1)
     with in_background(client.call, {}, 'hold') as response:
@@ -107,7 +108,7 @@ def test_idle_connection_is_kept_by_heartbeats(bus: RabbitBus) -> None:
 
 
 def test_call_when_the_servers_connection_is_cut_is_handled_once(
-    bus: RabbitBus, remote: RabbitBus, proxy: TcpProxy, url: str
+    bus: Bus, remote: Bus, proxy: TcpProxy, url: str
 ) -> None:
     server, worker = remote.server()
     client = bus.client(timeout=TIMEOUT)
@@ -127,7 +128,7 @@ def test_call_when_the_servers_connection_is_cut_is_handled_once(
 
 
 def test_call_when_its_server_has_lost_the_connection_goes_to_another(
-    bus: RabbitBus, remote: RabbitBus, proxy: TcpProxy
+    bus: Bus, remote: Bus, proxy: TcpProxy
 ) -> None:
     _, first = remote.server('first')
     client = bus.client(timeout=TIMEOUT)
@@ -141,7 +142,7 @@ def test_call_when_its_server_has_lost_the_connection_goes_to_another(
 
 
 def test_cast_without_a_broker_waits_until_it_is_back(
-    bus: RabbitBus, remote: RabbitBus, proxy: TcpProxy
+    bus: Bus, remote: Bus, proxy: TcpProxy
 ) -> None:
     _, worker = bus.server()
     client = remote.client()
@@ -156,7 +157,7 @@ def test_cast_without_a_broker_waits_until_it_is_back(
 
 
 def test_cast_without_retries_when_there_is_no_broker_raises(
-    remote: RabbitBus, proxy: TcpProxy
+    remote: Bus, proxy: TcpProxy
 ) -> None:
     proxy.cut()
     client = remote.client(retry=0)
@@ -167,7 +168,7 @@ def test_cast_without_retries_when_there_is_no_broker_raises(
 
 @pytest.mark.parametrize('state', ['cut', 'freeze'])
 def test_call_when_there_is_no_broker_times_out_in_time(
-    remote: RabbitBus, proxy: TcpProxy, state: str
+    remote: Bus, proxy: TcpProxy, state: str
 ) -> None:
     getattr(proxy, state)()
     reason = {
@@ -179,19 +180,19 @@ def test_call_when_there_is_no_broker_times_out_in_time(
 
 
 def test_call_when_the_first_host_is_down_uses_the_next(
-    bus: RabbitBus, url: str
+    bus: Bus, url: str
 ) -> None:
     bus.server()
     parts = urllib.parse.urlsplit(url)
     dead = f'guest:guest@127.0.0.1:{free_port()}'
     for hosts in (f'{dead},{parts.netloc}', f'{parts.netloc},{dead}'):
-        other = RabbitBus(parts._replace(netloc=hosts).geturl())
+        other = rabbit_bus(parts._replace(netloc=hosts).geturl())
         assert other.client().call({}, 'identify') == 'one'
         other.close()
 
 
 def test_server_whose_queues_are_deleted_consumes_again(
-    bus: RabbitBus, url: str, caplog: pytest.LogCaptureFixture
+    bus: Bus, url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     bus.server()
     client = bus.client()
@@ -207,7 +208,7 @@ def test_server_whose_queues_are_deleted_consumes_again(
 
 
 def test_call_when_the_reply_queue_is_deleted_raises_at_once(
-    bus: RabbitBus, url: str
+    bus: Bus, url: str
 ) -> None:
     _, worker = bus.server()
     client = bus.client(timeout=TIMEOUT)
@@ -222,7 +223,7 @@ def test_call_when_the_reply_queue_is_deleted_raises_at_once(
 
 
 def test_response_without_a_reply_queue_is_dropped(
-    bus: RabbitBus, caplog: pytest.LogCaptureFixture
+    bus: Bus, caplog: pytest.LogCaptureFixture
 ) -> None:
     server, worker = bus.server(kombu_missing_consumer_retry_timeout=1)
     client = bus.client(timeout=1)
@@ -252,7 +253,7 @@ def test_client_with_a_wrong_password_connects_after_it_is_changed(
 ) -> None:
     with brokers.temporary_with_user('rabbit') as url:
         brokers.change_password(url, 'other')
-        bus = RabbitBus(url)
+        bus = rabbit_bus(url)
         client = bus.client(timeout=1)
         for _ in range(3):
             with pytest.raises(oslo_messaging.MessagingTimeout):
@@ -268,7 +269,7 @@ def test_client_with_a_wrong_password_connects_after_it_is_changed(
 def test_call_when_the_user_may_not_create_queues_raises_at_once() -> None:
     with brokers.temporary_with_user('rabbit') as url:
         brokers.forbid_declarations(url)
-        bus = RabbitBus(url)
+        bus = rabbit_bus(url)
         client = bus.client(timeout=TIMEOUT)
         with pytest.raises(
             oslo_messaging.MessageDeliveryFailure,
@@ -280,7 +281,7 @@ def test_call_when_the_user_may_not_create_queues_raises_at_once() -> None:
 
 def test_cast_that_the_broker_refuses_raises() -> None:
     with brokers.temporary_with_user('rabbit') as url:
-        bus = RabbitBus(url)
+        bus = rabbit_bus(url)
         server, worker = bus.server()
         stop(server, worker)
         brokers.forbid_messages(url)
@@ -306,7 +307,7 @@ def test_message_for_a_full_queue_is_sent_again_until_there_is_room(
     monkeypatch.setattr(driver, 'MAX_NACKS', TIMEOUT)
     monkeypatch.setattr(driver, 'NACK_PAUSE', 0.1)
     with brokers.temporary('rabbit') as url:
-        bus = RabbitBus(url)
+        bus = rabbit_bus(url)
         stop(*bus.server())
         brokers.limit_queues(url, 1)
         impatient = bus.client(retry=0)
@@ -370,9 +371,9 @@ def node(
 
 
 @pytest.fixture
-def own(node: broker_cluster.BrokerCluster) -> Iterator[RabbitBus]:
+def own(node: broker_cluster.BrokerCluster) -> Iterator[Bus]:
     """Clients and servers of that broker."""
-    bus = RabbitBus(node.url)
+    bus = rabbit_bus(node.url)
     yield bus
     bus.close()
 
@@ -381,7 +382,7 @@ def test_calls_over_tls_are_answered(
     node: broker_cluster.BrokerCluster,
 ) -> None:
     options = {'ssl': 'true', 'ssl_ca_file': node.tls['ssl_ca_file']}
-    bus = RabbitBus(node.tls['url'])
+    bus = rabbit_bus(node.tls['url'])
     try:
         bus.server(**options)
         client = bus.client(**options)
@@ -397,7 +398,7 @@ def test_broker_without_a_trusted_certificate_is_not_used(
     node: broker_cluster.BrokerCluster, tmp_path: pathlib.Path
 ) -> None:
     other = CertificateAuthority(tmp_path, 'other')
-    bus = RabbitBus(node.tls['url'])
+    bus = rabbit_bus(node.tls['url'])
     try:
         client = bus.client(retry=0, ssl='true', ssl_ca_file=str(other.file))
         with pytest.raises(
@@ -409,7 +410,7 @@ def test_broker_without_a_trusted_certificate_is_not_used(
 
 
 def test_broker_out_of_memory_delays_calls_and_casts(
-    node: broker_cluster.BrokerCluster, own: RabbitBus
+    node: broker_cluster.BrokerCluster, own: Bus
 ) -> None:
     (broker,) = node.nodes
     _, worker = own.server()
@@ -438,7 +439,7 @@ def test_broker_out_of_memory_delays_calls_and_casts(
 
 
 def test_broker_that_restarts_is_used_again(
-    node: broker_cluster.BrokerCluster, own: RabbitBus
+    node: broker_cluster.BrokerCluster, own: Bus
 ) -> None:
     (broker,) = node.nodes
     _, worker = own.server()

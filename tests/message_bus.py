@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients and servers of plain oslo.messaging with either RabbitMQ driver."""
+"""Clients and servers of plain oslo.messaging, with any of its drivers."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from typing import Any
 import oslo_messaging
 from oslo_config import cfg
 
-from tests.functional.processes import TIMEOUT
+from tests import machine_speed
 from vobjects.rpc import transport
 
 EXCHANGE = 'tests'
 TOPIC = 'work'
-OURS = 'pyamqp'
-OSLO = 'rabbit'
 
-#: Options of all transports; reply and fanout queues soon expire.
-OPTIONS = {'rabbit_quorum_queue': 'true', 'rabbit_transient_queues_ttl': 30}
+#: Drivers for RabbitMQ: that of this repository, and that of oslo.messaging.
+OURS, OSLO = 'pyamqp', 'rabbit'
+
+#: Timeout of calls in seconds, which no call reaches.
+TIMEOUT = 120 * machine_speed.scale()
 
 
 class BadThing(Exception):
@@ -58,57 +59,79 @@ class Worker:
         return self.name
 
     def fail(self, context: dict[str, Any], kind: str) -> None:
-        raise {'known': BadThing, 'unknown': LookupError}[kind]('too bad')
+        raise {'own': BadThing, 'builtin': LookupError}[kind]('too bad')
 
     def unsendable(self, context: dict[str, Any]) -> object:
         return {('a', 'tuple'): 'is no key of JSON'}
 
+    def many(self, context: dict[str, Any], size: int) -> str:
+        return 'x' * size
 
-class RabbitBus:
+
+class Bus:
     """Creates transports, servers and clients, and closes them all.
 
-    :param url: URL of the broker, with the scheme ``rabbit``
+    :param url: URL of the bus
+    :param servers: driver of the servers; empty: that of the URL
+    :param clients: driver of the clients
+    :param options: options of the drivers
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(
+        self, url: str, servers: str = '', clients: str = '', **options: Any
+    ) -> None:
         self.url = url
+        self._servers, self._clients = servers, clients
+        self._options = options
         self._closing = contextlib.ExitStack()
 
-    def transport(self, driver: str = OURS, **options: Any) -> Any:
+    def transport(
+        self,
+        driver: str = '',
+        allowed: tuple[str, ...] = (__name__,),
+        **options: Any,
+    ) -> Any:
         """Open a transport; the options are those of the driver."""
         query = '&'.join(
-            f'{name}={value}' for name, value in {**OPTIONS, **options}.items()
+            f'{name}={value}'
+            for name, value in {**self._options, **options}.items()
         )
+        scheme, _, rest = self.url.partition('://')
         conf = cfg.ConfigOpts()
         conf([])
         transport.register_global_groups(conf)
         opened = oslo_messaging.get_rpc_transport(
             conf,
-            f'{self.url.replace("rabbit", driver, 1)}?{query}',
-            allowed_remote_exmods=[__name__],
+            f'{driver or scheme}://{rest}?{query}',
+            allowed_remote_exmods=[*transport.ERROR_MODULES, *allowed],
         )
         self._closing.callback(opened.cleanup)
         return opened
 
     def server(
-        self, name: str = 'one', driver: str = OURS, **options: Any
+        self,
+        name: str = 'one',
+        driver: str = '',
+        topic: str = TOPIC,
+        threads: int | None = None,
+        **options: Any,
     ) -> tuple[Any, Worker]:
         """Start a server."""
         worker = Worker(name)
         server = oslo_messaging.get_rpc_server(
-            self.transport(driver, **options),
-            oslo_messaging.Target(exchange=EXCHANGE, topic=TOPIC, server=name),
+            self.transport(driver or self._servers, **options),
+            oslo_messaging.Target(exchange=EXCHANGE, topic=topic, server=name),
             [worker],
         )
         # The default executor, of futurist, takes a second to stop.
         server._executor_cls = futures.ThreadPoolExecutor
-        server.start()
+        server.start(override_pool_size=threads)
         self._closing.callback(stop, server, worker)
         return server, worker
 
     def client(
         self,
-        driver: str = OURS,
+        driver: str = '',
         timeout: float = TIMEOUT,
         over: Any = None,
         at_least_once: bool = False,
@@ -118,7 +141,7 @@ class RabbitBus:
     ) -> Any:
         """Return a client of the servers."""
         return oslo_messaging.get_rpc_client(
-            over or self.transport(driver, **options),
+            over or self.transport(driver or self._clients, **options),
             oslo_messaging.Target(exchange=EXCHANGE, topic=topic),
             timeout=timeout,
             retry=retry,
@@ -130,6 +153,15 @@ class RabbitBus:
     def close(self) -> None:
         """Close everything, the newest first."""
         self._closing.close()
+
+
+def rabbit_bus(url: str, servers: str = OURS, clients: str = OURS) -> Bus:
+    """Return a bus on RabbitMQ, whose reply and fanout queues soon expire."""
+    options = {
+        'rabbit_quorum_queue': 'true',
+        'rabbit_transient_queues_ttl': 30,
+    }
+    return Bus(url, servers, clients, **options)
 
 
 def stop(server: Any, worker: Worker) -> None:
