@@ -8,7 +8,7 @@
     notifications       Nova's notifications about servers
     conf                the options [provider_openstack]
     connection          sessions and API clients
-    sdk_errors          error messages, and waiting with a timeout
+    sdk_errors          error messages, and repeated requests
     servers             Nova's servers, with helpers in
                         server_requests, server_details,
                         server_operations and ports

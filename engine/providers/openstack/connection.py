@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from typing import Any, Self
+import time
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 import openstack.config
 import openstack.connection
+import requests
 from keystoneauth1 import exceptions as auth_exceptions
 from keystoneauth1 import loading
 from keystoneauth1 import session as ks_session
@@ -22,8 +25,10 @@ from openstack import exceptions as sdk_exceptions
 from openstack.config import cloud_region
 from oslo_config import cfg
 
+from engine.providers import base
 from engine.providers.openstack import conf, sdk_errors
 from vobjects import exceptions, tls_files
+from vobjects.rpc import concurrency_limit
 
 UNAVAILABLE = 503
 
@@ -31,6 +36,8 @@ UNAVAILABLE = 503
 RETRIED = [429, UNAVAILABLE]
 
 SECTION = conf.GROUP.name
+
+T = TypeVar('T')
 
 
 class CloudConfigError(exceptions.VobjectsError):
@@ -159,13 +166,46 @@ class Cloud:
     def network(self) -> Any:
         return self._service('network')
 
-    @property
-    def orchestration(self) -> Any:
-        return self._service('orchestration')
+    def send(
+        self, method: str, service: str, path: str, **options: Any
+    ) -> requests.Response:
+        """Send a request to a service, and return the response.
 
-    @property
-    def load_balancer(self) -> Any:
-        return self._service('load_balancer')
+        :param service: openstacksdk's name of the service, such as ``compute``
+        :raises openstack.exceptions.HttpException: the response is an error
+        """
+        response: requests.Response = self._service(service).request(
+            path, method, **options
+        )
+        sdk_exceptions.raise_from_response(response)
+        return response
+
+    def wait_until(
+        self,
+        poll: Callable[[], T | None],
+        event: str,
+        timeout: float | None = None,
+    ) -> T:
+        """Call a function until it returns a value other than None.
+
+        :param event: the awaited event, for the message
+        :param timeout: seconds to wait; None: ``server_timeout``
+        :raises engine.providers.base.ProviderError: the time is up
+        """
+        seconds = self.options.server_timeout if timeout is None else timeout
+        end = time.monotonic() + seconds
+        while True:
+            is_last = time.monotonic() >= end
+            result = poll()
+            if result is not None:
+                return result
+            remaining = end - time.monotonic()
+            if is_last:
+                raise base.ProviderError(
+                    f'{event}: not within {seconds:g} seconds'
+                )
+            with concurrency_limit.released():
+                time.sleep(min(self.options.poll_interval, max(remaining, 0)))
 
     def _service(self, name: str) -> Any:
         clients: dict[str, Any] = self.local.__dict__

@@ -24,10 +24,11 @@ class ServerGroups:
     def find(self, name_or_id: str) -> base.ServerGroup | None:
         """Return a group; None if it does not exist."""
         with sdk_errors.converted(f'look for the server group {name_or_id}'):
-            response = sdk_errors.checked(
-                self._cloud.compute.get(
-                    '/os-server-groups', microversion=GROUP_MICROVERSION
-                )
+            response = self._cloud.send(
+                'GET',
+                'compute',
+                '/os-server-groups',
+                microversion=GROUP_MICROVERSION,
             )
         for group in response.json()['server_groups']:
             if name_or_id in (group['id'], group['name']):
@@ -40,12 +41,12 @@ class ServerGroups:
         if group is None:
             body = {'server_group': {'name': name, 'policy': policy}}
             with sdk_errors.converted(f'create the server group {name}'):
-                response = sdk_errors.checked(
-                    self._cloud.compute.post(
-                        '/os-server-groups',
-                        json=body,
-                        microversion=GROUP_MICROVERSION,
-                    )
+                response = self._cloud.send(
+                    'POST',
+                    'compute',
+                    '/os-server-groups',
+                    json=body,
+                    microversion=GROUP_MICROVERSION,
                 )
             group = _group(response.json()['server_group'])
         if group.policy != policy:
@@ -58,8 +59,8 @@ class ServerGroups:
         """Delete a group, if it exists."""
         try:
             with sdk_errors.converted(f'delete the server group {group_id}'):
-                sdk_errors.checked(
-                    self._cloud.compute.delete(f'/os-server-groups/{group_id}')
+                self._cloud.send(
+                    'DELETE', 'compute', f'/os-server-groups/{group_id}'
                 )
         except base.NotFound:
             return
@@ -74,8 +75,8 @@ class Places:
     def zones(self) -> list[str]:
         """Return the names of the available zones."""
         with sdk_errors.converted('list the availability zones'):
-            response = sdk_errors.checked(
-                self._cloud.compute.get('/os-availability-zone')
+            response = self._cloud.send(
+                'GET', 'compute', '/os-availability-zone'
             )
         return [
             zone['zoneName']
@@ -115,9 +116,7 @@ class Hosts:
                 f'the cloud does not say what server {server_id} runs on'
             )
         with sdk_errors.converted(f'show the hypervisor {name}'):
-            response = sdk_errors.checked(
-                self._account.compute.get('/os-hypervisors')
-            )
+            response = self._account.send('GET', 'compute', '/os-hypervisors')
         for hypervisor in response.json()['hypervisors']:
             if hypervisor['hypervisor_hostname'] == name:
                 return _problem(hypervisor)
@@ -125,7 +124,7 @@ class Hosts:
 
 
 def _hypervisor(cloud: Cloud, server_id: str) -> str | None:
-    response = sdk_errors.checked(cloud.compute.get(f'/servers/{server_id}'))
+    response = cloud.send('GET', 'compute', f'/servers/{server_id}')
     name: str | None = response.json()['server'].get(_HYPERVISOR)
     return name
 

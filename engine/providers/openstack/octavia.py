@@ -127,7 +127,7 @@ class LoadBalancers:
         path = f'loadbalancers/{balancer.id}?cascade=true'
         try:
             self._retry_on_conflict(task, 'DELETE', path)
-            self._wait_until_gone(balancer.id, task)
+            self._wait(balancer.id, task, 'DELETED')
         except base.NotFound:
             return
 
@@ -162,7 +162,7 @@ class LoadBalancers:
         response = self._retry_on_conflict(
             task, 'POST', path, {'member': values}
         )
-        self._wait_until_ready(balancer.id, task)
+        self._wait(balancer.id, task)
         return str(response.json()['member']['id'])
 
     def remove_member(
@@ -180,7 +180,7 @@ class LoadBalancers:
         path = f'pools/{balancer.pool_id}/members/{member_id}'
         try:
             self._retry_on_conflict(task, 'DELETE', path)
-            self._wait_until_ready(balancer.id, task)
+            self._wait(balancer.id, task)
         except base.NotFound:
             return
 
@@ -211,14 +211,14 @@ class LoadBalancers:
         self, id_: str, spec: load_balancing.Spec, task: Task
     ) -> load_balancing.Balancer:
         """Create the missing parts of a load balancer, and return it."""
-        balancer = self._wait_until_ready(id_, task)
+        balancer = self._wait(id_, task)
         if not balancer['listeners']:
             self._post('listeners', 'listener', _listener(id_, spec))
-            balancer = self._wait_until_ready(id_, task)
+            balancer = self._wait(id_, task)
         if not balancer['pools']:
             listener = balancer['listeners'][0]['id']
             self._post('pools', 'pool', _pool(listener, spec))
-            balancer = self._wait_until_ready(id_, task)
+            balancer = self._wait(id_, task)
         pool_id = balancer['pools'][0]['id']
         # Octavia omits the key if the pool has no health monitor.
         pool = self._get(f'pools/{pool_id}')['pool']
@@ -235,7 +235,7 @@ class LoadBalancers:
                 {'pool_id': pool_id, **values},
             )
             monitor_id = monitor['id']
-            self._wait_until_ready(id_, task)
+            self._wait(id_, task)
         return _balancer(balancer, pool_id, monitor_id)
 
     def _clean_up(self, key: str) -> None:
@@ -279,8 +279,8 @@ class LoadBalancers:
         description = f'show server {server_id}'
         with sdk_errors.converted(description, base.ServerNotFound):
             network = self._cloud.network.get_network(subnet.network_id)
-            response = sdk_errors.checked(
-                self._cloud.compute.get(f'/servers/{server_id}')
+            response = self._cloud.send(
+                'GET', 'compute', f'/servers/{server_id}'
             )
         server: dict[str, Any] = response.json()['server']
         for address in (server.get('addresses') or {}).get(network.name, ()):
@@ -323,10 +323,8 @@ class LoadBalancers:
     def _request(
         self, method: str, path: str, body: Any = None, **options: Any
     ) -> Any:
-        return sdk_errors.checked(
-            self._cloud.load_balancer.request(
-                f'{_ROOT}/{path}', method, json=body, **options
-            )
+        return self._cloud.send(
+            method, 'load_balancer', f'{_ROOT}/{path}', json=body, **options
         )
 
     def _get(self, path: str) -> dict[str, Any]:
@@ -334,11 +332,7 @@ class LoadBalancers:
         return content
 
     def _list(self, collection: str, **filters: str) -> list[dict[str, Any]]:
-        response = sdk_errors.checked(
-            self._cloud.load_balancer.get(
-                f'{_ROOT}/{collection}', params=filters
-            )
-        )
+        response = self._request('GET', collection, params=filters)
         items: list[dict[str, Any]] = response.json()[collection]
         return items
 
@@ -362,10 +356,14 @@ class LoadBalancers:
                 except openstack.exceptions.ConflictException:
                     return None
 
-        return self._wait_until(attempt, task)
+        return self._cloud.wait_until(
+            attempt, task.description, task.remaining()
+        )
 
-    def _wait_until_ready(self, id_: str, task: Task) -> dict[str, Any]:
-        """Return a load balancer once no change of it is in progress."""
+    def _wait(
+        self, id_: str, task: Task, wanted: str = 'ACTIVE'
+    ) -> dict[str, Any]:
+        """Return a load balancer once it has a provisioning status."""
 
         def poll() -> dict[str, Any] | None:
             with sdk_errors.converted(task.description):
@@ -378,31 +376,9 @@ class LoadBalancers:
                     f'could not {task.description}: load balancer {id_} is'
                     ' in ERROR'
                 )
-            return balancer if status == 'ACTIVE' else None
+            return balancer if status == wanted else None
 
-        balancer: dict[str, Any] = self._wait_until(poll, task)
-        return balancer
-
-    def _wait_until_gone(self, id_: str, task: Task) -> None:
-        def poll() -> bool | None:
-            with sdk_errors.converted(task.description):
-                balancer = self._get(f'loadbalancers/{id_}')['loadbalancer']
-            status = balancer['provisioning_status']
-            if status == 'ERROR':
-                raise base.ProviderError(
-                    f'could not {task.description}: it is in ERROR'
-                )
-            return status == 'DELETED' or None
-
-        self._wait_until(poll, task)
-
-    def _wait_until(self, poll: Any, task: Task) -> Any:
-        return sdk_errors.wait_until(
-            poll,
-            task.description,
-            timeout=task.remaining(),
-            interval=self._cloud.options.poll_interval,
-        )
+        return self._cloud.wait_until(poll, task.description, task.remaining())
 
 
 def _description(key: str) -> str:

@@ -225,7 +225,7 @@ def _interfaces(server_id: str) -> str:
 
 def _attached_port_ids(cloud: Cloud, server_id: str) -> set[str]:
     """Return the IDs of the ports that are attached to a server."""
-    response = sdk_errors.checked(cloud.compute.get(_interfaces(server_id)))
+    response = cloud.send('GET', 'compute', _interfaces(server_id))
     return {
         attachment['port_id']
         for attachment in response.json()['interfaceAttachments']
@@ -235,9 +235,7 @@ def _attached_port_ids(cloud: Cloud, server_id: str) -> set[str]:
 def _attach(cloud: Cloud, server_id: str, port_id: str) -> None:
     body = {'interfaceAttachment': {'port_id': port_id}}
     try:
-        sdk_errors.checked(
-            cloud.compute.post(_interfaces(server_id), json=body)
-        )
+        cloud.send('POST', 'compute', _interfaces(server_id), json=body)
     except openstack.exceptions.ConflictException:
         # Nova may have received the request before, if it did not answer.
         if port_id not in _attached_port_ids(cloud, server_id):
@@ -250,12 +248,10 @@ def _detach(
     if port_id not in attached:
         return
     path = f'{_interfaces(server_id)}/{port_id}'
-    sdk_errors.checked(cloud.compute.delete(path))
-    sdk_errors.wait_until(
+    cloud.send('DELETE', 'compute', path)
+    cloud.wait_until(
         lambda: port_id not in _attached_port_ids(cloud, server_id) or None,
         f'detach port {port_id} of server {server_id}',
-        timeout=cloud.options.server_timeout,
-        interval=cloud.options.poll_interval,
     )
 
 

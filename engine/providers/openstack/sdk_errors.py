@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert errors of the cloud, repeat requests, and wait with a timeout."""
+"""Convert errors of the cloud, and repeat requests."""
 
 from __future__ import annotations
 
@@ -82,15 +82,6 @@ def converted(
         ) from None
 
 
-def checked(response: Any) -> Any:
-    """Return a response, unless it is an error.
-
-    :raises openstack.exceptions.HttpException: the response is an error
-    """
-    openstack.exceptions.raise_from_response(response)
-    return response
-
-
 def create_once(
     options: Any, request: Callable[[], T], find: Callable[[], T | None]
 ) -> T:
@@ -115,34 +106,6 @@ def create_once(
             with concurrency_limit.released():
                 time.sleep(options.retry_delay * 2**attempt)
     raise AssertionError  # the last attempt returns or raises
-
-
-def wait_until(
-    poll: Callable[[], T | None],
-    event: str,
-    *,
-    timeout: float,
-    interval: float,
-) -> T:
-    """Call a function until it returns a value other than None.
-
-    :param event: the awaited event, for the message
-    :param timeout: seconds to wait
-    :param interval: seconds between two calls
-    :raises engine.providers.base.ProviderError: the time is up
-    """
-    end = time.monotonic() + timeout
-    while True:
-        is_last = time.monotonic() >= end
-        result = poll()
-        if result is not None:
-            return result
-        if is_last:
-            raise base.ProviderError(
-                f'{event}: not within {timeout:g} seconds'
-            )
-        with concurrency_limit.released():
-            time.sleep(min(interval, max(end - time.monotonic(), 0)))
 
 
 def _status(error: openstack.exceptions.HttpException) -> str:

@@ -73,12 +73,12 @@ class Servers:
     def find(self, key: str) -> base.Server | None:
         """Return the server that was created for ``key``, if any."""
         with sdk_errors.converted(f'look for the server of node {key}'):
-            response = sdk_errors.checked(
-                self._cloud.compute.get(
-                    '/servers/detail',
-                    params={'tags': server_requests.tag(key)},
-                    microversion=SHOW_MICROVERSION,
-                )
+            response = self._cloud.send(
+                'GET',
+                'compute',
+                '/servers/detail',
+                params={'tags': server_requests.tag(key)},
+                microversion=SHOW_MICROVERSION,
             )
         for server in response.json()['servers']:
             if server['status'] in _GONE or _is_detached(server):
@@ -116,8 +116,8 @@ class Servers:
             self._set_flavor(server, new['flavor'])
             if name != server['name']:
                 body = {'server': {'name': name}}
-                sdk_errors.checked(
-                    self._cloud.compute.put(f'/servers/{server_id}', json=body)
+                self._cloud.send(
+                    'PUT', 'compute', f'/servers/{server_id}', json=body
                 )
             self._set_metadata(
                 server, old.get('metadata') or {}, new.get('metadata') or {}
@@ -171,11 +171,8 @@ class Servers:
                 return True
             return None
 
-        sdk_errors.wait_until(
-            poll,
-            description,
-            timeout=self._timeout() if timeout is None else timeout,
-            interval=self._cloud.options.poll_interval,
+        self._cloud.wait_until(
+            poll, description, self._timeout() if timeout is None else timeout
         )
 
     def _request_deletion(self, server_id: str, *, force: bool) -> None:
@@ -185,9 +182,7 @@ class Servers:
             if force:
                 self._server_action(server_id, 'forceDelete', None)
             else:
-                sdk_errors.checked(
-                    self._cloud.compute.delete(f'/servers/{server_id}')
-                )
+                self._cloud.send('DELETE', 'compute', f'/servers/{server_id}')
 
     def detach(self, key: str) -> None:
         """Detach the server of ``key``, so that it can get a new one.
@@ -200,12 +195,12 @@ class Servers:
             return
         body = {'server': {'description': _DETACHED}}
         with sdk_errors.converted(f'leave server {server.id}'):
-            sdk_errors.checked(
-                self._cloud.compute.put(
-                    f'/servers/{server.id}',
-                    json=body,
-                    microversion=SHOW_MICROVERSION,
-                )
+            self._cloud.send(
+                'PUT',
+                'compute',
+                f'/servers/{server.id}',
+                json=body,
+                microversion=SHOW_MICROVERSION,
             )
         ports.detach_ports(self._cloud, key)
 
@@ -275,12 +270,7 @@ class Servers:
                 )
             return status == 'active' or None
 
-        sdk_errors.wait_until(
-            is_active,
-            description,
-            timeout=self._timeout(),
-            interval=self._cloud.options.poll_interval,
-        )
+        self._cloud.wait_until(is_active, description)
         return image_id
 
     # Creation
@@ -302,13 +292,13 @@ class Servers:
         )
 
         def request() -> str:
-            response = sdk_errors.checked(
-                self._cloud.compute.post(
-                    '/servers',
-                    json=body,
-                    microversion=microversion,
-                    connect_retries=0,
-                )
+            response = self._cloud.send(
+                'POST',
+                'compute',
+                '/servers',
+                json=body,
+                microversion=microversion,
+                connect_retries=0,
             )
             return str(response.json()['server']['id'])
 
@@ -364,12 +354,7 @@ class Servers:
             server = self._wait(server_id, '', description)
             return None if server.status == _RESIZED else server
 
-        return sdk_errors.wait_until(
-            poll,
-            description,
-            timeout=self._timeout(),
-            interval=self._cloud.options.poll_interval,
-        )
+        return self._cloud.wait_until(poll, description)
 
     def _set_metadata(
         self,
@@ -382,11 +367,9 @@ class Servers:
         texts = server_requests.metadata_texts(new)
         for key in old:
             if key not in texts and key in current:
-                sdk_errors.checked(self._cloud.compute.delete(f'{path}/{key}'))
+                self._cloud.send('DELETE', 'compute', f'{path}/{key}')
         if any(current.get(key) != text for key, text in texts.items()):
-            sdk_errors.checked(
-                self._cloud.compute.post(path, json={'metadata': texts})
-            )
+            self._cloud.send('POST', 'compute', path, json={'metadata': texts})
 
     def _rebuild(self, server_id: str, image: str) -> base.Server:
         description = f'rebuild server {server_id}'
@@ -417,21 +400,22 @@ class Servers:
     # Requests to Nova
 
     def _server_action(self, server_id: str, action: str, content: Any) -> Any:
-        return sdk_errors.checked(
-            self._cloud.compute.post(
-                f'/servers/{server_id}/action',
-                json={action: content},
-                microversion=CREATE_MICROVERSION,
-            )
+        return self._cloud.send(
+            'POST',
+            'compute',
+            f'/servers/{server_id}/action',
+            json={action: content},
+            microversion=CREATE_MICROVERSION,
         )
 
     def _get(self, server_id: str) -> dict[str, Any]:
         description = f'show server {server_id}'
         with sdk_errors.converted(description, base.ServerNotFound):
-            response = sdk_errors.checked(
-                self._cloud.compute.get(
-                    f'/servers/{server_id}', microversion=SHOW_MICROVERSION
-                )
+            response = self._cloud.send(
+                'GET',
+                'compute',
+                f'/servers/{server_id}',
+                microversion=SHOW_MICROVERSION,
             )
             server: dict[str, Any] = response.json()['server']
         if server['status'] in _GONE:
@@ -469,12 +453,7 @@ class Servers:
                 )
             return None
 
-        return sdk_errors.wait_until(
-            poll,
-            description,
-            timeout=self._timeout(),
-            interval=self._cloud.options.poll_interval,
-        )
+        return self._cloud.wait_until(poll, description)
 
     def _timeout(self) -> float:
         return float(self._cloud.options.server_timeout)

@@ -27,7 +27,7 @@ _FIELDS = {
     'disable_rollback': 'disable_rollback',
 }
 
-_SERVER_ERROR, _NOT_FOUND = 500, 404
+_SERVER_ERROR = 500
 
 #: Status of a stack that was deleted.
 _DELETED = 'DELETE_COMPLETE'
@@ -75,14 +75,19 @@ class Stacks:
         body = {'stack_name': name, **_request_body(properties)}
 
         def request() -> str:
-            response = self._cloud.orchestration.post(
-                '/stacks', json=body, connect_retries=0
-            )
-            if response.status_code == _SERVER_ERROR:
+            try:
+                response = self._cloud.send(
+                    *('POST', 'orchestration', '/stacks'),
+                    json=body,
+                    connect_retries=0,
+                )
+            except openstack.exceptions.HttpException as error:
+                if error.status_code != _SERVER_ERROR:
+                    raise
                 raise base.ProviderError(
                     f'could not {description}: {_HEAT_ERROR}'
-                )
-            return str(sdk_errors.checked(response).json()['stack']['id'])
+                ) from None
+            return str(response.json()['stack']['id'])
 
         def find() -> str | None:
             stack = self.find(key)
@@ -100,21 +105,19 @@ class Stacks:
                 return None
 
         with sdk_errors.converted(description):
-            stack_id = find() or sdk_errors.wait_until(
-                attempt,
-                description,
-                timeout=NAME_TIMEOUT,
-                interval=self._cloud.options.poll_interval,
+            stack_id = find() or self._cloud.wait_until(
+                attempt, description, NAME_TIMEOUT
             )
         return self._wait(stack_id, description, self._timeout(properties))
 
     def find(self, key: str) -> base.Stack | None:
         """Return the stack that was created for ``key``, if any."""
         with sdk_errors.converted(f'look for the stack of node {key}'):
-            response = sdk_errors.checked(
-                self._cloud.orchestration.get(
-                    '/stacks', params={'tags': f'cluster_node_id={key}'}
-                )
+            response = self._cloud.send(
+                'GET',
+                'orchestration',
+                '/stacks',
+                params={'tags': f'cluster_node_id={key}'},
             )
         for stack in response.json()['stacks']:
             if stack['stack_status'] != _DELETED:
@@ -137,10 +140,11 @@ class Stacks:
         # started another one.
         stack = self._wait_until_idle(stack_id, description, timeout)
         with sdk_errors.converted(description, base.StackNotFound):
-            sdk_errors.checked(
-                self._cloud.orchestration.put(
-                    _path(stack), json=_request_body(properties)
-                )
+            self._cloud.send(
+                'PUT',
+                'orchestration',
+                _path(stack),
+                json=_request_body(properties),
             )
         self._pause()
         return self._wait(stack_id, description, timeout)
@@ -151,9 +155,7 @@ class Stacks:
         try:
             stack = self._get(stack_id)
             with sdk_errors.converted(description, base.StackNotFound):
-                sdk_errors.checked(
-                    self._cloud.orchestration.delete(_path(stack))
-                )
+                self._cloud.send('DELETE', 'orchestration', _path(stack))
             self._pause()
             remaining_stack = self._wait_until_idle(
                 stack_id, description, self._timeout({})
@@ -170,10 +172,11 @@ class Stacks:
         description = f'check stack {stack_id}'
         stack = self._wait_until_idle(stack_id, description, self._timeout({}))
         with sdk_errors.converted(description, base.StackNotFound):
-            sdk_errors.checked(
-                self._cloud.orchestration.post(
-                    f'{_path(stack)}/actions', json={'check': None}
-                )
+            self._cloud.send(
+                'POST',
+                'orchestration',
+                f'{_path(stack)}/actions',
+                json={'check': None},
             )
         self._pause()
         return _stack(
@@ -185,9 +188,7 @@ class Stacks:
         description = f'abandon stack {stack_id}'
         with sdk_errors.converted(description, base.StackNotFound):
             path = _path(self._get(stack_id))
-            sdk_errors.checked(
-                self._cloud.orchestration.delete(f'{path}/abandon')
-            )
+            self._cloud.send('DELETE', 'orchestration', f'{path}/abandon')
 
     def profile_properties(self, stack_id: str) -> Mapping[str, Any]:
         """Return the profile properties that describe a stack."""
@@ -195,8 +196,8 @@ class Stacks:
         description = f'describe stack {stack_id}'
         with sdk_errors.converted(description, base.StackNotFound):
             parts = {
-                part: sdk_errors.checked(
-                    self._cloud.orchestration.get(f'{_path(stack)}/{part}')
+                part: self._cloud.send(
+                    'GET', 'orchestration', f'{_path(stack)}/{part}'
                 ).json()
                 for part in ('template', 'environment', 'files')
             }
@@ -209,17 +210,18 @@ class Stacks:
 
     def _is_name_used(self, name: str) -> bool:
         """Tell whether a stack that was not deleted has a name."""
-        response = self._cloud.orchestration.get(f'/stacks/{name}')
-        if response.status_code == _NOT_FOUND:
+        path = f'/stacks/{name}'
+        try:
+            response = self._cloud.send('GET', 'orchestration', path)
+        except openstack.exceptions.NotFoundException:
             return False
-        stack = sdk_errors.checked(response).json()['stack']
-        return bool(stack['stack_status'] != _DELETED)
+        return bool(response.json()['stack']['stack_status'] != _DELETED)
 
     def _get(self, stack_id: str) -> dict[str, Any]:
         description = f'show stack {stack_id}'
         with sdk_errors.converted(description, base.StackNotFound):
-            response = sdk_errors.checked(
-                self._cloud.orchestration.get(f'/stacks/{stack_id}')
+            response = self._cloud.send(
+                'GET', 'orchestration', f'/stacks/{stack_id}'
             )
             stack: dict[str, Any] = response.json()['stack']
         if stack['stack_status'] == _DELETED:
@@ -236,12 +238,7 @@ class Stacks:
             is_busy = stack['stack_status'].endswith('_IN_PROGRESS')
             return None if is_busy else stack
 
-        return sdk_errors.wait_until(
-            poll,
-            description,
-            timeout=timeout,
-            interval=self._cloud.options.poll_interval,
-        )
+        return self._cloud.wait_until(poll, description, timeout)
 
     def _wait(
         self, stack_id: str, description: str, timeout: float
