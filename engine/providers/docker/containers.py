@@ -83,7 +83,6 @@ class Containers:
     def create(
         self, host: str, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Container:
-        """Run a container, or return the existing container of ``key``."""
         description = f'run the container of node {key}'
         try:
             with self._client(host, description) as client:
@@ -95,7 +94,6 @@ class Containers:
             raise base.ProviderError(str(error)) from None
 
     def find(self, host: str, key: str) -> base.Container | None:
-        """Return the container that was created for ``key``, if any."""
         description = f'look for the container of node {key}'
         with self._client(host, description) as client:
             container_id = _find(client, key)
@@ -104,7 +102,6 @@ class Containers:
             return self._inspected(client, container_id)
 
     def get(self, host: str, container_id: str) -> base.Container:
-        """Return a container."""
         description = f'show container {container_id}'
         with self._client(host, description) as client:
             return self._inspected(client, container_id)
@@ -112,7 +109,6 @@ class Containers:
     def rename(
         self, host: str, container_id: str, name: str
     ) -> base.Container:
-        """Rename a container."""
         description = f'rename container {container_id}'
         with self._client(host, description) as client:
             container = self._inspected(client, container_id)
@@ -138,7 +134,6 @@ class Containers:
         operation: str,
         parameters: Mapping[str, Any],
     ) -> base.Container:
-        """Run an operation on a container."""
         description = f'{operation} container {container_id}'
         with self._client(host, description) as client:
             status = self._inspected(client, container_id).status

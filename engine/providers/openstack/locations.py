@@ -22,7 +22,6 @@ class ServerGroups:
         self._cloud = cloud
 
     def find(self, name_or_id: str) -> base.ServerGroup | None:
-        """Return a group; None if it does not exist."""
         with sdk_errors.converted(f'look for the server group {name_or_id}'):
             response = self._cloud.send(
                 'GET',
@@ -36,7 +35,6 @@ class ServerGroups:
         return None
 
     def create(self, name: str, policy: str) -> base.ServerGroup:
-        """Create a group, or return the one with that name and policy."""
         group = self.find(name)
         if group is None:
             body = {'server_group': {'name': name, 'policy': policy}}
@@ -56,7 +54,6 @@ class ServerGroups:
         return group
 
     def delete(self, group_id: str) -> None:
-        """Delete a group, if it exists."""
         try:
             with sdk_errors.converted(f'delete the server group {group_id}'):
                 self._cloud.send(
@@ -73,7 +70,6 @@ class Places:
         self._cloud = cloud
 
     def zones(self) -> list[str]:
-        """Return the names of the available zones."""
         with sdk_errors.converted('list the availability zones'):
             response = self._cloud.send(
                 'GET', 'compute', '/os-availability-zone'
@@ -85,7 +81,6 @@ class Places:
         ]
 
     def regions(self) -> list[str]:
-        """Return the names of the regions."""
         return self._cloud.regions()
 
 

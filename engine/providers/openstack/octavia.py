@@ -74,7 +74,6 @@ class LoadBalancers:
         self._cloud = cloud
 
     def check(self, spec: load_balancing.Spec) -> None:
-        """Check that the cloud can create a load balancer."""
         self._subnet(spec.pool['subnet'])
         self._vip(spec.vip)
         for path, name in (
@@ -88,7 +87,6 @@ class LoadBalancers:
     def get(
         self, name_or_id: str, pool_id: str, monitor_id: str | None
     ) -> load_balancing.Balancer:
-        """Return a load balancer that was not created by this service."""
         description = f'find the load balancer {name_or_id}'
         with sdk_errors.converted(description):
             balancer = self._find(name_or_id)
@@ -106,7 +104,6 @@ class LoadBalancers:
     def create(
         self, key: str, spec: load_balancing.Spec, *, timeout: float
     ) -> load_balancing.Balancer:
-        """Create the load balancer for ``key``, or its missing parts."""
         task = Task.start(f'create the load balancer {spec.name}', timeout)
         with sdk_errors.converted(task.description):
             balancer = self._find_by_key(key)
@@ -122,7 +119,6 @@ class LoadBalancers:
     def delete(
         self, balancer: load_balancing.Balancer, *, timeout: float
     ) -> None:
-        """Delete a load balancer with its parts, if it exists."""
         task = Task.start(f'delete load balancer {balancer.id}', timeout)
         path = f'loadbalancers/{balancer.id}?cascade=true'
         try:
@@ -140,7 +136,6 @@ class LoadBalancers:
         subnet: str,
         timeout: float,
     ) -> str:
-        """Add a server to the pool, and return the ID of the member."""
         description = f'add server {server_id} to load balancer {balancer.id}'
         task = Task.start(description, timeout)
         subnet_details = self._subnet(subnet)
@@ -172,7 +167,6 @@ class LoadBalancers:
         *,
         timeout: float,
     ) -> None:
-        """Remove a member from the pool, if it exists."""
         description = (
             f'remove member {member_id} of load balancer {balancer.id}'
         )

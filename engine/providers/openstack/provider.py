@@ -41,7 +41,6 @@ class OpenStackProvider(base.Provider):
         self.lifecycle = events
 
     def in_region(self, name: str) -> base.Provider:
-        """Return another region of the same cloud."""
         if name not in self._others:
             if name not in self._cloud.regions():
                 raise base.RegionNotFound(f'there is no region {name}')

@@ -57,7 +57,6 @@ class Servers:
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Server:
-        """Create a server, or return the existing server of ``key``."""
         description = f'create the server of node {key}'
         server = self.find(key)
         server_id = server.id if server else None
@@ -71,7 +70,6 @@ class Servers:
             raise
 
     def find(self, key: str) -> base.Server | None:
-        """Return the server that was created for ``key``, if any."""
         with sdk_errors.converted(f'look for the server of node {key}'):
             response = self._cloud.send(
                 'GET',
@@ -87,11 +85,9 @@ class Servers:
         return None
 
     def get(self, server_id: str) -> base.Server:
-        """Return a server."""
         return _server(self._get(server_id))
 
     def profile_properties(self, server_id: str) -> Mapping[str, Any]:
-        """Return the profile properties that describe a server."""
         return server_details.profile_properties(self._get(server_id))
 
     def update(
@@ -130,7 +126,6 @@ class Servers:
     def set_metadata(
         self, server_id: str, metadata: Mapping[str, str | None]
     ) -> None:
-        """Set keys of a server's metadata, and delete those that are None."""
         server = self._get(server_id)
         new = {k: v for k, v in metadata.items() if v is not None}
         with sdk_errors.converted(
@@ -145,7 +140,6 @@ class Servers:
         force: bool = False,
         timeout: float | None = None,
     ) -> None:
-        """Delete a server, if it exists."""
         description = f'delete server {server_id}'
         try:
             self._request_deletion(server_id, force=force)
@@ -209,7 +203,6 @@ class Servers:
         ports.delete_ports(self._cloud, key)
 
     def reboot(self, server_id: str, *, hard: bool) -> base.Server:
-        """Reboot a server."""
         kind = 'HARD' if hard else 'SOFT'
         return self.operate(server_id, 'reboot', {'type': kind})
 
@@ -232,7 +225,6 @@ class Servers:
     def operate(
         self, server_id: str, operation: str, parameters: Mapping[str, Any]
     ) -> base.Server:
-        """Run an operation on a server."""
         if operation == 'rebuild':
             return self.rebuild(server_id)
         if operation == 'restore':
@@ -253,7 +245,6 @@ class Servers:
         )
 
     def snapshot(self, server_id: str, name: str) -> str:
-        """Create an image of a server, and return the image's ID."""
         description = f'create an image of server {server_id}'
         with sdk_errors.converted(description, base.ServerNotFound):
             response = self._server_action(

@@ -70,7 +70,6 @@ class Stacks:
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Stack:
-        """Create a stack, or return the existing stack of ``key``."""
         description = f'create the stack of node {key}'
         body = {'stack_name': name, **_request_body(properties)}
 
@@ -111,7 +110,6 @@ class Stacks:
         return self._wait(stack_id, description, self._timeout(properties))
 
     def find(self, key: str) -> base.Stack | None:
-        """Return the stack that was created for ``key``, if any."""
         with sdk_errors.converted(f'look for the stack of node {key}'):
             response = self._cloud.send(
                 'GET',
@@ -125,13 +123,11 @@ class Stacks:
         return None
 
     def get(self, stack_id: str) -> base.Stack:
-        """Return a stack."""
         return _stack(self._get(stack_id))
 
     def update(
         self, stack_id: str, properties: Mapping[str, Any]
     ) -> base.Stack:
-        """Update the properties of a stack."""
         description, timeout = (
             f'update stack {stack_id}',
             self._timeout(properties),
@@ -150,7 +146,6 @@ class Stacks:
         return self._wait(stack_id, description, timeout)
 
     def delete(self, stack_id: str) -> None:
-        """Delete a stack, if it exists."""
         description = f'delete stack {stack_id}'
         try:
             stack = self._get(stack_id)
@@ -184,14 +179,12 @@ class Stacks:
         )
 
     def abandon(self, stack_id: str) -> None:
-        """Delete a stack, but keep its resources."""
         description = f'abandon stack {stack_id}'
         with sdk_errors.converted(description, base.StackNotFound):
             path = _path(self._get(stack_id))
             self._cloud.send('DELETE', 'orchestration', f'{path}/abandon')
 
     def profile_properties(self, stack_id: str) -> Mapping[str, Any]:
-        """Return the profile properties that describe a stack."""
         stack = self._get(stack_id)
         description = f'describe stack {stack_id}'
         with sdk_errors.converted(description, base.StackNotFound):

@@ -20,27 +20,22 @@ class Containers:
     def create(
         self, host: str, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Container:
-        """Run a container, or return the existing container of ``key``."""
         return self._rows.add(
             key, name, 'running', {**properties, 'host': host}
         )
 
     def find(self, host: str, key: str) -> base.Container | None:
-        """Return the container that was created for ``key``, if any."""
         return self._rows.find(key)
 
     def get(self, host: str, container_id: str) -> base.Container:
-        """Return a container."""
         return self._rows.get(container_id)
 
     def rename(
         self, host: str, container_id: str, name: str
     ) -> base.Container:
-        """Rename a container."""
         return self._rows.change(container_id, 'rename', name=name)
 
     def delete(self, host: str, container_id: str) -> None:
-        """Stop and delete a container, if it exists."""
         self._rows.remove(container_id)
 
     def operate(
@@ -50,7 +45,6 @@ class Containers:
         operation: str,
         parameters: Mapping[str, Any],
     ) -> base.Container:
-        """Run an operation on a container."""
         return self._rows.operate(container_id, operation, parameters)
 
 

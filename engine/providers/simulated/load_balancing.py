@@ -28,7 +28,6 @@ class LoadBalancers:
         self._cloud = cloud
 
     def check(self, spec: load_balancing.Spec) -> None:
-        """Check that the cloud can create a load balancer."""
         options = self._cloud.options
         subnets = [f'{name}-subnet' for name in options.networks]
         for kind, name, names in (
@@ -44,7 +43,6 @@ class LoadBalancers:
     def get(
         self, name_or_id: str, pool_id: str, monitor_id: str | None
     ) -> load_balancing.Balancer:
-        """Return a load balancer that was not created by this service."""
         part = models.SimulatedPart
         with self._cloud.database.reader() as session:
             rows = session.scalars(
@@ -92,7 +90,6 @@ class LoadBalancers:
     def delete(
         self, balancer: load_balancing.Balancer, *, timeout: float
     ) -> None:
-        """Delete a load balancer with its parts, if it exists."""
         resource = f'the load balancer {balancer.id}'
         self._work(balancer.id, 'delete', resource, timeout)
         part = models.SimulatedPart
@@ -117,7 +114,6 @@ class LoadBalancers:
         subnet: str,
         timeout: float,
     ) -> str:
-        """Add a server to the pool, and return the ID of the member."""
         resource = f'the member of server {server_id}'
         self._work(server_id, 'add', resource, timeout)
 
@@ -155,7 +151,6 @@ class LoadBalancers:
         *,
         timeout: float,
     ) -> None:
-        """Remove a member from the pool, if it exists."""
         resource = f'the member {member_id}'
         self._work(member_id, 'remove', resource, timeout)
         self._cloud.database.write(

@@ -39,13 +39,11 @@ class ServerGroups:
         self._cloud = cloud
 
     def find(self, name_or_id: str) -> base.ServerGroup | None:
-        """Return a group; None if it does not exist."""
         with self._cloud.database.reader() as session:
             row = _group(session, name_or_id)
             return None if row is None else _server_group(row)
 
     def create(self, name: str, policy: str) -> base.ServerGroup:
-        """Create a group, or return the one with that name and policy."""
         self._cloud.work(name, 'create', f'the server group {name}')
 
         def insert(session: orm.Session) -> base.ServerGroup:
@@ -68,7 +66,6 @@ class ServerGroups:
         return group
 
     def delete(self, group_id: str) -> None:
-        """Delete a group, if it exists."""
         self._cloud.work(group_id, 'delete', f'the server group {group_id}')
         self._cloud.database.write(
             lambda session: statements.change(
@@ -92,7 +89,6 @@ class Places:
         return list(self._options.zones)
 
     def regions(self) -> Sequence[str]:
-        """Return the names of the regions."""
         return list(self._options.regions)
 
 
@@ -103,7 +99,6 @@ class Hosts:
         self._cloud = cloud
 
     def problem(self, server_id: str) -> str:
-        """Return why a server's host fails; empty if it is up."""
         with self._cloud.database.reader() as session:
             row = session.get(
                 models.SimulatedServer, server_id, populate_existing=True

@@ -41,7 +41,6 @@ class SimulatedProvider(base.Provider):
         )
 
     def in_region(self, name: str) -> base.Provider:
-        """Return another region of the same cloud."""
         if name not in self._conf.simulated.regions:
             return super().in_region(name)
         return SimulatedProvider(self._conf, self._database, name)

@@ -59,7 +59,6 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Server:
-        """Create a server, or return the existing server of ``key``."""
         return self.add(key, name, 'ACTIVE', properties)
 
     def update(
@@ -70,7 +69,6 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
         old: Mapping[str, Any],
         new: Mapping[str, Any],
     ) -> base.Server:
-        """Update the properties of a server."""
         return self.change(
             server_id, 'update', name=name, properties=dict(new)
         )
@@ -78,7 +76,6 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
     def set_metadata(
         self, server_id: str, metadata: Mapping[str, str | None]
     ) -> None:
-        """Set keys of a server's metadata, and delete those that are None."""
 
         def change(session: orm.Session) -> None:
             row = self.existing(session, server_id)
@@ -95,7 +92,6 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
         force: bool = False,
         timeout: float | None = None,
     ) -> None:
-        """Delete a server, if it exists."""
         if timeout is not None:
             self._check_timeout(server_id, timeout)
         self.remove(server_id, 'force-delete' if force else 'delete')
@@ -111,7 +107,6 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
                 )
 
     def detach(self, key: str) -> None:
-        """Detach the server of ``key``, so that it can get a new one."""
         table = models.SimulatedServer
         self.database.write(
             lambda session: session.execute(
@@ -122,7 +117,6 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
         )
 
     def profile_properties(self, server_id: str) -> Mapping[str, Any]:
-        """Return the profile properties that describe a server."""
         with self.database.reader() as session:
             row = self.existing(session, server_id)
             defaults = {'name': row.name, 'availability_zone': row.zone}
@@ -141,7 +135,6 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
         """Do nothing: there are no other resources."""
 
     def reboot(self, server_id: str, *, hard: bool) -> base.Server:
-        """Reboot a server."""
         return self.change(server_id, 'reboot', status='ACTIVE')
 
     def rebuild(self, server_id: str) -> base.Server:

@@ -21,13 +21,11 @@ class Stacks(rows.ResourceTable[base.Stack]):
     def create(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> base.Stack:
-        """Create a stack, or return the existing stack of ``key``."""
         return self.add(key, name, 'CREATE_COMPLETE', properties)
 
     def update(
         self, stack_id: str, properties: Mapping[str, Any]
     ) -> base.Stack:
-        """Update the properties of a stack."""
         return self.change(
             stack_id,
             'update',
@@ -36,7 +34,6 @@ class Stacks(rows.ResourceTable[base.Stack]):
         )
 
     def delete(self, stack_id: str) -> None:
-        """Delete a stack, if it exists."""
         self.remove(stack_id)
 
     def check(self, stack_id: str) -> base.Stack:
@@ -50,7 +47,6 @@ class Stacks(rows.ResourceTable[base.Stack]):
         self.remove(stack_id)
 
     def profile_properties(self, stack_id: str) -> Mapping[str, Any]:
-        """Return the profile properties that describe a stack."""
         with self.database.reader() as session:
             return dict(self.existing(session, stack_id).properties)
 
