@@ -119,9 +119,7 @@ def _checked_step(step: Step) -> Stage:
 
 
 def _binding_action(stages: Mapping[str, Stage], **options: Any) -> ActionType:
-    return ActionType(
-        stages, _cluster_locks, policy_bindings.keep_status, **options
-    )
+    return ActionType(stages, _cluster_locks, keep_status, **options)
 
 
 def _node_action(
@@ -169,7 +167,7 @@ def _checked_if_requested(stage: Stage) -> Stage:
 def keep_status(
     session: orm.Session, action: models.Action, reason: str
 ) -> None:
-    """Leave the node's status, because its object did not change."""
+    """Leave the target's status, because its objects did not change."""
 
 
 #: Name of an action -> its type; a cluster action lists its steps in order.

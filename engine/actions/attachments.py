@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sqlalchemy import orm
 
-from engine.actions import action_run
+from engine.actions import action_run, node_policies
 from engine.actions import clusters as cluster_actions
 from engine.db import clusters, models, nodes
 from engine.policies import base
@@ -33,6 +33,35 @@ class Attachment:
         return base.AttachedPolicy(
             self.target.policy, self.binding, self.target.properties
         )
+
+    def add_nodes(self, changes: node_policies.Changes) -> None:
+        """Add the nodes to the policy.
+
+        :param changes: receives the changes of the nodes added so far, also if
+            the next one cannot be added
+        :raises engine.providers.base.ProviderError: a node cannot be added
+        """
+        if self.policy_type.tracks_nodes:
+            for node in self.members:
+                changes[node.id] = self.policy_type.add_node(
+                    self.target.cloud, self.attached, node
+                )
+
+    def detach(self, members: Iterable[models.Node]) -> node_policies.Changes:
+        """Remove nodes from the policy, and delete its cloud resources.
+
+        :returns: changes of the nodes' data
+        :raises engine.providers.base.ProviderError: the deletion failed
+        :raises engine.policies.base.PolicyCheckError: the policy does not
+            allow it
+        """
+        changes: node_policies.Changes = {}
+        if self.policy_type.tracks_nodes:
+            changes = self.policy_type.remove_nodes(
+                self.target.cloud, self.attached, members
+            )
+        self.policy_type.detach(self.target, self.binding.data)
+        return changes
 
 
 def load_existing(run: action_run.ActionRun) -> Attachment | None:

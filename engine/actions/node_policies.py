@@ -179,39 +179,6 @@ def changed_nodes(
     return changed
 
 
-def add_nodes(
-    cloud: providers.Provider,
-    policy_type: base.PolicyType,
-    attached: base.AttachedPolicy,
-    members: Iterable[models.Node],
-    changes: Changes,
-) -> None:
-    """Add existing nodes to a policy.
-
-    :param changes: receives the changes of the nodes added so far, also if the
-        next one cannot be added
-    :raises engine.providers.base.ProviderError: a node cannot be added
-    """
-    if policy_type.tracks_nodes:
-        for node in members:
-            changes[node.id] = policy_type.add_node(cloud, attached, node)
-
-
-def remove_nodes(
-    cloud: providers.Provider,
-    policy_type: base.PolicyType,
-    attached: base.AttachedPolicy,
-    members: Iterable[models.Node],
-) -> Changes:
-    """Remove nodes from a policy.
-
-    :raises engine.providers.base.ProviderError: a node cannot be removed
-    """
-    if not policy_type.tracks_nodes:
-        return {}
-    return policy_type.remove_nodes(cloud, attached, members)
-
-
 def _tracking_policies(
     run: action_run.ActionRun, node_id: str, cluster_id: str | None
 ) -> tuple[

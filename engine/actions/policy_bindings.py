@@ -156,19 +156,7 @@ def _create_resources(
         attachment.target, plan
     )
     if attachment.binding.enabled:
-        _add_nodes(attachment, changes)
-
-
-def _add_nodes(
-    attachment: attachments.Attachment, changes: node_policies.Changes
-) -> None:
-    node_policies.add_nodes(
-        attachment.target.cloud,
-        attachment.policy_type,
-        attachment.attached,
-        attachment.members,
-        changes,
-    )
+        attachment.add_nodes(changes)
 
 
 def _delete_resources(
@@ -179,15 +167,10 @@ def _delete_resources(
     :param changes: from :func:`_create_resources`
     :raises engine.providers.base.ProviderError: the deletion failed
     """
-    if not attachment.binding.data:
-        return  # none was created
-    node_policies.remove_nodes(
-        attachment.target.cloud,
-        attachment.policy_type,
-        attachment.attached,
-        node_policies.changed_nodes(attachment.members, changes),
-    )
-    attachment.policy_type.detach(attachment.target, attachment.binding.data)
+    if attachment.binding.data:  # otherwise, none was created
+        attachment.detach(
+            node_policies.changed_nodes(attachment.members, changes)
+        )
 
 
 def _clean_up(
@@ -227,7 +210,7 @@ def detach(run: action_run.ActionRun) -> None:
     if attachment is None:
         return
     try:
-        changes = _detach_resources(run, attachment)
+        changes = attachment.detach(attachment.members)
     except node_policies.ERRORS as error:
         reason = str(error)
         run.write(lambda session: run.fail(session, reason))
@@ -238,25 +221,6 @@ def detach(run: action_run.ActionRun) -> None:
         run.succeed(session, 'Policy detached.')
 
     run.write(finish)
-
-
-def _detach_resources(
-    run: action_run.ActionRun, attachment: attachments.Attachment
-) -> node_policies.Changes:
-    """Delete a policy's cloud resources.
-
-    :returns: changes of the nodes' data
-    :raises engine.providers.base.ProviderError: the deletion failed
-    :raises engine.policies.base.PolicyCheckError: the policy does not allow it
-    """
-    changes = node_policies.remove_nodes(
-        attachment.target.cloud,
-        attachment.policy_type,
-        attachment.attached,
-        attachment.members,
-    )
-    attachment.policy_type.detach(attachment.target, attachment.binding.data)
-    return changes
 
 
 def _delete_binding(
@@ -288,7 +252,7 @@ def update(run: action_run.ActionRun) -> None:
     failure = ''
     if enabled:
         try:
-            _add_nodes(attachment, changes)
+            attachment.add_nodes(changes)
         except node_policies.ERRORS as error:
             failure = str(error)
 
@@ -322,9 +286,7 @@ def undo_update(run: action_run.ActionRun) -> None:
     changes: node_policies.Changes = {}
     problem = ''
     if run.request.get('enabled'):
-        problem = _clean_up(
-            attachment, lambda: _add_nodes(attachment, changes)
-        )
+        problem = _clean_up(attachment, lambda: attachment.add_nodes(changes))
         problem = (
             _clean_up(
                 attachment, lambda: _remove_added_nodes(attachment, changes)
@@ -380,7 +342,7 @@ def _detach_before_deletion(
     run: action_run.ActionRun, attachment: attachments.Attachment
 ) -> None:
     try:
-        changes = _detach_resources(run, attachment)
+        changes = attachment.detach(attachment.members)
     except node_policies.ERRORS as error:
         if not run.request.get('force'):
             raise providers.ProviderError(
@@ -396,9 +358,3 @@ def _detach_before_deletion(
             error,
         )
     run.write(lambda session: _delete_binding(session, attachment, changes))
-
-
-def keep_status(
-    session: orm.Session, action: models.Action, reason: str
-) -> None:
-    """Leave the cluster's status, because its nodes did not change."""
