@@ -25,9 +25,14 @@ HostTarget = models.Node | models.Cluster
 Row = TypeVar('Row', models.Node, models.Cluster)
 
 
-def node_view(session: orm.Session, node: models.Node) -> profiles.NodeView:
-    """Return the view of a node for profile types."""
-    return profiles.NodeView(
+def node_object(
+    session: orm.Session,
+    types: profiles.Registry,
+    node: models.Node,
+    profile: models.Profile,
+) -> profiles.NodeObject:
+    """Return a node with its profile, as profile types see them."""
+    view = profiles.NodeView(
         id=node.id,
         name=node.name,
         physical_id=node.physical_id,
@@ -37,6 +42,12 @@ def node_view(session: orm.Session, node: models.Node) -> profiles.NodeView:
         index=node.index,
         host=_host(session, node),
         placement=node.data.get(distribution.PLACEMENT) or {},
+    )
+    return profiles.NodeObject(
+        view,
+        profile.id,
+        types.get(profile.type),
+        types.properties_of(profile.type, profile.spec),
     )
 
 

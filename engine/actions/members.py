@@ -10,7 +10,6 @@ from sqlalchemy import orm
 from engine.actions import (
     action_run,
     deletion_hooks,
-    node_objects,
     node_steps,
     policy_checks,
 )
@@ -76,17 +75,15 @@ def _update_metadata(run: action_run.ActionRun) -> None:
 
     A failure is only logged, because the membership has changed already.
     """
-    view, profile = node_steps.begin(run)
-    if not view.physical_id:
+    node = node_steps.begin(run)
+    if not node.view.physical_id:
         return
-    profile_type = run.runtime.profile_types.get(profile.type)
     try:
-        cloud = node_objects.cloud_of(run, view, profile)
-        profile_type.update_membership(cloud, view)
+        node.profile_type.update_membership(node.cloud(run.cloud), node.view)
     except providers.ProviderError as error:
         LOG.warning(
             'Could not update the cluster metadata of node %s: %s',
-            view.id,
+            node.view.id,
             error,
         )
 

@@ -12,7 +12,7 @@ from sqlalchemy import orm
 
 from engine import distribution
 from engine.actions import action_run
-from engine.db import actions, models, nodes
+from engine.db import actions, nodes
 from engine.profiles import base as profiles
 from engine.providers import base as providers
 from vobjects.clustering import consts
@@ -20,27 +20,9 @@ from vobjects.clustering import consts
 LOG = logging.getLogger(__name__)
 
 
-def cloud_of(
-    run: action_run.ActionRun, view: profiles.NodeView, profile: models.Profile
-) -> providers.Provider:
-    """Return the part of the cloud that contains the node.
-
-    :raises engine.providers.base.ProviderError: it does not exist, or must not
-        be used
-    """
-    return view.cloud(run.cloud, properties_of(run, profile))
-
-
-def properties_of(
-    run: action_run.ActionRun, profile: models.Profile
-) -> dict[str, Any]:
-    return run.runtime.profile_types.properties_of(profile.type, profile.spec)
-
-
 def data_of(
     run: action_run.ActionRun,
-    view: profiles.NodeView,
-    profile: models.Profile,
+    node: profiles.NodeObject,
     physical_id: str | None,
 ) -> dict[str, Any]:
     """Return the data of a node about its object; empty if unknown.
@@ -49,10 +31,10 @@ def data_of(
     """
     if physical_id is None:
         return {}
-    profile_type = run.runtime.profile_types.get(profile.type)
+    view = node.view
     try:
-        cloud = cloud_of(run, view, profile)
-        data = dict(profile_type.node_data(cloud, physical_id))
+        cloud = node.cloud(run.cloud)
+        data = dict(node.profile_type.node_data(cloud, physical_id))
     except providers.ProviderError as error:
         LOG.warning('The data of node %s lacks its object: %s', view.id, error)
         return {}
@@ -64,7 +46,7 @@ def data_of(
 
 @contextlib.contextmanager
 def keeping(
-    run: action_run.ActionRun, view: profiles.NodeView, profile: models.Profile
+    run: action_run.ActionRun, work: profiles.NodeObject
 ) -> Iterator[list[str]]:
     """Record or delete the new object of an action that ends meanwhile.
 
@@ -76,6 +58,7 @@ def keeping(
     :returns: a list; append the ID of the object once you know it
     """
     objects: list[str] = []
+    view = work.view
 
     def record(session: orm.Session) -> bool:
         node = nodes.lock(session, view.id)
@@ -92,9 +75,8 @@ def keeping(
         yield objects
     except actions.ClaimLostError:
         if not run.runtime.database.write(record):
-            profile_type = run.runtime.profile_types.get(profile.type)
             try:
-                profile_type.delete(cloud_of(run, view, profile), view)
+                work.profile_type.delete(work.cloud(run.cloud), view)
             except providers.ProviderError as error:
                 LOG.warning(
                     'Node %s is gone, its object is not: %s', view.id, error

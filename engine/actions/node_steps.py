@@ -6,7 +6,7 @@ from __future__ import annotations
 from sqlalchemy import orm
 
 from engine import sizes, spec_schema
-from engine.actions import action_run, container_hosts, node_objects
+from engine.actions import action_run, container_hosts
 from engine.db import clock, clusters, models, nodes, statements
 from engine.profiles import base as profiles
 from vobjects.clustering import consts, errors
@@ -18,29 +18,29 @@ def begin(
     reason: str = '',
     *,
     with_host: bool = False,
-) -> tuple[profiles.NodeView, models.Profile]:
-    """Record the beginning of an action; return the node and its profile.
+) -> profiles.NodeObject:
+    """Record the beginning of an action; return the node with its profile.
 
     :param status: the new status of the node; None: unchanged
     :param with_host: whether to assign a host, if the profile type needs one
     :raises engine.providers.base.ProviderError: no host is available
     """
 
-    def body(
-        session: orm.Session,
-    ) -> tuple[profiles.NodeView, models.Profile]:
+    types = run.runtime.profile_types
+
+    def body(session: orm.Session) -> profiles.NodeObject:
         node = get_node(run, session)
         if status is not None:
             nodes.set_status(node, status, reason)
         profile = find_profile(session, node.profile_id)
-        profile_type = run.runtime.profile_types.get(profile.type)
+        profile_type = types.get(profile.type)
         if with_host and profile_type.on_hosts:
-            properties = node_objects.properties_of(run, profile)
             properties = spec_schema.with_defaults(
-                profile_type.properties, properties
+                profile_type.properties,
+                types.properties_of(profile.type, profile.spec),
             )
             container_hosts.assign(session, node, properties)
-        return container_hosts.node_view(session, node), profile
+        return container_hosts.node_object(session, types, node, profile)
 
     return run.write(body)
 

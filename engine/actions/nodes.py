@@ -76,26 +76,23 @@ def new_values(request: Any) -> dict[str, Any]:
 def create(run: action_run.ActionRun) -> None:
     """Create the node's cloud object (NODE_CREATE)."""
     try:
-        view, profile = node_steps.begin(
+        node = node_steps.begin(
             run, 'CREATING', 'Creation in progress', with_host=True
         )
     except providers.ProviderError as error:
         node_steps.fail(run, str(error))
         return
-    profile_type = run.runtime.profile_types.get(profile.type)
-    with node_objects.keeping(run, view, profile) as objects:
+    with node_objects.keeping(run, node) as objects:
         try:
-            physical_id = profile_type.create(
-                node_objects.cloud_of(run, view, profile),
-                view,
-                node_objects.properties_of(run, profile),
+            physical_id = node.profile_type.create(
+                node.cloud(run.cloud), node.view, node.properties
             )
         except providers.ProviderError as error:
             node_steps.fail(run, str(error))
             return
         objects.append(physical_id)
-        data = node_objects.data_of(run, view, profile, physical_id)
-        _end_creation(run, view, physical_id, data)
+        data = node_objects.data_of(run, node, physical_id)
+        _end_creation(run, node.view, physical_id, data)
 
 
 def _end_creation(
@@ -128,17 +125,17 @@ def _end_creation(
 def update(run: action_run.ActionRun) -> None:
     """Update a node, and its object if the profile changes (NODE_UPDATE)."""
     request = run.request
-    view, old = node_steps.begin(run, 'UPDATING', 'Update in progress')
+    old = node_steps.begin(run, 'UPDATING', 'Update in progress')
     new_id = request.get('profile_id')
-    if new_id is not None and new_id != old.id:
-        new = _get_profile(run, new_id)
-        profile_type = run.runtime.profile_types.get(new.type)
+    if new_id not in (None, old.profile_id):
+        with run.runtime.database.reader() as session:
+            new = node_steps.find_profile(session, new_id)
+        properties = run.runtime.profile_types.properties_of(
+            new.type, new.spec
+        )
         try:
-            profile_type.update(
-                node_objects.cloud_of(run, view, old),
-                view,
-                node_objects.properties_of(run, old),
-                node_objects.properties_of(run, new),
+            old.profile_type.update(
+                old.cloud(run.cloud), old.view, old.properties, properties
             )
         except providers.ProviderError as error:
             node_steps.fail(run, str(error))
@@ -166,7 +163,7 @@ def delete(run: action_run.ActionRun) -> None:
 
     def mark(
         session: orm.Session,
-    ) -> tuple[profiles.NodeView, models.Profile, bool] | None:
+    ) -> tuple[profiles.NodeObject, bool] | None:
         node = nodes.get(session, run.action.target)
         if node is None:
             run.succeed(session, 'The node was gone already.')
@@ -181,24 +178,26 @@ def delete(run: action_run.ActionRun) -> None:
             policy_checks.check_after(run, session, 'Node left its cluster.')
             return None
         nodes.set_status(node, 'DELETING', 'Deletion in progress')
-        return (
-            container_hosts.node_view(session, node),
+        work = container_hosts.node_object(
+            session,
+            run.runtime.profile_types,
+            node,
             node_steps.find_profile(session, node.profile_id),
-            _stops_first(run, session, node),
         )
+        return work, _stops_first(run, session, node)
 
     begun = run.write(mark)
     if begun is None:
         return
-    view, profile, is_stopped_first = begun
+    deleted, is_stopped_first = begun
     try:
-        _delete_object(run, view, profile, is_stopped_first=is_stopped_first)
+        _delete_object(run, deleted, is_stopped_first=is_stopped_first)
     except providers.ProviderError as error:
         node_steps.fail(run, str(error))
         return
 
     def finish(session: orm.Session) -> None:
-        node = nodes.get(session, view.id)
+        node = nodes.get(session, deleted.view.id)
         if node is not None:
             cluster_id = node.cluster_id
             container_hosts.release(session, node)
@@ -216,8 +215,7 @@ def delete(run: action_run.ActionRun) -> None:
 
 def _delete_object(
     run: action_run.ActionRun,
-    view: profiles.NodeView,
-    profile: models.Profile,
+    node: profiles.NodeObject,
     *,
     is_stopped_first: bool,
 ) -> None:
@@ -225,16 +223,20 @@ def _delete_object(
 
     :raises engine.providers.base.ProviderError: the deletion failed
     """
-    profile_type = run.runtime.profile_types.get(profile.type)
     try:
-        cloud = node_objects.cloud_of(run, view, profile)
+        cloud = node.cloud(run.cloud)
     except providers.RegionNotFound:
-        if view.physical_id:
+        if node.view.physical_id:
             raise
         return  # no object was ever created
-    if is_stopped_first:
-        _stop(profile_type, cloud, view)
-    profile_type.delete(cloud, view)
+    if is_stopped_first and 'stop' in node.profile_type.operations:
+        try:
+            node.profile_type.operate(cloud, node.view, 'stop', {})
+        except providers.ProviderError as error:
+            LOG.warning(
+                'Node %s is deleted without a stop: %s', node.view.id, error
+            )
+    node.profile_type.delete(cloud, node.view)
 
 
 def _stops_first(
@@ -252,27 +254,12 @@ def _stops_first(
     )
 
 
-def _stop(
-    profile_type: profiles.ProfileType,
-    cloud: providers.Provider,
-    view: profiles.NodeView,
-) -> None:
-    """Try to stop an object; a failure does not prevent its deletion."""
-    if 'stop' not in profile_type.operations:
-        return
-    try:
-        profile_type.operate(cloud, view, 'stop', {})
-    except providers.ProviderError as error:
-        LOG.warning('Node %s is deleted without a stop: %s', view.id, error)
-
-
 def check(run: action_run.ActionRun) -> None:
     """Check the health of the cloud object (NODE_CHECK)."""
-    view, profile = node_steps.begin(run)
-    profile_type = run.runtime.profile_types.get(profile.type)
+    checked = node_steps.begin(run)
     try:
-        failure = profile_type.check(
-            node_objects.cloud_of(run, view, profile), view
+        failure = checked.profile_type.check(
+            checked.cloud(run.cloud), checked.view
         )
     except providers.ProviderError as error:
         node_steps.fail(run, str(error))
@@ -290,9 +277,7 @@ def check(run: action_run.ActionRun) -> None:
 def recover(run: action_run.ActionRun) -> None:
     """Recover the cloud object, with RECREATE by default (NODE_RECOVER)."""
     request = run.request
-    view, profile = node_steps.begin(run)
-    profile_type = run.runtime.profile_types.get(profile.type)
-    properties = node_objects.properties_of(run, profile)
+    node = before = node_steps.begin(run)
     operation = request.get('operation') or 'RECREATE'
     parameters = {
         **(request.get('operation_params') or {}),
@@ -302,14 +287,14 @@ def recover(run: action_run.ActionRun) -> None:
         },
     }
     try:
-        cloud = node_objects.cloud_of(run, view, profile)
-        if request.get('check') and not profile_type.check(cloud, view):
-            _end_recovery(
-                run, view, view.physical_id, 'Recover: Node is ACTIVE.'
-            )
+        cloud = node.cloud(run.cloud)
+        if request.get('check') and not node.profile_type.check(
+            cloud, node.view
+        ):
+            physical_id = node.view.physical_id
+            _end_recovery(run, node, physical_id, 'Recover: Node is ACTIVE.')
             return
-        before = view
-        view, profile = node_steps.begin(
+        node = node_steps.begin(
             run,
             'RECOVERING',
             'Recovery in progress',
@@ -318,28 +303,28 @@ def recover(run: action_run.ActionRun) -> None:
     except providers.ProviderError as error:
         node_steps.fail(run, str(error))
         return
-    if view.host != before.host:
-        _delete_from_old_host(cloud, profile_type, before)
-    with node_objects.keeping(run, view, profile) as objects:
+    if node.view.host != before.view.host:
+        _delete_from_old_host(cloud, before)
+    with node_objects.keeping(run, node) as objects:
         try:
-            physical_id = profile_type.recover(
-                cloud, view, properties, operation, parameters
+            physical_id = node.profile_type.recover(
+                cloud, node.view, before.properties, operation, parameters
             )
         except providers.ProviderError as error:
             node_steps.fail(run, str(error))
             return
         objects.append(physical_id)
         data = {}
-        if physical_id != view.physical_id:
-            data = node_objects.data_of(run, view, profile, physical_id)
+        if physical_id != node.view.physical_id:
+            data = node_objects.data_of(run, node, physical_id)
         _end_recovery(
-            run, view, physical_id, 'Recovery succeeded', operation, data
+            run, node, physical_id, 'Recovery succeeded', operation, data
         )
 
 
 def _end_recovery(
     run: action_run.ActionRun,
-    view: profiles.NodeView,
+    work: profiles.NodeObject,
     physical_id: str | None,
     reason: str,
     operation: str = '',
@@ -351,7 +336,7 @@ def _end_recovery(
     :param operation: the operation that made a new object
     :param data: the data of the node about the new object
     """
-    update = node_policies.add_node(run, view.id, physical_id)
+    update = node_policies.add_node(run, work.view.id, physical_id)
 
     def finish(session: orm.Session) -> None:
         node = node_steps.get_node(run, session)
@@ -403,11 +388,6 @@ def check_may_leave(
         bounds.check_size(size - 1)
 
 
-def _get_profile(run: action_run.ActionRun, profile_id: str) -> models.Profile:
-    with run.runtime.database.reader() as session:
-        return node_steps.find_profile(session, profile_id)
-
-
 def _set_health(node: models.Node, failure: str) -> None:
     if failure:
         nodes.set_status(node, 'ERROR', f'Check: {failure}.')
@@ -419,15 +399,13 @@ def _set_health(node: models.Node, failure: str) -> None:
 
 
 def _delete_from_old_host(
-    cloud: providers.Provider,
-    profile_type: profiles.ProfileType,
-    view: profiles.NodeView,
+    cloud: providers.Provider, node: profiles.NodeObject
 ) -> None:
     """Try to delete a node's object from a host that is not healthy."""
     try:
-        profile_type.delete(cloud, view)
+        node.profile_type.delete(cloud, node.view)
     except providers.ProviderError as error:
-        LOG.warning('Node %s leaves an object behind: %s', view.id, error)
+        LOG.warning('Node %s leaves an object behind: %s', node.view.id, error)
 
 
 def _conclude(

@@ -8,7 +8,8 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.actions import action_run, node_objects, node_steps
+from engine import plugins
+from engine.actions import action_run, node_steps
 from engine.actions import clusters as cluster_actions
 from engine.db import find, models, nodes
 from engine.providers import base as providers
@@ -20,30 +21,28 @@ from vobjects.clustering.requests import nodes as requests
 def operate(run: action_run.ActionRun) -> None:
     """Run an operation on a node's cloud object."""
     request = run.request
-    view, profile = node_steps.begin(
+    node = node_steps.begin(
         run, 'OPERATING', f"Operation '{request.operation}' in progress"
     )
-    parameters = request.get('params') or {}
     try:
-        profile_type, parameters = run.runtime.profile_types.check_operation(
-            profile.type, request.operation, parameters
-        )
-        profile_type.operate(
-            node_objects.cloud_of(run, view, profile),
-            view,
+        parameters = run.runtime.profile_types.check_operation(
+            plugins.type_name(node.profile_type),
             request.operation,
-            parameters,
+            request.get('params') or {},
+        )
+        node.profile_type.operate(
+            node.cloud(run.cloud), node.view, request.operation, parameters
         )
     except providers.ProviderError as error:
         node_steps.fail(run, str(error))
         return
 
     def finish(session: orm.Session) -> None:
-        node = node_steps.get_node(run, session)
+        row = node_steps.get_node(run, session)
         nodes.set_status(
-            node, 'ACTIVE', f"Operation '{request.operation}' succeeded"
+            row, 'ACTIVE', f"Operation '{request.operation}' succeeded"
         )
-        node_steps.evaluate_own_cluster(run, session, node.cluster_id)
+        node_steps.evaluate_own_cluster(run, session, row.cluster_id)
         run.succeed(
             session, f"Node operation '{request.operation}' succeeded."
         )

@@ -327,15 +327,13 @@ def cloud_details(
     """Return the cloud's details of a node, or its error message."""
     if not row.physical_id:
         return {}
-    profile_type = runtime.profile_types.get(profile.type)
     with runtime.database.reader() as session:
-        view = container_hosts.node_view(session, row)
-    properties = runtime.profile_types.properties_of(
-        profile.type, profile.spec
-    )
+        node = container_hosts.node_object(
+            session, runtime.profile_types, row, profile
+        )
     try:
-        cloud = runtime.cloud_of(row.user, row.project)
-        details = profile_type.details(view.cloud(cloud, properties), view)
+        cloud = node.cloud(runtime.cloud_of(row.user, row.project))
+        details = node.profile_type.details(cloud, node.view)
     except providers.ProviderError as error:
         return {'Error': {'message': str(error)}}
     if json_depth.is_too_deep(details):  # such as the outputs of a stack

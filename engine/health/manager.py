@@ -207,13 +207,11 @@ class Manager:
             profile = profiles[node.profile_id]
             nodes_to_probe.append(
                 probes.ProbedNode(
-                    container_hosts.node_view(session, node),
+                    container_hosts.node_object(
+                        session, self._runtime.profile_types, node, profile
+                    ),
                     (cluster.user, cluster.project),
                     node.status,
-                    self._runtime.profile_types.get(profile.type),
-                    self._runtime.profile_types.properties_of(
-                        profile.type, profile.spec
-                    ),
                 )
             )
         return nodes_to_probe
@@ -227,7 +225,7 @@ class Manager:
 
         def probe(probed: probes.ProbedNode) -> None:
             if self._stopping.is_set() or self._changed_recently(
-                probed.view.id, detection['node_update_timeout']
+                probed.node.view.id, detection['node_update_timeout']
             ):
                 return
             failure = probes.find_failure(
@@ -246,9 +244,9 @@ class Manager:
         if source is None:
             return
         by_server = {
-            probed.view.physical_id: probed
+            probed.node.view.physical_id: probed
             for probed in monitored.nodes
-            if probed.view.physical_id
+            if probed.node.view.physical_id
         }
         events = source.of(list(by_server))
         source.acknowledge(
@@ -294,17 +292,17 @@ class Manager:
         if check:
             fields['check'] = True
         request = requests.NodeRecoverRequest(
-            identity=probed.view.id, **fields
+            identity=probed.node.view.id, **fields
         )
 
         def body(session: orm.Session) -> bool:
             cluster = clusters.lock(session, monitored.cluster.id)
-            node = nodes.lock(session, probed.view.id)
+            node = nodes.lock(session, probed.node.view.id)
             if (
                 cluster is None
                 or node is None
                 or node.cluster_id != cluster.id
-                or node.physical_id != probed.view.physical_id
+                or node.physical_id != probed.node.view.physical_id
             ):
                 return True
             if (
@@ -340,7 +338,7 @@ class Manager:
 
 
 def _label(probed: probes.ProbedNode) -> str:
-    return f'{probed.view.name} ({probed.view.id})'
+    return f'{probed.node.view.name} ({probed.node.view.id})'
 
 
 def _enabled_policy(

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Detect failed nodes, with one probe for each detection mode.
+"""Detect failed nodes, by each detection mode of a health policy.
 
-A probe is a function that receives a :class:`ProbedNode` and returns the
-reason for a failure, or an empty string if the node is healthy. If the health
-is unknown, the probe raises an exception, and the node counts as healthy.
+If the health is unknown, the node counts as healthy.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from engine.actions.runtime import Runtime
@@ -29,70 +27,42 @@ class ProbedNode:
 
     :ivar owner: user and project of the node's cluster
     :ivar status: the status of the node in the database
-    :ivar profile_type: the type of the node's profile
-    :ivar properties: the properties of the node's profile
     """
 
-    view: profiles.NodeView
+    node: profiles.NodeObject
     owner: tuple[str | None, str | None]
     status: str
-    profile_type: profiles.ProfileType
-    properties: Mapping[str, Any]
 
 
-Probe = Callable[
-    [Runtime, ProbedNode, Mapping[str, Any], threading.Event], str
-]
-
-
-def _cloud_of(runtime: Runtime, node: ProbedNode) -> providers.Provider:
-    cloud = runtime.cloud_of(*node.owner)
-    return node.view.cloud(cloud, node.properties)
-
-
-def _status(
+def _probe(
     runtime: Runtime,
-    node: ProbedNode,
-    options: Mapping[str, Any],
+    probed: ProbedNode,
+    mode: Mapping[str, Any],
     stopping: threading.Event,
 ) -> str:
-    cloud = _cloud_of(runtime, node)
-    return node.profile_type.failure(cloud, node.view)
+    """Return why a node has failed by one detection mode.
 
-
-def _hypervisor(
-    runtime: Runtime,
-    node: ProbedNode,
-    options: Mapping[str, Any],
-    stopping: threading.Event,
-) -> str:
-    cloud = _cloud_of(runtime, node)
-    if not node.view.physical_id:
+    :returns: empty if it is healthy
+    :raises Exception: one of :data:`UNKNOWN_HEALTH`
+    """
+    node, view = probed.node, probed.node.view
+    if mode['type'] == policy.URL:
+        if probed.status != 'ACTIVE':
+            return ''
+        options = policy.options_of(mode)
+        return urls.find_failure(runtime.conf, options, view.name, stopping)
+    cloud = node.cloud(runtime.cloud_of(*probed.owner))
+    if mode['type'] == policy.STATUS:
+        return node.profile_type.failure(cloud, view)
+    if not view.physical_id:
         return 'it has no server'
     if cloud.hosts is None:
         return ''
     try:
-        return cloud.hosts.problem(node.view.physical_id)
+        return cloud.hosts.problem(view.physical_id)
     except providers.ServerNotFound:
-        return f'its server {node.view.physical_id} is gone'
+        return f'its server {view.physical_id} is gone'
 
-
-def _url(
-    runtime: Runtime,
-    node: ProbedNode,
-    options: Mapping[str, Any],
-    stopping: threading.Event,
-) -> str:
-    if node.status != 'ACTIVE':
-        return ''
-    return urls.find_failure(runtime.conf, options, node.view.name, stopping)
-
-
-PROBES: Mapping[str, Probe] = {
-    policy.STATUS: _status,
-    policy.HYPERVISOR: _hypervisor,
-    policy.URL: _url,
-}
 
 #: Exceptions that mean unknown health.
 UNKNOWN_HEALTH = (providers.ProviderError, urls.UnknownHealthError)
@@ -100,7 +70,7 @@ UNKNOWN_HEALTH = (providers.ProviderError, urls.UnknownHealthError)
 
 def find_failure(
     runtime: Runtime,
-    node: ProbedNode,
+    probed: ProbedNode,
     detection: Mapping[str, Any],
     stopping: threading.Event,
 ) -> str:
@@ -112,13 +82,11 @@ def find_failure(
     failures = []
     needs_all = detection['recovery_conditional'] == 'ALL_FAILED'
     for mode in detection['detection_modes']:
-        options = policy.options_of(mode)
         try:
-            failure = PROBES[mode['type']](runtime, node, options, stopping)
+            failure = _probe(runtime, probed, mode, stopping)
         except UNKNOWN_HEALTH as error:
-            LOG.warning(
-                'The health of node %s is unknown: %s', node.view.id, error
-            )
+            node_id = probed.node.view.id
+            LOG.warning('The health of node %s is unknown: %s', node_id, error)
             failure = ''
         if failure and not needs_all:
             return failure

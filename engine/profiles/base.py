@@ -95,18 +95,6 @@ class NodeView:
             membership['cluster_node_index'] = str(self.index)
         return membership
 
-    def cloud(
-        self, provider: providers.Provider, properties: Mapping[str, Any]
-    ) -> providers.Provider:
-        """Return the cloud's region for the node.
-
-        :param properties: the properties of the node's profile
-        :raises engine.providers.base.ProviderError: the region does not exist
-        """
-        context = properties.get('context') or {}
-        name = self.placement.get('region_name') or context.get('region_name')
-        return provider.in_region(str(name)) if name else provider
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Recreation:
@@ -294,6 +282,29 @@ class ProfileType:
         raise providers.ProviderError(f'a {self.noun} cannot be adopted')
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class NodeObject:
+    """A node, and what its profile says about its cloud object.
+
+    :ivar properties: the properties of the profile
+    """
+
+    view: NodeView
+    profile_id: str
+    profile_type: ProfileType
+    properties: Mapping[str, Any]
+
+    def cloud(self, provider: providers.Provider) -> providers.Provider:
+        """Return the part of a cloud that contains the node.
+
+        :raises engine.providers.base.ProviderError: the region does not exist
+        """
+        context = self.properties.get('context') or {}
+        placement = self.view.placement
+        name = placement.get('region_name') or context.get('region_name')
+        return provider.in_region(str(name)) if name else provider
+
+
 class Registry(plugins.Registry[ProfileType]):
     """The installed profile types, by ``NAME-VERSION``."""
 
@@ -327,8 +338,8 @@ class Registry(plugins.Registry[ProfileType]):
 
     def check_operation(
         self, type_name: str, operation: str, parameters: Mapping[str, Any]
-    ) -> tuple[ProfileType, dict[str, Any]]:
-        """Validate an operation; return its type and converted parameters.
+    ) -> dict[str, Any]:
+        """Validate an operation, and return its converted parameters.
 
         :raises vobjects.clustering.errors.BadRequest: the type does not
             support the operation, or the parameters are not valid
@@ -345,7 +356,7 @@ class Registry(plugins.Registry[ProfileType]):
                 f'{question}Supported operations: {names}.',
             )
         try:
-            resolved = spec_schema.resolve(
+            return spec_schema.resolve(
                 definition.parameters,
                 parameters,
                 spec_schema.PARAMETERS,
@@ -356,4 +367,3 @@ class Registry(plugins.Registry[ProfileType]):
             if message:
                 message = f'{message.rstrip(".")}.'
             raise errors.InvalidSpec(error.message, message) from None
-        return profile_type, resolved
