@@ -52,6 +52,4 @@
                       health status
     spec_schema       schemas for the properties of specs
     trusts            act for users, and store the credentials for it
-    work_notifier     notify other engines of new work, with one notice for
-                      many actions
 """

@@ -16,8 +16,10 @@ class Periodic:
     """Calls a function regularly in a thread.
 
     :param name: name of the thread
-    :param interval: seconds before each call
+    :param interval: seconds before each call; None: call only when woken
     :param failure: what to log when a call fails
+    :param pause: minimum seconds between two calls
+    :param calls_last: whether to call once more when stopping
     :ivar stopping: set when the thread shall end
     """
 
@@ -25,12 +27,17 @@ class Periodic:
         self,
         name: str,
         call: Callable[[], object],
-        interval: float,
+        interval: float | None,
         failure: str,
+        *,
+        pause: float = 0.0,
+        calls_last: bool = False,
     ) -> None:
         self._call = call
         self._interval = interval
         self._failure = failure
+        self._pause = pause
+        self._calls_last = calls_last
         self._wake = threading.Event()
         self.stopping = threading.Event()
         self._thread = threading.Thread(
@@ -42,7 +49,7 @@ class Periodic:
         self._thread.start()
 
     def wake(self) -> None:
-        """Make the next call soon."""
+        """Make the next call soon; it begins after this method."""
         self._wake.set()
 
     def stop(self) -> None:
@@ -53,12 +60,15 @@ class Periodic:
             self._thread.join()
 
     def _loop(self) -> None:
-        while True:
+        is_last = False
+        while not is_last:
             self._wake.wait(self._interval)
+            is_last = self.stopping.is_set()
             self._wake.clear()
-            if self.stopping.is_set():
+            if is_last and not self._calls_last:
                 return
             try:
                 self._call()
             except Exception as error:  # noqa: BLE001 - reported
                 database.log_failure(LOG, error, self._failure)
+            self.stopping.wait(self._pause)

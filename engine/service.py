@@ -21,7 +21,6 @@ from engine import (
     purger,
     reaper,
     scheduler,
-    work_notifier,
 )
 from engine.actions.runtime import Runtime
 from engine.db import database, idempotency, migrations, schema_phase
@@ -73,6 +72,9 @@ HANDLERS = (
     receivers.ReceiverHandlers,
     service_handlers.ServiceHandlers,
 )
+
+#: Minimum seconds between two notices of new work to the other engines.
+NOTICE_INTERVAL = 0.005
 
 #: Every request and resource must be registered before it is sent.
 TYPES = types
@@ -145,7 +147,16 @@ class Engine:
             on_expired=lambda dead: self.reaper.expect_orphans(dead),
             observer=self.runtime.metrics,
         )
-        self.work_notifier = work_notifier.WorkNotifier(self._notify_engines)
+        # A notice costs the broker and every engine some work, and covers all
+        # new work. Requests for notices shortly after one are combined.
+        self.work_notifier = periodic.Periodic(
+            'announcer',
+            self._notify_engines,
+            None,
+            'Could not announce work',
+            pause=NOTICE_INTERVAL,
+            calls_last=True,
+        )
         self.scheduler = scheduler.Scheduler(self.runtime, self.worker.id)
         self.health = health.Manager(self.runtime, self.worker.id)
         self.reaper = reaper.Reaper(
@@ -225,7 +236,7 @@ class Engine:
 
     def _wake(self, action_id: str = '') -> None:
         self.scheduler.notify(action_id)
-        self.work_notifier.notify()
+        self.work_notifier.wake()
 
     def _notify_engines(self) -> None:
         view = self.worker.membership.view

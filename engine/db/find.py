@@ -6,7 +6,6 @@ from __future__ import annotations
 import datetime
 import functools
 import re
-from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 import sqlalchemy
@@ -26,8 +25,6 @@ Row = TypeVar(
     models.Policy,
     models.Receiver,
 )
-
-Found = TypeVar('Found')
 
 #: How to interpret an identity.
 _Attempt = Literal['id', 'any id', 'name', 'short id']
@@ -56,14 +53,15 @@ def find(
     :raises vobjects.clustering.errors.ResourceNotFound: no row matches
     :raises vobjects.clustering.errors.MultipleChoices: several rows match
     """
-
-    def run(
-        query: sqlalchemy.Select[Any], values: dict[str, Any]
-    ) -> Sequence[Row]:
-        return session.scalars(query, values).all()
-
-    whole = _entity_query(model)
-    return _find_first(run, whole, model, identity, project, any_project_by_id)
+    found: Row = find_columns(
+        session,
+        _entity_query(model),
+        model,
+        identity,
+        project,
+        any_project_by_id=any_project_by_id,
+    )[0]
+    return found
 
 
 def find_shared_now(
@@ -79,19 +77,13 @@ def find_shared_now(
     :raises vobjects.clustering.errors.ResourceNotFound: no row matches
     :raises vobjects.clustering.errors.MultipleChoices: several rows match
     """
-
-    def run(
-        query: sqlalchemy.Select[Any], values: dict[str, Any]
-    ) -> Sequence[sqlalchemy.Row[Any]]:
-        return session.execute(query, values).all()
-
     query = _shared_query(model)
-    found: Any = _find_first(run, query, model, identity, project, False)
+    found: Any = find_columns(session, query, model, identity, project)
     return found[0], found[1]
 
 
 def find_columns(
-    connection: sqlalchemy.Connection,
+    connection: sqlalchemy.Connection | orm.Session,
     query: sqlalchemy.Select[Any],
     model: type[Row],
     identity: str,
@@ -106,13 +98,32 @@ def find_columns(
     :raises vobjects.clustering.errors.ResourceNotFound: no row matches
     :raises vobjects.clustering.errors.MultipleChoices: several rows match
     """
-
-    def run(
-        query: sqlalchemy.Select[Any], values: dict[str, Any]
-    ) -> Sequence[sqlalchemy.Row[Any]]:
-        return connection.execute(query, values).all()
-
-    return _find_first(run, query, model, identity, project, any_project_by_id)
+    attempts: list[_Attempt] = []
+    if FULL_ID.fullmatch(identity):
+        attempts.append('any id' if any_project_by_id else 'id')
+    if hasattr(model, 'name'):
+        attempts.append('name')
+    if SHORT_ID.fullmatch(identity):
+        attempts.append('short id')
+    for attempt in attempts if is_storable(identity) else ():
+        rows = connection.execute(
+            _query(query, model, attempt, project is None),
+            {
+                'identity': (
+                    identity if attempt == 'name' else identity.lower()
+                ),
+                'prefix': f'{identity.lower()}%',
+                'project': project,
+            },
+        ).all()
+        if len(rows) > 1:
+            raise errors.MultipleChoices(
+                'Multiple results found matching the query criteria'
+                f' {exceptions.cut(identity)}. Please be more specific.'
+            )
+        if rows:
+            return rows[0]
+    raise not_found(model, identity)
 
 
 def id_of(
@@ -142,42 +153,6 @@ def id_of(
 @functools.cache
 def _id_query(model: type[Any]) -> sqlalchemy.Select[Any]:
     return sqlalchemy.select(model.__table__.c.id)
-
-
-def _find_first(
-    run: Callable[[sqlalchemy.Select[Any], dict[str, Any]], Sequence[Found]],
-    query: sqlalchemy.Select[Any],
-    model: type[Row],
-    identity: str,
-    project: str | None,
-    any_project_by_id: bool,
-) -> Found:
-    attempts: list[_Attempt] = []
-    if FULL_ID.fullmatch(identity):
-        attempts.append('any id' if any_project_by_id else 'id')
-    if hasattr(model, 'name'):
-        attempts.append('name')
-    if SHORT_ID.fullmatch(identity):
-        attempts.append('short id')
-    for attempt in attempts if is_storable(identity) else ():
-        rows = run(
-            _query(query, model, attempt, project is None),
-            {
-                'identity': (
-                    identity if attempt == 'name' else identity.lower()
-                ),
-                'prefix': f'{identity.lower()}%',
-                'project': project,
-            },
-        )
-        if len(rows) > 1:
-            raise errors.MultipleChoices(
-                'Multiple results found matching the query criteria'
-                f' {exceptions.cut(identity)}. Please be more specific.'
-            )
-        if rows:
-            return rows[0]
-    raise not_found(model, identity)
 
 
 @functools.cache

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import threading
 
-from engine import work_notifier
+from engine import periodic
 
 
 class NoticeRecorder:
@@ -20,14 +20,20 @@ class NoticeRecorder:
         assert self.may_go.acquire(timeout=240)
 
 
+def new_sender(recorder: NoticeRecorder) -> periodic.Periodic:
+    return periodic.Periodic(
+        'sender', recorder, None, 'Could not send', calls_last=True
+    )
+
+
 def test_requests_during_notice_are_combined() -> None:
     recorder = NoticeRecorder()
-    sender = work_notifier.WorkNotifier(recorder)
+    sender = new_sender(recorder)
     sender.start()
-    sender.notify()
+    sender.wake()
     assert recorder.begun.acquire(timeout=240)
     for _ in range(10):
-        sender.notify()
+        sender.wake()
     recorder.may_go.release()
     assert recorder.begun.acquire(timeout=240)
     recorder.may_go.release(2)
@@ -38,8 +44,8 @@ def test_requests_during_notice_are_combined() -> None:
 def test_stop_sends_pending_notice() -> None:
     recorder = NoticeRecorder()
     recorder.may_go.release(10)
-    sender = work_notifier.WorkNotifier(recorder)
-    sender.notify()
+    sender = new_sender(recorder)
+    sender.wake()
     sender.start()
     sender.stop()
     assert recorder.count >= 1
