@@ -25,12 +25,9 @@ Modules, in the order in which a request passes through them::
     request_builder  validates path, query and body
     engine_calls  sends requests; errors of engines that are too old
     policy        authorizes the caller (oslo.policy)
-    receiver_rules  the rules for the actions of receivers
     request_body  path and body of a request, with size limits
-    webhooks      parameters of a webhook call
     senlin_messages  Senlin's messages for invalid requests
     renderers     renders engine results as response bodies
-    held_response  body that reserves memory until it has been sent
     errors        maps exceptions to statuses and error documents
 
     contract      the contract of each microversion

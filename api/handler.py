@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -12,9 +12,7 @@ import webob
 
 from api import (
     engine_calls,
-    held_response,
     policy,
-    receiver_rules,
     renderers,
     request_body,
     request_builder,
@@ -30,6 +28,7 @@ from vobjects.clustering.requests.common import ListRequest
 from vobjects.microversions import errors, query
 from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.microversions.version_ranges import VersionRange
+from vobjects.rpc.byte_budget import Reservation
 from vobjects.versions import Version
 
 
@@ -95,7 +94,7 @@ class Handler:
         if getattr(rpc_request, policy.GLOBAL_PROJECT, False):
             self._service.enforcer.check(caller, policy.GLOBAL_PROJECT)
         if self.route.rule in policy.CHECKED_RECEIVERS:
-            caller.denied_actions = receiver_rules.denied_actions(
+            caller.denied_actions = policy.denied_actions(
                 self._service.enforcer,
                 caller,
                 path.get('identity'),
@@ -122,9 +121,7 @@ class Handler:
         response = self._respond(environ, rendered)
         size = response.content_length or 0
         reservation.shrink(size)
-        response.app_iter = held_response.HeldResponse(
-            response.app_iter, reservation
-        )
+        response.app_iter = _HeldResponse(response.app_iter, reservation)
         response.content_length = size  # WebOb has just deleted it
         return response
 
@@ -182,6 +179,22 @@ class Handler:
                     f'{self.route.path}: {self._type.obj_name()} has no field'
                     f' {name!r}'
                 )
+
+
+class _HeldResponse:
+    """A WSGI body; ``close()`` releases its reserved bytes.
+
+    The server calls it when it has the body.
+    """
+
+    def __init__(
+        self, parts: Iterable[bytes], reservation: Reservation
+    ) -> None:
+        self._parts = parts
+        self.close = reservation.release
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._parts)
 
 
 def _is_unknown_in_body(error: errors.ValidationError) -> bool:

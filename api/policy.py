@@ -13,21 +13,25 @@ the file that ``[oslo_policy] policy_file`` names.
 from __future__ import annotations
 
 import contextlib
+import copy
 import logging
 import os
 import pathlib
 import time
 from collections.abc import Callable, Hashable
+from typing import Any
 
 from oslo_config import cfg
 from oslo_policy import opts
 from oslo_policy import policy as oslo_policy
 
 from api import errors, routes
-from vobjects import exceptions
+from vobjects import exceptions, objects
 from vobjects.cli import special_files
 from vobjects.clustering import consts
+from vobjects.clustering import errors as engine_errors
 from vobjects.clustering.context import RequestContext
+from vobjects.clustering.requests import receivers
 from vobjects.contract import type_schemas
 
 LOG = logging.getLogger(__name__)
@@ -274,6 +278,48 @@ class Enforcer:
             return
         self._enforcer, self._files = loaded, files
         LOG.info('Loaded the changed policy rules')
+
+
+def denied_actions(
+    enforcer: Enforcer,
+    caller: RequestContext,
+    receiver_id: str | None,
+    send: Callable[[RequestContext, objects.Request], Any],
+) -> list[str]:
+    """Return the actions denied to the caller or to a receiver's owner.
+
+    A receiver starts an action only if its owner may start it directly. An
+    engine knows the owner and the action, and the API knows the rules: the API
+    asks for the owner first, and sends the names of the forbidden actions with
+    the request.
+
+    :param caller: without a user if anyone may call, as for webhooks; only the
+        owner's permissions count then
+    :param receiver_id: None: the caller is about to create a receiver
+    :param send: sends a request to an engine, and returns its result
+    """
+    denied = enforcer.denied_actions(caller) if caller.user_id else []
+    if receiver_id is None:
+        return denied
+    asking = copy.copy(caller)
+    asking.asks_owner = True
+    try:
+        receiver = send(
+            asking, receivers.ReceiverGetRequest(identity=receiver_id)
+        )
+    except engine_errors.ResourceNotFound:
+        # The request fails, too, or an engine of an earlier release does not
+        # find receivers for callers without a project.
+        return denied
+    if not receiver.actor:  # from an engine of an earlier release
+        return denied
+    owner = RequestContext(
+        user_id=receiver.user,
+        project_id=receiver.project,
+        domain_id=receiver.domain,
+        **receiver.actor,
+    )
+    return [*denied, *enforcer.denied_actions(owner)]
 
 
 def _load(conf: cfg.ConfigOpts) -> oslo_policy.Enforcer:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from api import request_body, routes, webhooks
+from api import request_body, routes
 from api.service import Service
-from vobjects import fields, objects
+from vobjects import exceptions, fields, objects, phrases
 from vobjects.controllers import request_parsing
 from vobjects.microversions import (
     errors,
@@ -23,6 +23,10 @@ from vobjects.microversions import (
 )
 from vobjects.versions import Version
 from vobjects.wire import dumps
+
+#: Query parameter for the format of the body: 1 or 2.
+_FORMAT = 'V'
+_FORMATS = ('1', '2')
 
 
 class RequestBuilder:
@@ -103,7 +107,7 @@ class RequestBuilder:
             )
         if params.webhook:
             only_body = 'only_body' in values
-            values |= webhooks.collect(pairs, content, only_body=only_body)
+            values |= _webhook_fields(pairs, content, only_body=only_body)
             self._check_sizes(environ, values, 'body')
             return self._make_request(version, values)
         if pairs or self._requires_query:
@@ -218,3 +222,52 @@ def _drop_repeated(
             result.append((name, text))
     result += (pair for pair in last.items() if pair[1] or not skip_empty)
     return result
+
+
+def _webhook_fields(
+    pairs: Iterable[tuple[str, str]], content: Any, *, only_body: bool
+) -> dict[str, Any]:
+    """Return the fields ``params`` and ``body`` of a webhook request.
+
+    Up to 1.9, the query has parameters; so has the body, below ``params`` if
+    ``V`` is 1. Since 1.10, the body has the parameters. Of the query only
+    ``V`` is read; other parameters, as in the URL of a receiver, are ignored.
+
+    :param pairs: query parameters
+    :param content: a JSON object, or ``request_body.NO_BODY``
+    :param only_body: whether to ignore the query's parameters
+    :raises vobjects.microversions.errors.ValidationError: the call is
+        malformed
+    """
+    params: dict[str, str] = {}
+    for name, value in pairs:
+        if name in params:
+            raise errors.ValidationError(
+                phrases.format_path('query', [name]), 'is given more than once'
+            )
+        params[name] = value
+    format_ = params.pop(_FORMAT, None)
+    if format_ is None:
+        raise errors.ValidationError(
+            f'query.{_FORMAT}',
+            'V query parameter is required in webhook trigger URL',
+        )
+    if format_ not in _FORMATS:
+        raise errors.ValidationError(
+            f'query.{_FORMAT}',
+            f'must be one of {", ".join(_FORMATS)}, not'
+            f' {exceptions.cut(format_)}',
+        )
+    body = {} if content is request_body.NO_BODY else dict(content)
+    if only_body:
+        return {'params': {}, 'body': body}
+    if format_ == '1':
+        body_params = body.get('params')
+        if body_params is None:
+            body_params = {}
+        if not isinstance(body_params, dict):
+            raise errors.ValidationError(
+                'body.params', 'must be a JSON object'
+            )
+        return {'params': {**params, **body_params}, 'body': {}}
+    return {'params': params, 'body': body}

@@ -47,7 +47,7 @@ class Params:
     :ivar implied: fields that the API itself sets in every request whose
         microversion has them; :data:`ROOT` stands for the root URL of the API
         as the client sees it
-    :ivar webhook: see :mod:`api.webhooks`
+    :ivar webhook: see :mod:`api.request_builder`
     """
 
     query: bool = False

@@ -15,7 +15,6 @@
     policy_bindings  stages that attach, detach and update policies
     attachments     a policy and a cluster, as these stages see them
     policy_checks   calls of the cluster's policies before and after an action
-    node_objects    cloud objects of nodes, also of actions that end meanwhile
     node_policies   calls of the policies that track each node
     container_hosts  nodes that host other nodes
     cancellation    the end of an action outside of its worker

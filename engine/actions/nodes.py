@@ -21,7 +21,6 @@ from engine import sizes
 from engine.actions import (
     action_run,
     container_hosts,
-    node_objects,
     node_policies,
     node_steps,
     policy_checks,
@@ -82,7 +81,7 @@ def create(run: action_run.ActionRun) -> None:
     except providers.ProviderError as error:
         node_steps.fail(run, str(error))
         return
-    with node_objects.keeping(run, node) as objects:
+    with node_steps.keeping(run, node) as objects:
         try:
             physical_id = node.profile_type.create(
                 node.cloud(run.cloud), node.view, node.properties
@@ -91,7 +90,7 @@ def create(run: action_run.ActionRun) -> None:
             node_steps.fail(run, str(error))
             return
         objects.append(physical_id)
-        data = node_objects.data_of(run, node, physical_id)
+        data = node_steps.data_of(run, node, physical_id)
         _end_creation(run, node.view, physical_id, data)
 
 
@@ -305,7 +304,7 @@ def recover(run: action_run.ActionRun) -> None:
         return
     if node.view.host != before.view.host:
         _delete_from_old_host(cloud, before)
-    with node_objects.keeping(run, node) as objects:
+    with node_steps.keeping(run, node) as objects:
         try:
             physical_id = node.profile_type.recover(
                 cloud, node.view, before.properties, operation, parameters
@@ -316,7 +315,7 @@ def recover(run: action_run.ActionRun) -> None:
         objects.append(physical_id)
         data = {}
         if physical_id != node.view.physical_id:
-            data = node_objects.data_of(run, node, physical_id)
+            data = node_steps.data_of(run, node, physical_id)
         _end_recovery(
             run, node, physical_id, 'Recovery succeeded', operation, data
         )

@@ -5,5 +5,4 @@
 
     manager   claims clusters that are due, and recovers failed nodes
     probes    the detection modes
-    urls      health checks by a node's URL
 """

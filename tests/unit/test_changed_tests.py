@@ -31,7 +31,7 @@ def script():
             'transports/pyamqp/oslo_messaging_pyamqp/x.py',
             'tests/unit/transports',
         ),
-        ('tests/http_server.py', 'tests/unit/engine/health/test_urls.py'),
+        ('tests/http_server.py', 'tests/unit/engine/health/test_probes.py'),
         ('tests/unit/test_maps.py', 'tests/unit/test_maps.py'),
         ('tests/unit/api/conftest.py', 'tests/unit/api'),
         ('tests/conftest.py', 'tests/unit'),

@@ -3,8 +3,8 @@
 
 ::
 
-    provider            combines all parts
-    user_clouds         the same for each user that the service acts for
+    provider            combines all parts, also for each user that the service
+                        acts for
     notifications       Nova's notifications about servers
     conf                the options [provider_openstack]
     connection          sessions and API clients
@@ -48,12 +48,7 @@ def load(
     :raises vobjects.rpc.transport.BadTransport: ``notification_url`` is not
         usable
     """
-    from engine.providers.openstack import (
-        connection,
-        notifications,
-        provider,
-        user_clouds,
-    )
+    from engine.providers.openstack import connection, notifications, provider
 
     cloud = connection.Cloud.configured(conf)
     events = None
@@ -61,5 +56,5 @@ def load(
         events = notifications.Notifications(conf, target)
     root = provider.OpenStackProvider(conf, cloud, events)
     if conf.provider_openstack.account == 'project':
-        root.for_user = user_clouds.UserClouds(root)
+        root.for_user = provider.UserClouds(root)
     return root

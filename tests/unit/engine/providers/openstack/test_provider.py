@@ -7,7 +7,7 @@ import pytest
 from keystoneauth1.identity import v3
 
 from engine.providers import base
-from engine.providers.openstack import connection, provider, user_clouds
+from engine.providers.openstack import connection, provider
 from tests import cloud as fake
 from tests import sdk_warnings
 
@@ -41,7 +41,7 @@ def create(provider_: base.Provider, key: str) -> str:
 def test_projects_see_their_own_servers(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    clouds = user_clouds.UserClouds(root)
+    clouds = provider.UserClouds(root)
     web = clouds(authorization(cloud, 'web'))
     shop = clouds(authorization(cloud, 'shop'))
     server = create(web, 'key')
@@ -56,7 +56,7 @@ def test_projects_see_their_own_servers(
 def test_providers_are_cached_up_to_a_limit(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    clouds = user_clouds.UserClouds(root, max_cached=2)
+    clouds = provider.UserClouds(root, max_cached=2)
     first_authorization, second_authorization, third_authorization = (
         authorization(cloud, name) for name in ('a', 'b', 'c')
     )
@@ -75,13 +75,13 @@ def test_rejected_authorization_is_reported(
     authorization_ = authorization(cloud, 'web')
     cloud.trusts.clear()
     with pytest.raises(base.ProviderError, match='authenticate: 404'):
-        user_clouds.UserClouds(root)(authorization_)
+        provider.UserClouds(root)(authorization_)
 
 
 def test_hypervisor_is_read_by_the_services_account(
     root: provider.OpenStackProvider, cloud: fake.Cloud
 ) -> None:
-    web = user_clouds.UserClouds(root)(authorization(cloud, 'web'))
+    web = provider.UserClouds(root)(authorization(cloud, 'web'))
     server = create(web, 'key')
     assert web.hosts is not None
     cloud.scopes.clear()

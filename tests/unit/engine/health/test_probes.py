@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from oslo_config import cfg
 
-from engine.health import urls
+from engine.health import probes
 from engine.policies import health
 from tests import http_server
 from tests.unit.engine.conftest import make_conf
@@ -69,7 +69,7 @@ def ask(conf: cfg.ConfigOpts, url: str, **options: Any) -> str:
             **options,
         }
     }
-    return urls.find_failure(
+    return probes.url_failure(
         conf, health.options_of(mode), 'well', threading.Event()
     )
 
@@ -108,7 +108,7 @@ def test_unsupported_stored_pattern_means_unknown_health(
     conf: cfg.ConfigOpts, served: str
 ) -> None:
     with pytest.raises(
-        urls.UnknownHealthError, match='poll_url_healthy_response'
+        probes.UnknownHealthError, match='poll_url_healthy_response'
     ):
         ask(conf, f'{served}/well', poll_url_healthy_response='(?=status)')
 
@@ -144,6 +144,6 @@ def test_stopping_engine_does_not_retry(
             }
         }
     )
-    with pytest.raises(urls.UnknownHealthError, match='stops'):
-        urls.find_failure(conf, options, 'n', stopping)
+    with pytest.raises(probes.UnknownHealthError, match='stops'):
+        probes.url_failure(conf, options, 'n', stopping)
     assert Node.requested_paths == ['/bad']
