@@ -29,6 +29,19 @@ class BadThing(Exception):
     """An exception that callers may rebuild."""
 
 
+#: The errors of :meth:`Worker.fail`; the driver raises some of these classes
+#: itself.
+ERRORS: dict[str, type[Exception]] = {
+    error.__name__: error
+    for error in (
+        BadThing,
+        ConnectionResetError,
+        LookupError,
+        TimeoutError,
+    )
+}
+
+
 class Worker:
     """An endpoint that records, waits and fails on demand."""
 
@@ -59,7 +72,7 @@ class Worker:
         return self.name
 
     def fail(self, context: dict[str, Any], kind: str) -> None:
-        raise {'own': BadThing, 'builtin': LookupError}[kind]('too bad')
+        raise ERRORS[kind]('too bad')
 
     def unsendable(self, context: dict[str, Any]) -> object:
         return {('a', 'tuple'): 'is no key of JSON'}

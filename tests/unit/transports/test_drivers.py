@@ -12,10 +12,10 @@ import pytest
 
 from tests.functional import brokers
 from tests.message_bus import (
+    ERRORS,
     OSLO,
     OURS,
     TIMEOUT,
-    BadThing,
     Bus,
     in_background,
     rabbit_bus,
@@ -79,10 +79,9 @@ def test_calls_of_many_threads_get_their_own_responses(bus: Bus) -> None:
 def test_call_when_the_server_raises_raises_the_same(bus: Bus) -> None:
     bus.server()
     client = bus.client()
-    with pytest.raises(BadThing, match='too bad'):
-        client.call({}, 'fail', kind='own')
-    with pytest.raises(LookupError, match='too bad'):
-        client.call({}, 'fail', kind='builtin')
+    for kind, error in ERRORS.items():
+        with pytest.raises(error, match='too bad'):
+            client.call({}, 'fail', kind=kind)
 
 
 def test_call_when_it_takes_too_long_times_out(bus: Bus) -> None:

@@ -6,12 +6,10 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import oslo_messaging
 
-from oslo_messaging_driverlib import remote_errors
 from oslo_messaging_driverlib.deadline import Deadline
 from oslo_messaging_driverlib.errors import AnswerLost
 from oslo_messaging_pyamqp import message_format
@@ -19,6 +17,17 @@ from oslo_messaging_pyamqp.link import describe
 from oslo_messaging_pyamqp.publisher import ChannelClosed, Uncertain
 
 LOG = logging.getLogger(__name__)
+
+
+class Outcome(NamedTuple):
+    """The response of a server.
+
+    :ivar result: the result of the method
+    :ivar failure: description of the error that it raised; empty: none
+    """
+
+    result: Any = None
+    failure: str = ''
 
 
 class PendingCall:
@@ -49,13 +58,14 @@ class PendingCall:
             self._arrived.put(error)
         self.is_accepted = error is None
 
-    def wait(self, deadline: Deadline, modules: Sequence[str]) -> Any:
-        """Wait for the last response, and return the result.
+    def wait(self, deadline: Deadline) -> Outcome:
+        """Wait for the last response.
 
-        :param modules: modules whose errors may be raised again
+        An error of the server is not raised here, where an error of its class
+        would tell of the broker.
+
         :raises oslo_messaging.MessagingTimeout: the timeout expired; its
             subclass AnswerLost: the connection was lost
-        :raises Exception: any error of the server
         """
         result: Any = None
         while True:
@@ -69,12 +79,12 @@ class PendingCall:
                 raise response
             assert response is not None
             if response.get('failure'):
-                raise remote_errors.rebuild(response['failure'], modules)
+                return Outcome(failure=response['failure'])
             if response.get('result') is not None:
                 result = response['result']
             # Releases before 2016 send the result and the end separately.
             if response.get('ending', False):
-                return result
+                return Outcome(result)
             deadline.restart_monitor()
 
 

@@ -28,7 +28,7 @@ from typing import Any
 import oslo_messaging
 from oslo_config import cfg
 
-from oslo_messaging_driverlib import base, oslo_api
+from oslo_messaging_driverlib import base, oslo_api, remote_errors
 from oslo_messaging_driverlib.base import OutgoingMessage
 from oslo_messaging_driverlib.deadline import Deadline, seconds
 from oslo_messaging_pyamqp import (
@@ -40,6 +40,7 @@ from oslo_messaging_pyamqp import (
     settings,
     topology,
 )
+from oslo_messaging_pyamqp.calls import Outcome
 from oslo_messaging_pyamqp.consumption import Consumption
 from oslo_messaging_pyamqp.link import OutageLog
 from oslo_messaging_pyamqp.publisher import (
@@ -112,13 +113,13 @@ class PyAmqpDriver(base.Driver):
                     expiration=outgoing.timeout,
                 )
 
-                def attempt() -> Any:
+                def attempt() -> Outcome:
                     self._sender.publisher.publish(
                         publication, deadline, outgoing.retry
                     )
-                    return call.wait(deadline, self._allowed_remote_exmods)
+                    return call.wait(deadline)
 
-                return self._until_routed(
+                outcome: Outcome = self._until_routed(
                     lambda: _until_accepted(attempt, deadline, outgoing.retry),
                     exchange,
                     routing_key,
@@ -138,6 +139,11 @@ class PyAmqpDriver(base.Driver):
                 f'RabbitMQ did not accept the call within {deadline}'
                 f'{self._sender.problem()}'
             ) from None
+        if outcome.failure:
+            raise remote_errors.rebuild(
+                outcome.failure, self._allowed_remote_exmods
+            )
+        return outcome.result
 
     def _cast(self, outgoing: OutgoingMessage) -> None:
         self._deliver(
