@@ -2,7 +2,8 @@
 """Keep text from clients and remote services from forging log lines.
 
 Call :func:`protect` after each setup of logging. The lines of a traceback stay
-separate, and each line after the first one of a record is marked.
+separate, and each line after the first one of a record is marked. A record
+has at most :data:`MAX_LENGTH` characters.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 import logging
 import re
 from typing import Any
+
+#: Maximum length of a record: an error may quote data of any size.
+MAX_LENGTH = 1 << 16
 
 # Control characters except the tab, the separators of lines in Unicode, and
 # the characters that show a text in another order.
@@ -24,7 +28,7 @@ class _Record(logging.LogRecord):
     """A record whose message is one printable line."""
 
     def getMessage(self) -> str:  # noqa: N802 - of logging
-        return escaped(super().getMessage())
+        return escaped(_without_middle(super().getMessage()))
 
 
 class _Formatter(logging.Formatter):
@@ -38,7 +42,8 @@ class _Formatter(logging.Formatter):
         self._inner = inner or logging.Formatter()
 
     def format(self, record: Any) -> str:
-        first, *more = self._inner.format(record).split('\n')
+        text = _without_middle(self._inner.format(record))
+        first, *more = text.split('\n')
         lines = [first, *(f'| {line}' for line in more)]
         return _CONTROL_IN_LINES.sub(_escape, '\n'.join(lines))
 
@@ -60,6 +65,16 @@ def protect() -> None:
         for handler in getattr(logger, 'handlers', ()):
             if not isinstance(handler.formatter, _Formatter):
                 handler.setFormatter(_Formatter(handler.formatter))
+
+
+def _without_middle(text: str) -> str:
+    """Return a text that keeps both ends: a traceback ends with the error."""
+    omitted = len(text) - MAX_LENGTH
+    if omitted <= 0:
+        return text
+    half = MAX_LENGTH // 2
+    note = f'... {omitted} characters omitted ...'
+    return f'{text[:half]}{note}{text[-half:]}'
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -85,6 +85,10 @@ _PROTOCOL_ERRORS = (
     oslo_messaging.MessagingException,
 )
 
+#: Maximum length of an error that is sent, as JSON text: a driver or a broker
+#: drops a response that is too large, and the caller repeats the call.
+MAX_ERROR = 1 << 16
+
 #: Returns the recorded response of the call with an id, or None: see
 #: :class:`Endpoint`.
 FindResponse = Callable[[str], 'fleet_types.Record | None']
@@ -367,7 +371,7 @@ def _own_error(type_name: str) -> Iterator[None]:
 
 def _text_of(error: BaseException) -> str:
     try:
-        return str(error)
+        return exceptions.message_text(str(error))
     except Exception:  # noqa: BLE001 - of the error's class
         return '(no text: its str() fails)'
 
@@ -381,11 +385,10 @@ def _is_sendable(error: Exception) -> bool:
     if isinstance(error, ExceptionGroup):
         return False
     try:
-        str(error)
-        jsonutils.dumps([error.args, getattr(error, 'kwargs', {})])
+        parts = [str(error), error.args, getattr(error, 'kwargs', {})]
+        return len(jsonutils.dumps(parts)) <= MAX_ERROR
     except Exception:  # noqa: BLE001 - of the error's class
         return False
-    return True
 
 
 def _primitive_of(request: str) -> Any:

@@ -78,3 +78,23 @@ def test_ordinary_text_does_not_change(log):
     logger.warning('caf\u00e9: %s\t%d', "it's \\n", 3)
 
     assert stream.getvalue() == "WARNING caf\u00e9: it's \\n\t3\n"
+
+
+@pytest.mark.parametrize('place', ['message', 'exception'])
+def test_long_text_keeps_its_ends(log, place):
+    logger, stream = log
+    text = f'first{"x" * 3 * log_lines.MAX_LENGTH}last'
+    if place == 'message':
+        logger.error(text)
+    else:
+        try:
+            raise ValueError(text)
+        except ValueError:
+            logger.exception('failed')
+
+    written = stream.getvalue()
+    assert len(written) < 2 * log_lines.MAX_LENGTH
+    assert written.startswith('ERROR ')
+    assert 'first' in written
+    assert 'characters omitted' in written
+    assert written.endswith('last\n')

@@ -469,6 +469,8 @@ class RaisingWorker:
         UnsendableError(Unsendable()),
         UnsendableError(CYCLE),
         UnsendableError(kwargs=CYCLE),
+        UnsendableError('x' * server.MAX_ERROR),
+        ValueError('x' * server.MAX_ERROR),
     ],
     ids=lambda error: type(error).__name__,
 )
