@@ -236,7 +236,7 @@ class Client:
         lost: oslo_messaging.MessagingTimeout | None = None
         while True:
             try:
-                return self._send(call, request, view, versions)
+                message = self._send(call, request, view, versions)
             except exceptions.UnknownManifest:
                 if 'manifest' in reader:
                     raise
@@ -267,6 +267,9 @@ class Client:
                     raise
                 LOG.info('Sending the call again: %s', error)
                 view, lost = self._get_view(), error
+            else:
+                # An error of this is no rejection: the call was performed.
+                return call.read(message, call.context)
 
     def call_ledger(self, request: objects.Request, timeout: float) -> Any:
         """Send a fleet protocol request to the next server in turn.
@@ -283,10 +286,11 @@ class Client:
         message = serializer.to_bytes(request, lowest).decode()
         call = _Call({}, serializer.from_bytes, {}, deadline)
         try:
-            return self._exchange(call, message, rpc)
+            response = self._exchange(call, message, rpc)
         except exceptions.UnknownManifest:
             call.reader['manifest'] = dict(self._local)
-            return self._exchange(call, message, rpc)
+            response = self._exchange(call, message, rpc)
+        return call.read(response, call.context)
 
     def _send(
         self,
@@ -361,13 +365,12 @@ class Client:
             rpc = rpc.prepare(timeout=max(remaining, _MIN_TIMEOUT))
 
         try:
-            response = rpc.call(
+            return rpc.call(
                 call.context, METHOD, request=message, reader=call.reader
             )
         except Exception as error:
             _hide_remote_traceback(error)
             raise
-        return call.read(response, call.context)
 
     def _reason(self, view: fleet.View, type_name: str, version: str) -> str:
         """Return a clause about the members that force an older version."""

@@ -537,6 +537,36 @@ def test_error_of_a_response_is_no_rejection_by_the_server(
 
 
 @pytest.mark.parametrize(
+    ('changed', 'error'),
+    [
+        (('"1.1"', '"9.9"'), ovo_exception.IncompatibleObjectVersion),
+        (('"Result"', '"Later"'), ovo_exception.UnsupportedObjectError),
+    ],
+)
+def test_response_that_cannot_be_read_is_no_rejection_by_the_server(
+    bus: Bus, changed: tuple[str, str], error: type[Exception]
+) -> None:
+    worker = Worker()
+
+    class NewerEndpoint(server.Endpoint):
+        calls = 0
+
+        def perform(self, *arguments: Any, **options: Any) -> str:
+            NewerEndpoint.calls += 1
+            response = super().perform(*arguments, **options)
+            assert changed[0] in response
+            return response.replace(*changed)
+
+    bus.start(NewerEndpoint([worker], manifest=local()), name='one')
+    bus.members = (bus.member('one', local()),)
+
+    with pytest.raises(error):
+        bus.client.call({}, WorkRequest(name='a', force=False))
+
+    assert NewerEndpoint.calls == 1
+
+
+@pytest.mark.parametrize(
     'error',
     [
         exceptions.LossyDowngrade('Stored', 'name', "'a'", '1.1', '1.0'),
