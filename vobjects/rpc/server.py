@@ -89,6 +89,11 @@ _PROTOCOL_ERRORS = (
 #: drops a response that is too large, and the caller repeats the call.
 MAX_ERROR = 1 << 16
 
+#: Types of the parts of a message, and of those of its reader and its text.
+_MESSAGE = {'context': Mapping, 'request': str, 'reader': Mapping}
+_READER = {'digest': str, 'call': str, 'manifest': Mapping, 'text': Mapping}
+_TEXT = {'versions': Mapping, 'part': str}
+
 #: Returns the recorded response of the call with an id, or None: see
 #: :class:`Endpoint`.
 FindResponse = Callable[[str], 'fleet_types.Record | None']
@@ -219,10 +224,12 @@ class Endpoint:
             see ``vobjects.rpc.tracing``
         :returns: JSON text of the primitive of the response, or its text
         """
-        call = call_state.Call(reader.get('call', ''))
+        call = call_state.Call()
         start = time.perf_counter()
         failure: Exception | None = None
         try:
+            _check_message(context, request, reader)
+            call.id = reader.get('call', '')
             with (
                 byte_budget.call_scope(self._budget),
                 tracing.handling(reader),
@@ -391,20 +398,52 @@ def _is_sendable(error: Exception) -> bool:
         return False
 
 
+def _check_message(context: Any, request: Any, reader: Any) -> None:
+    """Check that a message has the form that clients send.
+
+    :raises vobjects.exceptions.ConversionError: it has not
+    """
+    parts = {'context': context, 'request': request, 'reader': reader}
+    _check_types('message', parts, _MESSAGE)
+    optional = {'call': '', 'manifest': {}, 'text': {}}
+    _check_types('reader', {**optional, **reader}, _READER)
+    if 'text' in reader:
+        _check_types('text', reader['text'], _TEXT)
+        versions = reader['text']['versions']
+        _check_types('text', versions, dict.fromkeys(versions, str))
+
+
+def _check_types(
+    name: str, parts: Mapping[str, Any], types: Mapping[str, Any]
+) -> None:
+    for key, kind in types.items():
+        if not isinstance(parts.get(key), kind):
+            raise exceptions.ConversionError(
+                f'the {name} of a call needs {key!r} of type'
+                f' {"object" if kind is Mapping else "string"}, not'
+                f' {exceptions.cut(parts.get(key))}'
+            )
+
+
 def _primitive_of(request: str) -> Any:
     """Return the primitive of a request.
 
     :param request: its JSON text
-    :raises ValueError: the text is not JSON, or has too many values
-    :raises vobjects.exceptions.ConversionError: it is nested so deeply that
-        this process could read it, but not store or send it
+    :raises vobjects.exceptions.ConversionError: the text is not JSON, has too
+        many values, or is nested so deeply that this process could read it,
+        but not store or send it
     """
-    text = request.encode()
-    if json_depth.too_deep_at(text, MAX_DEPTH) is not None:
+    try:
+        text = request.encode()
+        if json_depth.too_deep_at(text, MAX_DEPTH) is not None:
+            raise exceptions.ConversionError(
+                f'the request is nested more than {MAX_DEPTH} deep'
+            )
+        return json_text.loads(text)
+    except ValueError as error:
         raise exceptions.ConversionError(
-            f'the request is nested more than {MAX_DEPTH} deep'
-        )
-    return json_text.loads(text)
+            f'the request cannot be read: {error}'
+        ) from error
 
 
 @functools.lru_cache(maxsize=MAX_READERS)

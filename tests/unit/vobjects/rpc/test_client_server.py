@@ -695,13 +695,6 @@ def test_perform_by_an_emulated_server_rejects_newer_versions() -> None:
     )
 
 
-@pytest.mark.parametrize('text', ['{', '[' * 100_000, '1', '"a"', '\ud800'])
-def test_perform_when_the_text_is_not_a_request_raises(text: str) -> None:
-    endpoint = server.Endpoint([Worker()], manifest=local())
-    with pytest.raises((ValueError, oslo_messaging.ExpectedException)):
-        endpoint.perform({}, text, {'digest': local().digest})
-
-
 class LosingWorker:
     """Handlers whose first responses are lost."""
 
