@@ -103,6 +103,7 @@ def create_engine(
         _on_connect(engine, POSTGRESQL_SETTINGS)
     elif engine.dialect.name == 'sqlite':
         sqlite_files.distrust_schema(engine)
+        _read_invalid_text(engine)
         _on_connect(engine, SQLITE_PRAGMAS)
         _begin_immediate(engine)
         _keep_connections(engine, options.max_pool_size or 5)
@@ -169,6 +170,25 @@ def _on_connect(
         cursor.close()
         # PostgreSQL reverts settings when their transaction is rolled back.
         connection.commit()
+
+
+def _read_invalid_text(engine: sqlalchemy.Engine) -> None:
+    """Read text that is not UTF-8, which only SQLite stores.
+
+    A shell or a damaged file has written it. The error of the driver would end
+    each query that finds its row, such as the search for work.
+    """
+
+    @event.listens_for(engine, 'connect')
+    def connected(connection: Any, record: Any) -> None:
+        connection.text_factory = _decode
+
+
+def _decode(stored: bytes) -> str:
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        return stored.decode(errors='backslashreplace')
 
 
 def _begin_immediate(engine: sqlalchemy.Engine) -> None:

@@ -144,7 +144,14 @@ def _delete(
         if not rows:
             return
         last_deleted = (rows[-1][0], rows[-1][1])
-        ids = [id_ for _, id_ in rows]
+        # The type keeps an ID that is no text, which SQLite stores, from
+        # deciding that of the others.
+        ids = sqlalchemy.bindparam(
+            'ids',
+            [id_ for _, id_ in rows],
+            type_=model.id.type,
+            expanding=True,
+        )
         statement = sqlalchemy.delete(model).where(model.id.in_(ids))
 
         def body(

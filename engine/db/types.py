@@ -19,10 +19,11 @@ from sqlalchemy import types
 from sqlalchemy.dialects import mysql
 
 from vobjects import exceptions, wire
-from vobjects.rpc.sql.columns import Json, UtcDateTime
+from vobjects.rpc.sql.columns import Json, Tolerant, UtcDateTime
 
 __all__ = [
     'UNREADABLE',
+    'Interval',
     'Json',
     'JsonObject',
     'JsonText',
@@ -137,6 +138,22 @@ class LongText(types.TypeDecorator[str]):
     ) -> str | None:
         """Replace NUL characters and lone surrogates."""
         return value and exceptions.storable_text(value)
+
+
+class Interval(Tolerant):
+    """Seconds between two checks; those of a day for another value.
+
+    Without this, a value that is no number would end each search for a check
+    that is due, and so those of all clusters.
+    """
+
+    impl = sqlalchemy.Double
+    cache_ok = True
+    python = float
+
+    def substitute(self, value: Any) -> float:
+        """Return the seconds of a day."""
+        return 86400.0
 
 
 #: Seconds since the epoch; a single-precision float would be minutes off.

@@ -15,7 +15,6 @@ from vobjects.clustering import consts, resources, topics
 from vobjects.clustering.requests import services as requests
 from vobjects.clustering.service import SERVICE
 from vobjects.rpc.server import handles
-from vobjects.rpc.sql import invalid_text
 
 _MEMBER = models.LEDGER.members.c
 
@@ -68,10 +67,7 @@ class ServiceHandlers(common.Handlers):
         self, context: Any, request: requests.ServiceListRequest
     ) -> list[resources.Service]:
         """Return the engine processes."""
-        with (
-            self.runtime.database.reader() as session,
-            invalid_text.readable(session),
-        ):
+        with self.runtime.database.reader() as session:
             rows = session.execute(ENGINES).all()
         return [
             resources.Service(

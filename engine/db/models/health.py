@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Double, ForeignKey, Index, String, orm
+from sqlalchemy import ForeignKey, Index, String, orm
 
-from engine.db import clock
+from engine.db import clock, types
 from engine.db.models.base import TABLE_OPTIONS, Base, Time
 
 
@@ -27,7 +27,7 @@ class HealthRegistration(Base):
     )
     policy_id: orm.Mapped[str] = orm.mapped_column(String(36))
     enabled: orm.Mapped[bool]
-    interval: orm.Mapped[float] = orm.mapped_column(Double)
+    interval: orm.Mapped[float] = orm.mapped_column(types.Interval)
     due: orm.Mapped[Time]
     owner: orm.Mapped[str | None] = orm.mapped_column(String(36))
 

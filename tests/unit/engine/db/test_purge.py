@@ -7,6 +7,7 @@ import pytest
 
 from engine.db import database, models, purge
 from tests.unit.engine.db.old_rows import action, event
+from tests.unit.engine.engine_harness import Harness
 
 DAY = 86400.0
 
@@ -87,3 +88,18 @@ def test_purge_when_age_overflows_deletes_nothing(
     event(any_database, 9)
     action(any_database, 9, 9)
     assert purged(any_database, 1e12) == (0, 0)
+
+
+def test_purge_deletes_rows_beside_an_id_that_is_no_text(
+    harness: Harness,
+) -> None:
+    for _ in range(3):
+        action(harness.database, 9, 9)
+        event(harness.database, 9)
+    with harness.database.engine.begin() as connection:
+        for name in ('actions', 'events'):
+            connection.exec_driver_sql(
+                f"UPDATE {name} SET id = x'ff00'"
+                f' WHERE rowid = (SELECT MIN(rowid) FROM {name})'
+            )
+    assert purged(harness.database, 1) == (3, 3)

@@ -21,8 +21,11 @@ from vobjects.clustering import topics
 from vobjects.clustering.requests import clusters, nodes
 from vobjects.rpc.sql.columns import utcnow
 
+#: An expression of text that is not UTF-8; no parameter has such a value.
+INVALID_TEXT = "CAST(x'61ff' AS TEXT)"
+
 #: Texts that are no JSON object.
-GARBAGE = ('', '{"a":', '[1]', 'null', '5', '\x01', '[' * 9000)
+GARBAGE = ('', '{"a":', '[1]', 'null', '5', '\x01', '[' * 9000, INVALID_TEXT)
 
 #: Values that SQLite stores in a column of any type.
 MISPLACED: tuple[Any, ...] = ('abc', '', 2**62, -1.5, None, b'\xff\0')
@@ -59,9 +62,10 @@ def write(harness: Harness, table: str, column: str, text: Any) -> str:
             sqlalchemy.text(f'SELECT id FROM {name} ORDER BY rowid')
         ).first()
         assert row is not None
+        value = INVALID_TEXT if text == INVALID_TEXT else ':text'
         connection.execute(
             sqlalchemy.text(
-                f'UPDATE {name} SET "{column}" = :text WHERE id = :id'
+                f'UPDATE {name} SET "{column}" = {value} WHERE id = :id'
             ),
             {'text': text, 'id': row.id},
         )
@@ -149,7 +153,7 @@ def test_list_shows_the_rows_beside_one_that_cannot_be_read(
             values = connection.exec_driver_sql(
                 f'SELECT "{column}", rowid FROM "{table}"'
             ).all()
-        for value in MISPLACED:
+        for value in (*MISPLACED, INVALID_TEXT):
             try:
                 id_ = write(harness, table, column, value)
             except oslo_db_exception.DBError:
@@ -179,7 +183,7 @@ def test_list_of_services_shows_the_rows_beside_one_that_cannot_be_read(
         'heartbeat': utcnow(),
     }
     cases = [('?', (value,)) for value in MISPLACED]
-    for assigned, parameters in [*cases, ("CAST(x'61ff' AS TEXT)", ())]:
+    for assigned, parameters in [*cases, (INVALID_TEXT, ())]:
         with harness.database.engine.begin() as connection:
             connection.execute(sqlalchemy.delete(members))
             for id_ in ('good', 'bad'):
@@ -319,3 +323,36 @@ def test_action_that_cannot_be_read_is_cleaned_up_alone(
             'SELECT status FROM actions WHERE id = ?', (other,)
         )
         assert found.scalar_one() == expected
+
+
+@pytest.mark.parametrize('table', ['actions', 'nodes', 'clusters', 'events'])
+def test_rows_with_invalid_text_stop_no_other_work(
+    harness: Harness,
+    engine: Engine,
+    caplog: pytest.LogCaptureFixture,
+    table: str,
+) -> None:
+    for name in ('c', 'd'):
+        request_helpers.create_cluster(engine, 1, name=name)
+    engine.call(clusters.ClusterCheckRequest(identity='c'))
+    model = models.Base.metadata.tables[table]
+    texts = [
+        f'"{column.name}" = {INVALID_TEXT}'
+        for column in model.columns
+        if isinstance(column.type, sqlalchemy.String | types.JsonObject)
+        and not column.primary_key
+        and not column.foreign_keys
+        and not (table == 'actions' and column.name in ('status', 'owner'))
+    ]
+    assert len(texts) > 4
+    with harness.database.engine.begin() as connection:
+        connection.exec_driver_sql(
+            f'UPDATE {table} SET {", ".join(texts)} WHERE rowid = (SELECT'
+            f' {"MAX" if table == "actions" else "MIN"}(rowid) FROM {table})'
+        )
+    engine.run(clusters.ClusterScaleOutRequest(identity='d', count=1))
+    assert harness.statuses('CLUSTER_SCALE_OUT') == ['SUCCEEDED']
+    observer = harness.detect_death(engine)
+    observer.run_actions()
+    request_helpers.create_cluster(observer, 1, name='e')
+    assert not [record for record in caplog.records if record.exc_info]

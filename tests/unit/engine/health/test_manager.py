@@ -333,3 +333,21 @@ def test_slow_checks_of_one_project_leave_a_worker_to_others(
     assert second == other  # although it is due later
     assert {claim(), claim()} < set(slow)
     assert claim() is None
+
+
+@pytest.mark.parametrize(
+    'value', ["'abc'", "x'ff00'", "''", "CAST(x'61ff' AS TEXT)", '-1.5']
+)
+def test_check_with_an_unreadable_interval_delays_no_other_check(
+    harness: Harness, engine: Engine, value: str
+) -> None:
+    create_monitored_cluster(engine, 'NODE_STATUS_POLLING')
+    make_all_due(harness)
+    with harness.database.engine.begin() as connection:
+        connection.exec_driver_sql(
+            f'UPDATE health_registry SET interval = {value}'
+        )
+    health_manager = manager.Manager(engine.runtime, engine.member.id)
+    assert health_manager.step()
+    (row,) = harness.rows(models.HealthRegistration)
+    assert row.owner is None
