@@ -151,8 +151,7 @@ class Tree:
             self._bases[cls] = (cls,)  # ends cycles
             found = [cls]
             for base in cls.node.bases:
-                dotted = cls.module.dotted(_unsubscripted(base))
-                known = self.resolve(dotted)
+                known = self.resolve(self._base(cls.module, base))
                 if known is not None:
                     found += [
                         each for each in self.bases(known) if each not in found
@@ -164,9 +163,37 @@ class Tree:
         """Yield dotted names of direct and indirect bases of other code."""
         for each in self.bases(cls):
             for base in each.node.bases:
-                dotted = each.module.dotted(_unsubscripted(base))
+                dotted = self._base(each.module, base)
                 if dotted and self.resolve(dotted) is None:
                     yield dotted
+
+    def _base(self, module: Module, node: ast.expr) -> str:
+        """Return the dotted name of a base, or ``''``.
+
+        A base that a function makes is the class that this function defines
+        and returns, or else the function.
+        """
+        for _ in range(5):
+            if isinstance(node, ast.Subscript):
+                node = node.value
+            is_call = isinstance(node, ast.Call)
+            dotted = module.dotted(node.func if is_call else node)
+            if is_call and dotted in self.functions:
+                module, function = self.functions[dotted]
+                returned = _returned(function)
+                if returned is None:
+                    return ''
+                node = returned
+                continue
+            owner, _, name = dotted.rpartition('.')
+            if is_call or owner not in self.modules or self.resolve(dotted):
+                return dotted
+            module = self.modules[owner]
+            assigned = _assigned(module, name)
+            if assigned is None:
+                return dotted
+            node = assigned
+        return ''
 
     def comments(self, cls: Class) -> Iterator[str]:
         """Yield the comment of each line in a class; ``''``: it has code."""
@@ -174,6 +201,20 @@ class Tree:
         for line in lines[cls.node.lineno : cls.node.end_lineno]:
             before, mark, text = line.partition('#')
             yield text.strip() if mark and not before.strip() else ''
+
+    def assigned(
+        self, dotted: str
+    ) -> tuple[Module, Class | None, ast.expr] | None:
+        """Return what a module or class assigns to a name, and which do."""
+        owner, _, name = dotted.rpartition('.')
+        cls = self.resolve(owner)
+        for each in self.bases(cls) if cls is not None else ():
+            value = each.assigned(name)
+            if value is not None:
+                return each.module, each, value
+        module = self.modules.get(owner)
+        value = _assigned(module, name) if module is not None else None
+        return (module, None, value) if module and value else None
 
     def methods(self, cls: Class) -> Mapping[str, tuple[Class, Function]]:
         """Return the methods of a class and its bases, with their owner."""
@@ -216,22 +257,28 @@ class Tree:
         return self.constant(cls.module, node)
 
 
-def _unsubscripted(node: ast.expr) -> ast.expr:
-    return node.value if isinstance(node, ast.Subscript) else node
+def _returned(function: Function) -> ast.expr | None:
+    """Return what the last statement of a function returns."""
+    last = function.body[-1]
+    return last.value if isinstance(last, ast.Return) else None
 
 
 @functools.cache
-def _assigned_constant(module: Module, name: str) -> object:
+def _assigned(module: Module, name: str) -> ast.expr | None:
+    """Return what a module assigns to a name, if it does."""
     for item in module.body.body:
         if isinstance(item, ast.Assign | ast.AnnAssign):
             targets = (
                 item.targets if isinstance(item, ast.Assign) else [item.target]
             )
             if any(is_name(target, name) for target in targets):
-                value = item.value
-                if isinstance(value, ast.Constant):
-                    return value.value
+                return item.value
     return None
+
+
+def _assigned_constant(module: Module, name: str) -> object:
+    value = _assigned(module, name)
+    return value.value if isinstance(value, ast.Constant) else None
 
 
 def is_name(node: ast.AST, name: str) -> bool:

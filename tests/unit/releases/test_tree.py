@@ -64,6 +64,49 @@ def test_bases_follow_imports_exports_and_cycles(
 
 
 @pytest.mark.parametrize(
+    ('base', 'names', 'external'),
+    [
+        ('Inner', ['Inner'], ['other.make']),
+        ('make(1)', ['Inner'], ['other.make']),
+        ('MADE', ['Inner'], ['other.make']),
+        ('again()', ['Inner'], ['other.make']),
+        ('other.make(1)', [], ['other.make']),
+        ('OTHER', [], ['other.make']),
+        ('OTHER[int]', [], ['other.make']),
+        ('endless()', [], []),
+        ('nothing()', [], []),
+        ('values[0]()', [], []),
+    ],
+)
+def test_bases_follow_functions_and_names_that_hold_classes(
+    tmp_path: pathlib.Path, base: str, names: list[str], external: list[str]
+) -> None:
+    source = f"""
+        import other
+        OTHER = other.make(2)
+        def make(config):
+            class Inner(other.make(config)):
+                pass
+            return Inner
+        def again():
+            return make(3)
+        def endless():
+            return endless()
+        def nothing():
+            pass
+        MADE = make(4)
+        class Outer({base}):
+            pass
+        """
+    write(tmp_path, {'a.py': source})
+    code = tree.Tree(tmp_path)
+    outer = code.classes['shop.a.Outer']
+
+    assert [each.name for each in code.bases(outer)][1:] == names
+    assert list(code.external_bases(outer)) == external
+
+
+@pytest.mark.parametrize(
     ('expression', 'value'),
     [
         ("'1.0'", '1.0'),
