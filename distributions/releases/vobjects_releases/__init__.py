@@ -10,9 +10,13 @@
     rpc_paths      the paths through a function that sends calls
     rpc_rules      rules for calls between two releases
     objects        types of oslo.versionedobjects, and their conversions
+    object_values  values that fields of these types accept
     carried        types of objects that calls of a release carry
     object_rules   rules for new fields of these types
     models         pydantic models of requests and responses
+    annotations    alternatives in the annotations of their fields
+    enumerations   enumerations and their values
+    model_conversions  code that changes documents for older clients
     model_rules    rules for documents between two releases
     schemas        JSON schemas of requests
     schema_rules   rules for requests that a schema rejects

@@ -5,9 +5,13 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
+from vobjects_releases.annotations import alternatives
+from vobjects_releases.enumerations import enumeration
+from vobjects_releases.model_conversions import Conversions
 from vobjects_releases.tree import (
     Class,
     Function,
@@ -32,6 +36,19 @@ _JSON = frozenset(
     ('None', 'bool', 'dict', 'float', 'int', 'list', 'set', 'str', 'tuple')
 )
 
+#: Functions and methods that read a document.
+_READERS = frozenset(
+    (
+        'TypeAdapter',
+        'model_validate',
+        'model_validate_json',
+        'parse_obj',
+        'parse_obj_as',
+        'parse_raw',
+        'parse_raw_as',
+    )
+)
+
 _WORD = re.compile(r"""(?<!['"\w])[A-Za-z]\w*(?!['"])""")
 
 _ROUTES = frozenset(
@@ -44,11 +61,13 @@ class Field:
     """A field of a model.
 
     :ivar required: a document without it is invalid
+    :ivar is_null: its default is null
     """
 
     name: str
     annotation: ast.expr
     required: bool
+    is_null: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -62,6 +81,11 @@ class Model:
     cls: Class
     fields: Mapping[str, Field]
     strict: bool
+
+    @property
+    def required(self) -> set[str]:
+        """The names of the fields that each document has."""
+        return {item.name for item in self.fields.values() if item.required}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -85,6 +109,7 @@ class Models:
     :ivar requests: models that routes read, by qualified name
     :ivar responses: models that routes return
     :ivar writes: code that writes models, for servers or for others
+    :ivar reads: models that other code reads, in answers or stored data
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -97,17 +122,31 @@ class Models:
             )
         }
         self._names = {model.cls: name for name, model in self.models.items()}
-        self._changes: list[set[object]] | None = None
+        self._fields: dict[str, dict[str, list[Class]]] = {}
+        self._reachable: dict[str, dict[str, Model]] = {}
         self.requests: set[str] = set()
         self.responses: set[str] = set()
         self.writes: list[Write] = []
+        self.reads: set[str] = set()
         for module in tree.modules.values() if self.models else ():
             for function in module.nodes.functions:
                 self._routes(module, function)
                 self.writes += self._written(module, function)
+            for call in module.nodes.calls:
+                self.reads.update(self._read(module, call))
+
+    @functools.cached_property
+    def conversions(self) -> Conversions:
+        """The code that changes documents for older clients."""
+        return Conversions(self.tree)
 
     def reachable(self, name: str) -> dict[str, Model]:
         """Return a model and those in its fields, at any depth."""
+        if name not in self._reachable:
+            self._reachable[name] = self._reached(name)
+        return self._reachable[name]
+
+    def _reached(self, name: str) -> dict[str, Model]:
         found: dict[str, Model] = {}
         pending = [name]
         while pending:
@@ -115,13 +154,30 @@ class Models:
             if model is None or model.name in found:
                 continue
             found[model.name] = model
-            for field in model.fields.values():
-                pending += self._named(model.cls.module, field.annotation)
+            for classes in self._in_fields(model).values():
+                pending += [self._names.get(cls, '') for cls in classes]
         return found
+
+    def _in_fields(self, model: Model) -> dict[str, list[Class]]:
+        """Return the classes in the annotation of each field."""
+        if model.name not in self._fields:
+            self._fields[model.name] = {
+                name: self._classes(model.cls.module, field.annotation)
+                for name, field in model.fields.items()
+            }
+        return self._fields[model.name]
 
     def _named(self, module: Module, node: ast.expr | None) -> list[str]:
         """Return the models that an annotation names, through aliases."""
-        found: list[str] = []
+        return [
+            self._names[cls]
+            for cls in self._classes(module, node)
+            if cls in self._names
+        ]
+
+    def _classes(self, module: Module, node: ast.expr | None) -> list[Class]:
+        """Return the classes that an annotation names, through aliases."""
+        found: list[Class] = []
         pending: list[tuple[Module, ast.expr]] = []
         if node is not None:
             pending.append((module, node))
@@ -135,9 +191,9 @@ class Models:
                 elif isinstance(child, ast.Name | ast.Attribute):
                     name = owner.dotted(child)
                     cls = self.tree.resolve(name)
-                    if cls in self._names:
-                        found.append(self._names[cls])
-                    elif cls is None and name not in aliases:
+                    if cls is not None:
+                        found.append(cls)
+                    elif name not in aliases:
                         aliases.add(name)
                         pending += self._alias(name)
         return found
@@ -173,6 +229,14 @@ class Models:
                 for item in route.keywords:
                     if item.arg == 'response_model':
                         self.responses.update(self._named(module, item.value))
+
+    def _read(self, module: Module, call: ast.Call) -> Iterator[str]:
+        """Yield the models that a call reads."""
+        if last_name(call.func) in _READERS:
+            for node in (call.func, *call.args[:1]):
+                yield from self._named(module, node)
+        elif not call.args and [item.arg for item in call.keywords] == [None]:
+            yield from filter(None, [self._created(module, call)])
 
     def _written(self, module: Module, function: Function) -> Iterator[Write]:
         """Yield the models that a function creates and writes."""
@@ -261,23 +325,36 @@ class Models:
                     return each.name
         return model.cls.name
 
-    def versioned(self, model: Model, field: str) -> bool:
-        """Return whether a Cadwyn version change mentions a field."""
-        if self._changes is None:
-            self._changes = [
-                {last_name(node) for node in ast.walk(cls.node)}
-                | {
-                    node.value
-                    for node in ast.walk(cls.node)
-                    if isinstance(node, ast.Constant)
-                }
-                for cls in self.tree.classes.values()
-                if any(
-                    last_name(base) == 'VersionChange'
-                    for base in cls.node.bases
-                )
-            ]
-        return any({model.cls.name, field} <= names for names in self._changes)
+    def enumerations(
+        self, roots: Iterable[str]
+    ) -> dict[str, Mapping[object, str]]:
+        """Return the enumerations in the fields of models, at any depth.
+
+        A field that may also be any text accepts unknown values.
+        """
+        found: dict[str, Mapping[object, str]] = {}
+        models = {
+            name: model
+            for root in sorted(roots)
+            for name, model in self.reachable(root).items()
+        }
+        for model in models.values():
+            for field, classes in self._in_fields(model).items():
+                for cls in classes:
+                    values = enumeration(self.tree, cls)
+                    if values and 'str' not in alternatives(
+                        model.fields[field].annotation
+                    ):
+                        found[f'{cls.module.name}.{cls.name}'] = values
+        return found
+
+    def parts(self, model: Model, field: str) -> dict[str, Model]:
+        """Return the models in the annotation of a field, by class."""
+        return {
+            cls.name: self.models[self._names[cls]]
+            for cls in self._in_fields(model)[field]
+            if cls in self._names
+        }
 
     def kinds(self, model: Model, field: str) -> frozenset[str]:
         """Return the alternatives in the annotation of a field.
@@ -285,16 +362,17 @@ class Models:
         A class that is no model with fields may have any form as JSON, and
         is ``Any``.
         """
-        annotation = model.fields[field].annotation
         names = {
-            self.models[name].cls.name
-            for name in self._named(model.cls.module, annotation)
-            if '__root__' not in self.models[name].fields
-            and 'root' not in self.models[name].fields
+            name
+            for name, part in self.parts(model, field).items()
+            if part.fields.keys().isdisjoint(('__root__', 'root'))
+        }
+        kinds = {
+            kind if set(_WORD.findall(kind)) <= _JSON | names else 'Any'
+            for kind in alternatives(model.fields[field].annotation)
         }
         return frozenset(
-            kind if set(_WORD.findall(kind)) <= _JSON | names else 'Any'
-            for kind in _kinds(annotation)
+            kinds | {'None'} if model.fields[field].is_null else kinds
         )
 
     def mentions(self, model: Model, field: str) -> bool:
@@ -313,46 +391,6 @@ class Models:
             if name in _WRITERS or _is_serializer(function)
             for node in ast.walk(function)
         )
-
-
-def _kinds(node: ast.expr) -> Iterator[str]:
-    """Yield the alternatives of an annotation, in one spelling."""
-    match node:
-        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            yield from _kinds(left)
-            yield from _kinds(right)
-        case ast.Subscript(value=generic, slice=arguments):
-            items = (
-                arguments.elts
-                if isinstance(arguments, ast.Tuple)
-                else [arguments]
-            )
-            match last_name(generic):
-                case 'Optional':
-                    yield 'None'
-                    yield from _kinds(items[0])
-                case 'Union':
-                    for item in items:
-                        yield from _kinds(item)
-                case 'Annotated':
-                    yield from _kinds(items[0])
-                case 'Literal':
-                    for item in items:
-                        yield ast.unparse(item)
-                case name:
-                    inner = ('|'.join(sorted(_kinds(item))) for item in items)
-                    yield f'{name.lower()}[{",".join(inner)}]'
-        case ast.Constant(value=str(text)):
-            try:
-                yield from _kinds(ast.parse(text, mode='eval').body)
-            except SyntaxError:
-                yield text
-        case ast.Constant(value=value):
-            yield str(value)
-        case ast.Attribute() | ast.Name():
-            yield last_name(node)
-        case _:
-            yield ast.unparse(node)
 
 
 def _quoted(module: Module, text: str) -> list[tuple[Module, ast.expr]]:
@@ -382,7 +420,11 @@ def _model(tree: Tree, name: str, cls: Class) -> Model:
                     annotation
                 ):
                     fields[field] = Field(
-                        field, annotation, _is_required(item)
+                        field,
+                        annotation,
+                        _is_required(item),
+                        isinstance(item.value, ast.Constant)
+                        and item.value.value is None,
                     )
     return Model(name, cls, fields, _is_strict(tree, cls))
 

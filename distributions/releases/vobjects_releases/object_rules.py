@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from vobjects_releases import objects
 from vobjects_releases.carried import carried_types
 from vobjects_releases.findings import Finding, Rule
+from vobjects_releases.object_values import field_values
 from vobjects_releases.objects import ObjectType
 from vobjects_releases.rpc import Rpc
 from vobjects_releases.tree import Function, Tree, last_name
@@ -33,6 +34,11 @@ NESTED_CONVERTED = Rule(
     'The conversion of a type with nested objects, one of which has a new'
     ' version, calls that of its base, which converts them.',
 )
+VALUE_CONVERTED = Rule(
+    'OBJECT_VALUE_CONVERTED',
+    'A field with a new value comes with a new version of its type, whose'
+    ' conversion mentions the field.',
+)
 RIGHT_LEVEL = Rule(
     'OBJECT_CONVERSION_LEVEL',
     'A conversion looks for fields where its callers put them: in the data of'
@@ -43,6 +49,7 @@ RULES = (
     ADDED_CONVERTED,
     VERSION_RAISED,
     REMOVED_CONVERTED,
+    VALUE_CONVERTED,
     NESTED_CONVERTED,
     RIGHT_LEVEL,
 )
@@ -63,7 +70,7 @@ def compare(old: Rpc, new: Rpc) -> Iterator[Finding]:
         for item in types.values()
         if objects.is_stored(new.tree, item.cls)
     }
-    for finding in _types(new.tree, known, types):
+    for finding in _types(old.tree, new.tree, known, types):
         if finding.subject in carried:
             yield finding
         else:
@@ -76,6 +83,7 @@ def compare(old: Rpc, new: Rpc) -> Iterator[Finding]:
 
 
 def _types(
+    old: Tree,
     tree: Tree,
     known: Mapping[str, ObjectType],
     types: Mapping[str, ObjectType],
@@ -87,6 +95,7 @@ def _types(
             yield from _added(tree, known[name], after)
             yield from _removed(tree, known[name], after)
             yield from _nullable(tree, known[name], after)
+            yield from _values(old, tree, known[name], after)
         elif after.cls.name not in names:
             yield from _added_within(tree, after)
 
@@ -159,6 +168,25 @@ def _nullable(
                 field,
                 f'may be null in version {_text(after.version)}, but no'
                 f' conversion to version {_text(before.version)} replaces it',
+                after.cls.location,
+            )
+
+
+def _values(
+    old: Tree, tree: Tree, before: ObjectType, after: ObjectType
+) -> Iterator[Finding]:
+    """Check the texts that a field accepts in the newer release only."""
+    for field in sorted(before.fields.keys() & after.fields.keys()):
+        known = field_values(old, before, field)
+        values = field_values(tree, after, field) - known
+        if known and values and _lacks_conversion(tree, before, after, field):
+            yield Finding(
+                VALUE_CONVERTED,
+                after.cls.name,
+                field,
+                f'may be {" or ".join(map(repr, sorted(values)))} in'
+                f' version {_text(after.version)}, which version'
+                f' {_text(before.version)} of the older release rejects',
                 after.cls.location,
             )
 

@@ -96,6 +96,13 @@ def _is_private(tree: Tree, cls: Class) -> bool:
     )
 
 
+def declaration(tree: Tree, item: ObjectType, field: str) -> Class:
+    """Return the class whose body has a field of a type."""
+    return next(
+        each for each in tree.bases(item.cls) if field in _fields(each)
+    )
+
+
 def _fields(cls: Class) -> Mapping[str, ast.expr]:
     value = cls.assigned('fields')
     if not isinstance(value, ast.Dict):

@@ -109,6 +109,7 @@ def test_compare_new_field_of_a_request(
     [
         ('Strict', True),
         ('pydantic_duality.DualBaseModel', True),
+        ('pydantic_duality.generate_dual_base_model(Config)', True),
         ("pydantic.BaseModel, extra='forbid'", True),
         ('pydantic.BaseModel', False),
     ],
@@ -182,6 +183,148 @@ def test_compare_field_that_a_strict_server_no_longer_has(
     assert compare(release(item=item), release(item=rewritten)) == expected
 
 
+@pytest.mark.parametrize(
+    ('before', 'after', 'found'),
+    [
+        ('gift: int = 0', 'gift: int', True),
+        ('gift: int', 'gift: int = 0', False),
+        ('gift: Optional[int] = 0', 'gift: int = 0', True),
+        ('gift: int = None', 'gift: Optional[int] = 0', False),
+        ('gift: Optional[str] = ""', 'gift: Any = ""', False),
+        ('gift: Literal["a", "b"] = "a"', 'gift: Literal["a"] = "a"', True),
+        ('gift: Literal["a", "b"] = "a"', 'gift: str = "a"', False),
+        ('gift: int = 0', 'gift: float = 0', False),
+        (
+            'gift: int = 0',
+            "gift: int\n    @validator('gift')\n    def check(cls, v): pass",
+            False,
+        ),
+    ],
+)
+def test_compare_field_of_a_request_that_accepts_less(
+    compare: Compare, before: str, after: str, found: bool
+) -> None:
+    old, new = (
+        release(order=field, write='json(exclude_unset=True)')
+        for field in (before, after)
+    )
+
+    assert compare(old, new) == (
+        {('MODEL_REQUEST_ACCEPTED', 'Order', 'gift')} if found else set()
+    )
+
+
+def test_compare_required_field_that_old_clients_always_send(
+    compare: Compare,
+) -> None:
+    old, new = release(order='gift: int = 0'), release(order='gift: int')
+
+    assert compare(old, new) == set()
+
+
+@pytest.mark.parametrize(
+    ('part', 'expected'),
+    [
+        ('name: str\n    note: str = ""', set()),
+        ('pass', {('MODEL_RESPONSE_COMPLETE', 'Receipt', 'lines')}),
+    ],
+)
+def test_compare_part_of_a_response_with_another_name(
+    compare: Compare, part: str, expected: set[tuple[str, str, str]]
+) -> None:
+    old = release(receipt='lines: list[Item] = []')
+    new = release(receipt='lines: list[Line] = []')
+    new['models.py'] += f'\nclass Line(Strict):\n    {part}'
+
+    assert compare(old, new) == expected
+
+
+STATES = """
+import enum
+import pydantic
+
+class State(str, enum.Enum):
+    {members}
+
+class Bill(pydantic.BaseModel):
+    state: {field}
+"""
+
+VERSIONS = """
+from packaging.version import Version
+from shop.states import State
+
+def convert(bill, client_version):
+    if client_version < Version('1.2'):
+        bill.state = State.{member}
+"""
+
+
+@pytest.mark.parametrize(
+    'read',
+    [
+        'pydantic.parse_obj_as(list[states.Bill], answer)',
+        'states.Bill.model_validate_json(answer)',
+        'states.Bill(**answer)',
+    ],
+)
+@pytest.mark.parametrize(
+    ('before', 'after', 'expected'),
+    [
+        ('OLD = "old"', 'OLD = "old"', set()),
+        ('OLD = "old"', 'OTHER = "old"', set()),
+        ('OLD = enum.auto()', 'OLD = "old"', set()),
+        ('OLD = 1', 'OLD = 1\n    NEW = 2', {'NEW'}),
+        ('OLD = "old"', 'NEW = "new"', {'NEW', 'OLD'}),
+        ('OLD = "old"', 'OLD = "old"\n    NEW = make()', set()),
+        (
+            'OLD = "old"\n    def _missing_(cls, value): return cls.OLD',
+            'NEW = "new"\n    def _missing_(cls, value): return cls.NEW',
+            set(),
+        ),
+    ],
+)
+def test_compare_values_of_an_enumeration_that_code_reads(
+    compare: Compare, read: str, before: str, after: str, expected: set[str]
+) -> None:
+    client = f'from shop import states\ndef load(answer): return {read}'
+    old, new = (
+        {
+            'states.py': STATES.format(members=members, field='State'),
+            'client.py': client,
+        }
+        for members in (before, after)
+    )
+
+    assert compare(old, new) == {
+        ('MODEL_VALUE_KNOWN', 'State', member) for member in expected
+    }
+
+
+@pytest.mark.parametrize(
+    ('field', 'client', 'member'),
+    [
+        ('State', 'other(states.Bill)', ''),
+        ('State | str', 'states.Bill.parse_obj(1)', ''),
+        ('State', 'states.Bill.parse_obj(1)', 'NEW'),
+    ],
+    ids=['unread', 'text', 'converted'],
+)
+def test_compare_new_value_of_an_enumeration_that_no_client_rejects(
+    compare: Compare, field: str, client: str, member: str
+) -> None:
+    old, new = (
+        {
+            'states.py': STATES.format(members=members, field=field),
+            'client.py': f'from shop import states\n{client}',
+        }
+        for members in ('OLD = "old"', 'OLD = "old"\n    NEW = "new"')
+    )
+    new['versions.py'] = VERSIONS.format(member=member or 'OLD')
+
+    assert compare(old, new) == set()
+
+
 CHANGE = """
 from cadwyn import VersionChange, schema
 from shop import models
@@ -213,7 +356,7 @@ def test_compare_response_with_values_that_old_clients_reject(
     compare: Compare, before: str, after: str, found: bool, versioned: bool
 ) -> None:
     old, new = (
-        release(receipt=f'total: {kind} = None') for kind in (before, after)
+        release(receipt=f'total: {kind} = 0') for kind in (before, after)
     )
     if versioned:
         new['changes.py'] = CHANGE

@@ -278,3 +278,78 @@ def test_compare_conversion_of_the_whole_primitive(
         if found and statement != 'pass'
         else set()
     )
+
+
+VALUES = """
+from shop import words
+
+OPEN = 'open'
+
+class State(fields.Enum):
+    DONE = 'done'
+    ALL = {values}
+
+class SubState(State):
+    pass
+
+class StateField(fields.BaseEnumField):
+    AUTO_TYPE = {made}
+
+class Order(base.Object):
+    VERSION = '{version}'
+    fields = {{'state': {field}}}
+    {code}
+"""
+
+RAISES = """
+    def obj_make_compatible(self, primitive, target_version):
+        if target_version < (1, 1) and primitive.get('state') == 'done':
+            raise
+"""
+
+
+def values(
+    new: str,
+    field: str = 'StateField()',
+    made: str = 'State()',
+    version: str = '1.0',
+    code: str = '',
+) -> dict[str, str]:
+    return {
+        'words.py': "LATE = 'late'\nWORDS = ('open', LATE)",
+        'order.py': VALUES.format(
+            values=new, field=field, made=made, version=version, code=code
+        ),
+    }
+
+
+@pytest.mark.parametrize(
+    ('after', 'found'),
+    [
+        ({'new': '(OPEN, DONE)'}, True),
+        ({'new': "[OPEN] + ['done']"}, True),
+        ({'new': '(OPEN, words.LATE)'}, True),
+        ({'new': 'words.WORDS'}, True),
+        ({'new': '(OPEN, DONE)', 'made': 'SubState()'}, True),
+        ({'new': '()', 'made': "fields.Enum(valid_values=('a',))"}, True),
+        ({'new': '()', 'field': 'fields.EnumField(valid_values=["a"])'}, True),
+        ({'new': '(OPEN, DONE)', 'version': '1.1'}, True),
+        ({'new': '(OPEN,)'}, False),
+        ({'new': '(OPEN, unknown.NAME)'}, False),
+        ({'new': '(OPEN, DONE)', 'version': '2.0'}, False),
+        ({'new': '(OPEN, DONE)', 'version': '1.1', 'code': RAISES}, False),
+        ({'new': '(OPEN,)', 'field': 'fields.StringField()'}, False),
+    ],
+)
+def test_compare_new_value_of_a_field(
+    compare: Compare, after: dict[str, str], found: bool
+) -> None:
+    assert compare(values("('open',)"), values(**after)) == (
+        {('OBJECT_VALUE_CONVERTED', 'Order', 'state')} if found else set()
+    )
+
+
+def test_compare_value_of_a_field_that_accepted_any(compare: Compare) -> None:
+    old = values("('open',)", 'fields.StringField()')
+
+    assert compare(old, values("('open',)")) == set()
