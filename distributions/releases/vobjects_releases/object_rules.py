@@ -13,6 +13,7 @@ from vobjects_releases.findings import Finding, Rule
 from vobjects_releases.object_values import field_values
 from vobjects_releases.objects import ObjectType
 from vobjects_releases.rpc import Rpc
+from vobjects_releases.rpc_paths import Version
 from vobjects_releases.tree import Function, Tree, last_name
 
 ADDED_CONVERTED = Rule(
@@ -90,6 +91,7 @@ def _types(
 ) -> Iterator[Finding]:
     yield from _nested(tree, known, types)
     names = {item.cls.name for item in known.values()}
+    peers = objects.peers(tree)
     for name, after in types.items():
         if name in known:
             yield from _added(tree, known[name], after)
@@ -97,7 +99,12 @@ def _types(
             yield from _nullable(tree, known[name], after)
             yield from _values(old, tree, known[name], after)
         elif after.cls.name not in names:
-            yield from _added_within(tree, after)
+            # It got a second version before its first release.
+            versions = objects.history(tree, after).values()
+            peers[after.cls.name] |= {
+                (major, minor - 1) for major, minor in versions if minor
+            }
+        yield from _added_within(tree, after, peers[after.cls.name])
 
 
 def _added(
@@ -255,22 +262,30 @@ def _changed(
     }
 
 
-def _added_within(tree: Tree, after: ObjectType) -> Iterator[Finding]:
-    """Check a type that got a second version before its first release."""
+def _added_within(
+    tree: Tree, after: ObjectType, peers: set[Version]
+) -> Iterator[Finding]:
+    """Check the fields that comments add to a version of a type.
+
+    :param peers: versions that the code names for its peers
+    """
+    if not after.version[1]:
+        return
     for field, version in sorted(objects.history(tree, after).items()):
-        major, minor = version
-        if minor and not objects.converts(
-            tree, after.cls, field, (major, minor - 1)
-        ):
-            yield Finding(
-                ADDED_CONVERTED,
-                after.cls.name,
-                field,
-                f'is new in version {_text(version)}, as a comment says, but'
-                f' no conversion to version {_text((major, minor - 1))}'
-                ' removes it',
-                after.cls.location,
-            )
+        for peer in sorted(peers, reverse=True):
+            if (
+                peer[0] == version[0]
+                and peer < version
+                and not objects.converts(tree, after.cls, field, peer)
+            ):
+                yield Finding(
+                    ADDED_CONVERTED,
+                    after.cls.name,
+                    field,
+                    f'is new in version {_text(version)}, as a comment says,'
+                    f' but no conversion to version {_text(peer)} removes it',
+                    after.cls.location,
+                )
 
 
 def _text(version: tuple[int, int]) -> str:

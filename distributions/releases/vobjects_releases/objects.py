@@ -8,6 +8,7 @@ methods, of its bases, and of what they call in the same class or module.
 from __future__ import annotations
 
 import ast
+import collections
 import dataclasses
 import operator
 import re
@@ -46,6 +47,13 @@ _ENTRY = re.compile(r'(?:version\s+)?(\d{1,4}\.\d{1,4})\b', re.IGNORECASE)
 
 #: In an entry; others change what an older version has, too.
 _ADDITION = re.compile(r'\b(add(s|ed)?|new)\b', re.IGNORECASE)
+
+#: An entry of a table of versions by type.
+_PEERS = re.compile(
+    r"""['"]([A-Z]\w*)['"]:\s*(\[[^][]*\]|['"]\d{1,4}\.\d{1,4}['"])"""
+)
+
+_QUOTED = re.compile(r"""['"](\d{1,4}\.\d{1,4})['"]""")
 
 _NOTE = re.compile(r'(TODO|NOTE|FIXME|XXX)\b')
 
@@ -134,6 +142,22 @@ def history(tree: Tree, item: ObjectType) -> dict[str, Version]:
             for word in re.findall(r'\w+', line):
                 if word in item.fields:
                     found.setdefault(word, version)
+    return found
+
+
+def peers(tree: Tree) -> dict[str, set[Version]]:
+    """Return the versions of types that code names for its peers.
+
+    Services keep them in tables by release, such as ``{'Order': '1.2'}`` or
+    ``{'objects': {'Order': ['1.3', '1.2']}}``.
+    """
+    found: dict[str, set[Version]] = collections.defaultdict(set)
+    for module in tree.modules.values():
+        for name, versions in _PEERS.findall(module.source):
+            for text in _QUOTED.findall(versions):
+                version = parse_version(text)
+                if version is not None:
+                    found[name].add(version)
     return found
 
 

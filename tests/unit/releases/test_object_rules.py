@@ -280,6 +280,32 @@ def test_compare_conversion_of_the_whole_primitive(
     )
 
 
+@pytest.mark.parametrize(
+    ('table', 'statement', 'found'),
+    [
+        ("{'Order': '1.0'}", 'pass', True),
+        ("{'objects': {'Order': ['1.2', '1.0']}}", 'pass', True),
+        ("{'Order': '1.0'}", "primitive.pop('gift', None)", False),
+        ("{'Order': '1.1'}", 'pass', False),
+        ("{'Order': '0.9'}", 'pass', False),
+        ("{'Item': '1.0'}", 'pass', False),
+    ],
+)
+def test_compare_field_of_an_old_version_that_peers_have(
+    compare: Compare, table: str, statement: str, found: bool
+) -> None:
+    files = release(
+        '1.2',
+        'item',
+        'gift',
+        code=CONVERSION.format(statement),
+        comments='# Version 1.1: Add gift',
+    )
+    files['versions.py'] = f'VERSIONS = {table}'
+
+    assert compare(files, files) == ({ADDED} if found else set())
+
+
 VALUES = """
 from shop import words
 
