@@ -94,17 +94,22 @@ def _types(
     peers = objects.peers(tree)
     for name, after in types.items():
         if name in known:
-            yield from _added(tree, known[name], after)
-            yield from _removed(tree, known[name], after)
-            yield from _nullable(tree, known[name], after)
-            yield from _values(old, tree, known[name], after)
+            before = known[name]
+            yield from _added(tree, before, after)
+            yield from _removed(tree, before, after)
+            yield from _nullable(tree, before, after)
+            yield from _values(old, tree, before, after)
+            between = {
+                peer for peer in peers[after.cls.name] if peer > before.version
+            }
+            yield from _added_within(tree, after, between)
         elif after.cls.name not in names:
             # It got a second version before its first release.
             versions = objects.history(tree, after).values()
-            peers[after.cls.name] |= {
+            between = {
                 (major, minor - 1) for major, minor in versions if minor
             }
-        yield from _added_within(tree, after, peers[after.cls.name])
+            yield from _added_within(tree, after, between)
 
 
 def _added(

@@ -86,6 +86,17 @@ def _new_call(old: Rpc, new: Rpc, send: Send) -> Iterator[Finding]:
                 f'the method of the older release {{}} {at}',
                 send.location,
             )
+    elif send.caller in new.called and any(
+        send.reaches(peer) and is_compatible(peer, usable[0])
+        for peer in _without_method(served, old)
+    ):
+        yield Finding(
+            NEW_CALL_FAILS,
+            send.method,
+            '',
+            f'does not exist in the older release, but is sent {at}',
+            send.location,
+        )
 
 
 def _own_version(new: Rpc, send: Send) -> Iterator[Finding]:
@@ -108,6 +119,15 @@ def _own_version(new: Rpc, send: Send) -> Iterator[Finding]:
                 f' servers of the release have {_text(newest)}',
                 send.location,
             )
+
+
+def _without_method(served: list[Endpoint], old: Rpc) -> Iterator[Version]:
+    """Yield the versions of servers of the older release without a method."""
+    for endpoint in served:
+        same = old.tree.classes.get(endpoint.name)
+        version = same and old.version(same)
+        if version is not None:
+            yield version
 
 
 def _removed(

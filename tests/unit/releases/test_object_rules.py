@@ -283,27 +283,28 @@ def test_compare_conversion_of_the_whole_primitive(
 @pytest.mark.parametrize(
     ('table', 'statement', 'found'),
     [
-        ("{'Order': '1.0'}", 'pass', True),
-        ("{'objects': {'Order': ['1.2', '1.0']}}", 'pass', True),
-        ("{'Order': '1.0'}", "primitive.pop('gift', None)", False),
-        ("{'Order': '1.1'}", 'pass', False),
-        ("{'Order': '0.9'}", 'pass', False),
-        ("{'Item': '1.0'}", 'pass', False),
+        ("{'Order': '1.1'}", 'pass', True),
+        ("{'objects': {'Order': ['1.2', '1.1']}}", 'pass', True),
+        ("{'Order': '1.1'}", "primitive.pop('gift', None)", False),
+        ("{'Order': '1.2'}", 'pass', False),
+        ("{'Order': '1.0'}", 'pass', False),
+        ("{'Item': '1.1'}", 'pass', False),
     ],
 )
-def test_compare_field_of_an_old_version_that_peers_have(
+def test_compare_field_of_a_version_between_two_releases(
     compare: Compare, table: str, statement: str, found: bool
 ) -> None:
-    files = release(
-        '1.2',
-        'item',
-        'gift',
-        code=CONVERSION.format(statement),
-        comments='# Version 1.1: Add gift',
+    code = CONVERSION.format(
+        "if target_version < (1, 1): primitive.pop('gift', None)\n"
+        f'        {statement}'
     )
-    files['versions.py'] = f'VERSIONS = {table}'
+    comments = '# Version 1.2: Add gift'
+    new = release('1.2', 'item', 'gift', code=code, comments=comments)
+    new['versions.py'] = f'VERSIONS = {table}'
 
-    assert compare(files, files) == ({ADDED} if found else set())
+    assert compare(release('1.0', 'item'), new) == (
+        {ADDED} if found else set()
+    )
 
 
 VALUES = """

@@ -308,3 +308,33 @@ class Client:
     new = {'manager.py': OTHER_MANAGER}
 
     assert compare(old, new) == expected
+
+
+@pytest.mark.parametrize(
+    ('server', 'sent', 'called', 'found'),
+    [
+        ('1.1', '1.1', 'rpcapi.stop(context)', True),
+        ('1.2', '1.1', 'rpcapi.stop(context)', True),
+        ('1.2', '1.2', 'rpcapi.stop(context)', False),
+        ('2.0', '2.0', 'rpcapi.stop(context)', False),
+        ('1.1', '1.1', 'stop(context)', False),
+    ],
+)
+def test_compare_new_method_needs_a_new_version(
+    compare: Compare, server: str, sent: str, called: str, found: bool
+) -> None:
+    new = release(
+        server,
+        'size',
+        'pass',
+        '',
+        f"cctxt = self.client.prepare(version='{sent}')",
+        "cctxt.call(context, 'stop')",
+    )
+    new['manager.py'] += '\n    def stop(self, context): pass'
+    new['rpcapi.py'] = new['rpcapi.py'].replace('def resize', 'def stop')
+    new['api.py'] = f'def stop(rpcapi, context): {called}'
+
+    assert compare({**OLD, 'api.py': ''}, new) == (
+        {(NEW_CALL, 'stop', '')} if found else set()
+    )
