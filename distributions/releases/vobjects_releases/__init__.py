@@ -18,6 +18,8 @@
     enumerations   enumerations and their values
     model_conversions  code that changes documents for older clients
     model_rules    rules for documents between two releases
+    routes         routes of an HTTP API
+    route_rules    rules for their paths and parameters
     schemas        JSON schemas of requests
     schema_rules   rules for requests that a schema rejects
     stored         classes that pickles in a database name

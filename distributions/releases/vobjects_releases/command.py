@@ -59,9 +59,10 @@ def _parser() -> Parser:
         notes="""
 The command is experimental: judge each finding. It reads Python code and runs
 none of it: RPC servers and clients of oslo.messaging, types of
-oslo.versionedobjects, pydantic models, JSON schemas of requests, and pickles
-in databases. It leaves out folders with tests and documentation. "git worktree
-add ../shop-2.0 2.0" makes a directory with the code of the tag 2.0.
+oslo.versionedobjects, pydantic models, routes of FastAPI, JSON schemas of
+requests, and pickles in databases. It leaves out folders with tests and
+documentation. "git worktree add ../shop-2.0 2.0" makes a directory with the
+code of the tag 2.0.
 
 A note is a difference in a type that no call seems to carry: no argument has
 its name, no server returns it, and no code for RPC or carried type names it.

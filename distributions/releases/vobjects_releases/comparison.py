@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from vobjects_releases import (
     model_rules,
     object_rules,
+    route_rules,
     rpc_rules,
     schema_rules,
     stored,
 )
 from vobjects_releases.findings import Finding, Rule
 from vobjects_releases.models import Models
+from vobjects_releases.routes import Routes
 from vobjects_releases.rpc import Rpc
 from vobjects_releases.schemas import Schemas
 from vobjects_releases.tree import Tree
@@ -25,6 +27,7 @@ RULES: tuple[Rule, ...] = (
     *rpc_rules.RULES,
     *object_rules.RULES,
     *model_rules.RULES,
+    *route_rules.RULES,
     *schema_rules.RULES,
     *stored.RULES,
 )
@@ -51,6 +54,11 @@ class Release:
         return Models(self.tree)
 
     @functools.cached_property
+    def routes(self) -> Routes:
+        """The routes of the HTTP API."""
+        return Routes(self.tree)
+
+    @functools.cached_property
     def schemas(self) -> Schemas:
         """The JSON schemas of requests."""
         return Schemas(self.tree)
@@ -69,5 +77,6 @@ def _all(old: Release, new: Release) -> Iterator[Finding]:
     yield from rpc_rules.compare(old.rpc, new.rpc)
     yield from object_rules.compare(old.rpc, new.rpc)
     yield from model_rules.compare(old.models, new.models)
+    yield from route_rules.compare(old.routes, new.routes)
     yield from schema_rules.compare(old.schemas, new.schemas)
     yield from stored.compare(old.tree, new.tree)
