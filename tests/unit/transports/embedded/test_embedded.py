@@ -66,7 +66,7 @@ def test_call_when_server_raises_another_class_raises_remote_error(
     bus.server()
     client = bus.client(over=bus.transport(allowed=()))
     with pytest.raises(oslo_messaging.RemoteError, match='BadThing too bad'):
-        client.call({}, 'fail', kind='own')
+        client.call({}, 'fail', kind='BadThing')
 
 
 def test_call_when_method_is_unknown_raises(bus: Bus) -> None:
