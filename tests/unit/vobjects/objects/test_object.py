@@ -4,21 +4,15 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import threading
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo
 
 from vobjects import exceptions, fields, objects
 from vobjects.objects.history import added, changed, removed, renamed
-from vobjects.testing import strategies
-from vobjects.versions import Version
 
 NAME, VERSION, DATA, CHANGES = (
     f'versioned_object.{part}'
@@ -86,39 +80,6 @@ NEWEST = {
 }
 
 
-def through_json(primitive: dict[str, Any]) -> dict[str, Any]:
-    return json.loads(json.dumps(primitive))
-
-
-def unchanged(obj: objects.Object) -> dict[str, Any]:
-    """Return the data of an object, without its changes."""
-    return objects.to_json(obj, NEWEST)
-
-
-def test_downgrade_reaches_objects_in_fields_lists_and_dicts() -> None:
-    tree = Tree(
-        leaf=LeafPlus(name='a', tag=None, weight=0, sort='s'),
-        row=[Leaf(name='b', tag=None), LeafPlus(name='c')],
-        map={'k': [LeafPlus(name='d', sort='t')]},
-    )
-    data = tree.obj_to_primitive(version_manifest=OLDEST)[DATA]
-    assert data['leaf'][NAME] == 'LeafPlus'
-    assert data['leaf'][VERSION] == '1.0'
-    assert data['leaf'][DATA] == {'name': 'a', 'kind': 's'}
-    assert [(c[NAME], c[VERSION]) for c in data['row']] == [
-        ('Leaf', '1.0'),
-        ('LeafPlus', '1.0'),
-    ]
-    assert data['map']['k'][0][DATA] == {'name': 'd', 'kind': 't'}
-
-
-def test_downgrade_of_subclass_uses_its_own_version() -> None:
-    tree = Tree(leaf=LeafPlus(name='a', weight=3))
-    manifest = {'Tree': '1.4', 'Leaf': '1.0', 'LeafPlus': '1.2'}
-    leaf = tree.obj_to_primitive(version_manifest=manifest)[DATA]['leaf']
-    assert (leaf[VERSION], leaf[DATA]) == ('1.2', {'name': 'a', 'weight': 3})
-
-
 @pytest.mark.parametrize('place', ['leaf', 'row', 'map'])
 def test_downgrade_when_nested_value_is_lost_names_it(place: str) -> None:
     leaf = Leaf(name='a', tag='keep me')
@@ -130,28 +91,6 @@ def test_downgrade_when_nested_value_is_lost_names_it(place: str) -> None:
     assert str(caught.value) == (
         "Leaf.tag='keep me' needs Leaf 1.1, but the peer supports only 1.0"
     )
-
-
-@pytest.mark.parametrize(
-    ('values', 'is_lossy'),
-    [
-        ({}, True),
-        ({'force': False}, True),
-        ({'force': True}, False),
-        ({'hint': 'harmless'}, True),
-        ({'hint': None}, True),
-    ],
-)
-def test_downgrade_drops_only_null_default_and_ignored_values(
-    values: dict[str, Any], is_lossy: bool
-) -> None:
-    tree = Tree(**values)
-    if is_lossy:
-        data = tree.obj_to_primitive(version_manifest=OLDEST)[DATA]
-        assert not data.keys() & values.keys()
-    else:
-        with pytest.raises(exceptions.LossyDowngrade, match=r'Tree\.force'):
-            tree.obj_to_primitive(version_manifest=OLDEST)
 
 
 def test_downgrade_of_resource_omits_unknown_fields() -> None:
@@ -172,29 +111,6 @@ def test_downgrade_when_manifest_lacks_type_raises() -> None:
 def test_downgrade_when_manifest_is_empty_raises() -> None:
     with pytest.raises(exceptions.UnsupportedType):
         Leaf(name='a').obj_to_primitive(version_manifest={})
-
-
-def test_downgrade_renames_changes() -> None:
-    tree = Tree(colour='red', force=False)
-    primitive = tree.obj_to_primitive('1.0', OLDEST)
-    assert set(primitive[CHANGES]) == {'color'}
-    again = Tree.obj_from_primitive(primitive)
-    assert again.obj_what_changed() == {'colour'}
-
-
-def test_upgrade_fills_defaults_and_sets_newest_version() -> None:
-    tree = Tree.obj_from_primitive(
-        {
-            NAME: 'Tree',
-            'versioned_object.namespace': 'versionedobjects',
-            VERSION: '1.0',
-            DATA: {'color': 'red', 'count': '7', 'legacy': 'x'},
-        }
-    )
-    assert tree.VERSION == '1.4'
-    assert (tree.colour, tree.count, tree.force) == ('red', 7, False)
-    assert 'hint' not in tree
-    assert tree.obj_clone().obj_to_primitive() == tree.obj_to_primitive()
 
 
 def test_field_newer_than_stated_version_when_received_raises() -> None:
@@ -282,65 +198,6 @@ def test_downgrade_by_threads_for_two_peers_is_isolated() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
-
-
-def manifests() -> st.SearchStrategy[dict[str, str]]:
-    """Draw a manifest with any versions of all types."""
-    return st.fixed_dictionaries(
-        {
-            name: st.integers(0, Version.parse(version).minor).map(
-                '1.{}'.format
-            )
-            for name, version in NEWEST.items()
-        }
-    )
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow])
-@given(strategies.instances(Tree), manifests())
-def test_downgrade_then_upgrade_is_lossless_or_raises(
-    tree: objects.Object, manifest: dict[str, str]
-) -> None:
-    try:
-        primitive = tree.obj_to_primitive(version_manifest=manifest)
-    except exceptions.LossyDowngrade:
-        return
-    labels = dict(objects.versions_in(through_json(primitive)))
-    assert labels.items() <= manifest.items()
-    again = Tree.obj_from_primitive(through_json(primitive))
-    # Only allowed differences remain: a hint, and fields that were
-    # unset or null and came back with their default.
-    before, after = unchanged(tree), unchanged(again)
-    if Version.parse(manifest['Tree']) < Version(1, 2):
-        before.pop('hint', None)
-    assert defaulted(after) == defaulted(before)
-
-
-def defaulted(data: Any) -> Any:
-    """Return data without nulls and known defaults, at any depth."""
-    if isinstance(data, dict):
-        return {
-            key: defaulted(value)
-            for key, value in data.items()
-            if value is not None
-            and (key, value) not in (('force', False), ('weight', 0))
-        }
-    if isinstance(data, list):
-        return [defaulted(item) for item in data]
-    return data
-
-
-@given(strategies.instances(Tree))
-def test_primitive_at_newest_version_equals_ovo(
-    tree: objects.Object,
-) -> None:
-    ours = tree.obj_to_primitive()
-    theirs = ovo_base.VersionedObject.obj_to_primitive(tree)
-    for primitive in (ours, theirs):
-        primitive[CHANGES] = sorted(primitive.get(CHANGES, ()))
-    assert ours[DATA].keys() == theirs[DATA].keys()
-    assert ours[CHANGES] == theirs[CHANGES]
-    assert ours[VERSION] == theirs[VERSION] == '1.4'
 
 
 @pytest.mark.parametrize(
