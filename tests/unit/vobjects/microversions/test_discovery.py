@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Discovery documents, and the clients that read them."""
+"""Discovery documents."""
 
 from __future__ import annotations
 
 import json
 import wsgiref.util
 
-import openstack
 import pytest
-from keystoneauth1 import adapter, discover, noauth, session
-from keystoneauth1 import exceptions as keystone_exceptions
 
 from tests import api_sig
 from tests.unit.vobjects.microversions import wsgi
@@ -149,95 +146,6 @@ def test_self_link_behind_a_proxy_is_that_of_the_proxy():
     assert response.json['version']['links'][0]['href'] == (
         'https://cloud.example.org/clustering/v1/'
     )
-
-
-@pytest.fixture(scope='module')
-def service():
-    return wsgi.Service()
-
-
-@pytest.fixture(scope='module')
-def url(service):
-    with wsgi.serve(service.app) as address:
-        yield address
-
-
-@pytest.fixture(scope='module')
-def client():
-    session_ = session.Session(noauth.NoAuth())
-    yield session_
-    session_.session.close()
-
-
-@pytest.mark.parametrize('path', ['', '/v1'])
-@pytest.mark.parametrize(
-    'version_options', [{}, {'version': '1'}, {'min_version': 1}]
-)
-def test_keystoneauth_adapter_finds_the_endpoint(
-    url, client, path, version_options
-):
-    clustering = adapter.Adapter(
-        client,
-        service_type='clustering',
-        endpoint_override=url + path,
-        default_microversion='1.7',
-        **version_options,
-    )
-
-    data = clustering.get_endpoint_data()
-
-    assert data.url == f'{url}/v1/' or data.url == url + path
-    assert data.max_microversion == (1, 14)
-    assert clustering.get(f'{url}/v1/clusters').text == '1.7'
-
-
-def test_keystoneauth_sees_the_maximum_rise(url, service, client):
-    service.maximum = MAXIMUM
-    first = discover.Discover(client, url).version_data()
-    service.maximum = presets.SENLIN.limit()
-    second = discover.Discover(client, url).version_data()
-
-    assert first[0]['max_microversion'] == (1, 8)
-    assert second[0]['max_microversion'] == (1, 14)
-
-
-def test_keystoneauth_when_the_version_is_rejected_shows_the_reason(
-    url, service, client
-):
-    service.maximum = MAXIMUM
-    try:
-        with pytest.raises(
-            keystone_exceptions.NotAcceptable, match='engine-2 is older'
-        ):
-            client.get(
-                f'{url}/v1/clusters',
-                microversion='1.9',
-                endpoint_filter={'service_type': 'clustering'},
-            )
-    finally:
-        service.maximum = presets.SENLIN.limit()
-
-
-# The SDK calls parts of itself that it wants to be rid of.
-@pytest.mark.filterwarnings('ignore::PendingDeprecationWarning')
-@pytest.mark.parametrize('path', ['', '/v1'])
-def test_openstacksdk_finds_the_microversions(url, path):
-    connection = openstack.connection.Connection(
-        auth_type='none',
-        endpoint=url + path,
-        clustering_endpoint_override=url + path,
-    )
-    try:
-        data = connection.clustering.get_endpoint_data()
-        response = connection.clustering.get('/clusters', microversion='1.13')
-    finally:
-        connection.session.session.close()
-        connection.close()
-
-    assert data.min_microversion == (1, 0)
-    assert data.max_microversion == (1, 14)
-    assert response.text == '1.13'
-    assert response.headers['OpenStack-API-Version'] == 'clustering 1.13'
 
 
 @pytest.mark.parametrize('path', ['/', '/v1'])
