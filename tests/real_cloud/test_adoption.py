@@ -58,11 +58,3 @@ def test_existing_server_is_previewed_and_adopted(
     rest.remove(cluster)
     assert tenant.servers() == {}
     assert tenant.ports() == []
-
-
-def test_absent_server_cannot_be_adopted(rest: Client) -> None:
-    identity = '9d1d1d3c-5a0e-4f6e-8b5a-3c6a1f0c5c11'
-    body = {'identity': identity, 'type': 'os.nova.server-1.0'}
-    for path in ('/v1/nodes/adopt-preview', '/v1/nodes/adopt'):
-        message = rest.expect_error(400, 'POST', path, body)
-        assert identity in message

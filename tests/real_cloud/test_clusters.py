@@ -10,7 +10,6 @@ import pytest
 from tests.functional.processes import wait_for
 from tests.real_cloud.clustering import Client
 from tests.real_cloud.services import ZONES
-from tests.real_cloud.settings import REGION
 from tests.real_cloud.tenants import PRIVATE, PUBLIC, Tenant
 
 
@@ -119,21 +118,6 @@ def test_damaged_servers_are_found_and_recovered(
     assert tenant.leftovers() == {}
 
 
-@pytest.mark.parametrize('operation', ['REBOOT', 'REBUILD'])
-def test_lost_server_cannot_be_rebooted_or_rebuilt(
-    rest: Client, tenant: Tenant, operation: str
-) -> None:
-    cluster = rest.create_cluster(rest.server_profile(), 1)
-    (node,) = rest.nodes(cluster)
-    lose(tenant, node['physical_id'])
-    rest.run(cluster, 'check')
-    action = rest.fail(cluster, 'recover', operation=operation)
-    assert node['physical_id'] in action['status_reason']
-    assert '404' in action['status_reason']
-    rest.remove(cluster)
-    assert tenant.leftovers() == {}
-
-
 def test_zones_are_used_by_weight(rest: Client, tenant: Tenant) -> None:
     cluster = rest.create_cluster(rest.server_profile(), 0)
     heavy, light = ZONES
@@ -150,30 +134,6 @@ def test_zones_are_used_by_weight(rest: Client, tenant: Tenant) -> None:
     assert zones(tenant) == {heavy: 2, light: 1}
     rest.run(cluster, 'scale_in', count=1)
     assert zones(tenant) == {heavy: 2}
-    rest.remove(cluster)
-    assert tenant.leftovers() == {}
-
-
-def test_absent_zone_is_rejected(rest: Client) -> None:
-    cluster = rest.create_cluster(rest.server_profile(), 0)
-    policy = rest.policy('zone_placement', '1.0', zones=[{'name': 'absent'}])
-    action = rest.fail(cluster, 'policy_attach', policy_id=policy)
-    for zone in ('absent', *ZONES):
-        assert zone in action['status_reason']
-    rest.remove(cluster)
-
-
-def test_region_of_the_catalogue_is_used(rest: Client, tenant: Tenant) -> None:
-    cluster = rest.create_cluster(rest.server_profile(), 0)
-    policy = rest.policy(
-        'region_placement',
-        '1.0',
-        regions=[{'name': REGION, 'weight': 100, 'cap': 1}],
-    )
-    rest.run(cluster, 'policy_attach', policy_id=policy)
-    rest.run(cluster, 'scale_out')
-    assert len(tenant.servers()) == 1
-    assert rest.nodes(cluster)[0]['data']['placement']['region_name'] == REGION
     rest.remove(cluster)
     assert tenant.leftovers() == {}
 

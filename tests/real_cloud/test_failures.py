@@ -18,8 +18,6 @@ from tests.real_cloud import clustering, services
 from tests.real_cloud.cloud import Cloud
 from tests.real_cloud.clustering import Client
 from tests.real_cloud.tenants import Tenant
-from tests.real_cloud.test_load_balancing import member_addresses, properties
-from tests.real_cloud.test_stacks import SERVER, stack_profile
 
 #: Seconds for which services are stopped. Engines and services repeat requests
 #: for fewer seconds. Nova regards hosts as down after 60 seconds.
@@ -139,50 +137,6 @@ def test_servers_survive_the_outage_of_a_service(
     assert len(tenant.ports()) == len(ids) == 6 + (name != 'keystone')
     for cluster in (growing, small):
         rest.remove(cluster)
-    assert tenant.leftovers() == {}
-
-
-@pytest.mark.exclusive
-def test_clusters_survive_the_outage_of_heat_octavia_and_zaqar(
-    rest: Client, tenant: Tenant, cloud: Cloud
-) -> None:
-    """None of these services needs another one of them."""
-    servers = rest.create_cluster(rest.server_profile(), 2)
-    rest.attach(servers, 'loadbalance', '1.3', **properties(tenant))
-    stacks = rest.create_cluster(stack_profile(rest, 8, server=SERVER), 1)
-    body = {'receiver': {'name': 'queue', 'type': 'message'}}
-    path = '/v1/receivers'
-    receiver = rest.expect(201, 'POST', path, body).json()['receiver']['id']
-    actions = [
-        rest.start_action(stacks, 'scale_out', count=2),
-        rest.start_action(servers, 'scale_out', count=4),
-    ]
-    wait_for('a new stack exists', lambda: len(tenant.stacks()) > 1)
-    # The servers of the stacks have no tags of their own.
-    wait_for('a new server exists', lambda: len(tenant.servers()) > 4)
-    with outage(cloud, 'heat', 'octavia', 'zaqar'):
-        response = rest.request('POST', path, body)
-        assert response.status_code >= 400
-        assert 'Traceback' not in response.text
-        assert [r['id'] for r in rest.get(path)] == [receiver]
-        failed = rest.wait_for_end(actions[1])
-        assert_clear(failed)
-    ended = rest.wait_for_end(actions[0])
-    assert 'internal error' not in ended['status_reason']
-    assert_recovers(rest, servers, tenant.servers)
-    assert_recovers(rest, stacks, tenant.stacks)
-    assert set(tenant.stacks()) == set(rest.physical_ids(stacks))
-    assert len(rest.nodes(servers)) == 6
-    assert member_addresses(tenant) == {
-        address['addr']
-        for server in rest.physical_ids(servers)
-        for address in tenant.servers()[server].addresses['private']
-    }
-    assert len(tenant.servers()) == len(tenant.ports()) == 6 + 3
-    rest.expect(204, 'POST', f'{path}/{receiver}/notify')
-    rest.expect(204, 'DELETE', f'{path}/{receiver}')
-    rest.remove(servers)
-    rest.remove(stacks)
     assert tenant.leftovers() == {}
 
 

@@ -95,31 +95,6 @@ def test_member_of_a_deleted_server_is_replaced(
     assert tenant.leftovers() == {}
 
 
-def test_failed_policy_leaves_no_load_balancer(
-    rest: Client, tenant: Tenant
-) -> None:
-    cluster = rest.create_cluster(rest.server_profile(), 1)
-    # Octavia accepts the load balancer, but no such listener.
-    policy = rest.policy(
-        'loadbalance',
-        '1.3',
-        **properties(
-            tenant,
-            pool={
-                'protocol': 'TCP',
-                'subnet': tenant.subnet,
-                'session_persistence': {'type': 'HTTP_COOKIE'},
-            },
-        ),
-    )
-    action = rest.fail(cluster, 'policy_attach', policy_id=policy)
-    assert 'could not create the load balancer' in action['status_reason']
-    wait_for('the load balancer is gone', lambda: not tenant.balancers())
-    assert rest.get(f'/v1/clusters/{cluster}')['policies'] == []
-    rest.remove(cluster)
-    assert tenant.leftovers() == {}
-
-
 def test_load_balancer_that_is_lost_does_not_block_the_cluster(
     rest: Client, tenant: Tenant
 ) -> None:

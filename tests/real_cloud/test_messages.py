@@ -7,10 +7,9 @@ import uuid
 from typing import Any
 
 import pytest
-import requests
 
-from tests.functional.processes import TIMEOUT, wait_for
-from tests.functional.rest import NEWEST, unique
+from tests.functional.processes import wait_for
+from tests.functional.rest import unique
 from tests.real_cloud.cloud import Cloud
 from tests.real_cloud.clustering import Client
 from tests.real_cloud.seeding import connection
@@ -99,18 +98,6 @@ def test_message_in_a_queue_scales_the_cluster_once(
     assert tenant.leftovers() == {}
 
 
-def test_invalid_message_is_removed_and_ignored(
-    rest: Client, queues: Any
-) -> None:
-    receiver = create_receiver(rest, type='message')
-    queue = receiver['channel']['queue_name']
-    for body in ('text', {'cluster': 'absent', 'action': 'CLUSTER_CHECK'}, {}):
-        queues.post_message(queue, [{'ttl': 300, 'body': body}])
-    rest.expect(204, 'POST', f'/v1/receivers/{receiver["id"]}/notify')
-    assert messages(queues, queue) == []
-    rest.expect(204, 'DELETE', f'/v1/receivers/{receiver["id"]}')
-
-
 def test_deletion_hook_is_posted_and_completed(
     rest: Client, tenant: Tenant, queues: Any
 ) -> None:
@@ -134,30 +121,5 @@ def test_deletion_hook_is_posted_and_completed(
     assert len(tenant.servers()) == 1
     queues.delete_queue(queue)
     rest.run(cluster, 'policy_detach', policy_id=policy)
-    rest.remove(cluster)
-    assert tenant.leftovers() == {}
-
-
-def test_webhook_scales_the_cluster_without_a_token(
-    rest: Client, tenant: Tenant
-) -> None:
-    cluster = rest.create_cluster(rest.server_profile(), 1)
-    receiver = create_receiver(
-        rest,
-        type='webhook',
-        cluster_id=cluster,
-        action='CLUSTER_SCALE_OUT',
-        params={'count': 1},
-    )
-    url = receiver['channel']['alarm_url']
-    response = requests.post(
-        url,
-        headers={'OpenStack-API-Version': f'clustering {NEWEST}'},
-        timeout=TIMEOUT,
-    )
-    assert response.status_code == 202, response.text
-    rest.wait_for_success(response.json()['action'])
-    assert len(tenant.servers()) == 2
-    rest.expect(204, 'DELETE', f'/v1/receivers/{receiver["id"]}')
     rest.remove(cluster)
     assert tenant.leftovers() == {}

@@ -123,16 +123,3 @@ def test_region_that_does_not_answer_does_not_affect_the_other(
     assert len(tenant.servers()) == 4
     rest.remove(cluster)
     assert tenant.leftovers() == {}
-
-
-def test_region_that_is_not_in_the_catalogue_is_rejected(
-    rest: Client,
-) -> None:
-    cluster = rest.create_cluster(rest.server_profile(), 0)
-    policy = rest.policy(
-        'region_placement', '1.0', regions=[{'name': 'absent'}]
-    )
-    action = rest.fail(cluster, 'policy_attach', policy_id=policy)
-    for region in ('absent', REGION):
-        assert region in action['status_reason']
-    rest.remove(cluster)

@@ -266,38 +266,3 @@ def test_operations_change_the_server(rest: Client, tenant: Tenant) -> None:
     assert only_server(tenant).status == 'ACTIVE'
     delete_node(rest, node)
     assert tenant.leftovers() == {}
-
-
-def test_node_moves_between_clusters_with_its_server(
-    rest: Client, tenant: Tenant
-) -> None:
-    profile = rest.server_profile()
-    first, second = (
-        rest.create_cluster(profile, 1),
-        rest.create_cluster(profile, 0),
-    )
-    (node,) = rest.nodes(first)
-    rest.run(first, 'del_nodes', nodes=[node['id']])
-    assert 'cluster_id' not in only_server(tenant).metadata
-    rest.run(second, 'add_nodes', nodes=[node['id']])
-    assert only_server(tenant).metadata['cluster_id'] == second
-    rest.remove(first)
-    rest.remove(second)
-    assert tenant.leftovers() == {}
-
-
-def test_node_changes_its_profile_alone(rest: Client, tenant: Tenant) -> None:
-    node, _ = create_node(rest, rest.server_profile())
-    action = update_node(
-        rest, node, profile_id=rest.server_profile(flavor='m1.small')
-    )
-    assert action['status'] == 'SUCCEEDED', action
-    assert only_server(tenant).flavor['original_name'] == 'm1.small'
-    action = update_node(
-        rest, node, profile_id=rest.server_profile(flavor='absent')
-    )
-    assert action['status'] == 'FAILED', action
-    assert 'absent' in action['status_reason']
-    assert only_server(tenant).flavor['original_name'] == 'm1.small'
-    delete_node(rest, node)
-    assert tenant.leftovers() == {}

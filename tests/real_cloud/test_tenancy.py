@@ -164,30 +164,6 @@ def test_permission_lost_during_an_action_ends_it_with_the_reason(
         assert tenant.user_id in ended.status_reason
 
 
-def test_administrator_sees_all_projects_and_a_member_only_one(
-    rest: Client, tenant: Tenant, others_rest: Client, other: Tenant
-) -> None:
-    mine = rest.create_cluster(rest.server_profile(), 1)
-    path = '/v1/clusters?global_project=true'
-    others_rest.expect_error(403, 'GET', path)
-    other.add_role('admin')
-    try:
-        others_rest.authenticate(other)
-        clusters = others_rest.get(path)
-        assert mine in [cluster['id'] for cluster in clusters]
-        shown = others_rest.get(f'/v1/clusters/{mine}')
-        assert shown['project'] == tenant.project_id
-        # Without it, an administrator works in one project like a member.
-        assert others_rest.get('/v1/clusters') == []
-    finally:
-        other.remove_role('admin')
-        other.reconnect()
-        others_rest.authenticate(other)
-    others_rest.expect_error(403, 'GET', path)
-    rest.remove(mine)
-    assert tenant.leftovers() == {}
-
-
 @pytest.mark.exclusive
 def test_revoked_token_of_the_service_is_replaced(
     cloud: Cloud, tenant: Tenant, tmp_path: pathlib.Path

@@ -226,12 +226,6 @@ def test_body_when_too_large_is_413_in_chunks_and_at_once(
         client.check_response(response)
 
 
-def test_body_when_missing_is_400(server: Server) -> None:
-    response = server.send(b'POST /v1/profiles HTTP/1.1')
-    assert response.status == 400
-    client.check_response(response)
-
-
 @pytest.mark.parametrize(
     'headers',
     [
@@ -618,12 +612,3 @@ def test_host_when_only_this_machine_reaches_it_is_loopback(
     host: str, loopback: bool
 ) -> None:
     assert conf.is_loopback(host) == loopback
-
-
-def test_help_when_requested_is_printed(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        cli.main(['--help'])
-    assert ended.value.code == 0
-    assert '--config-file' in capsys.readouterr().out
