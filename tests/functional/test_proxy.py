@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import json
 import pathlib
-import select
 import socket
 import subprocess
 import threading
@@ -28,24 +26,13 @@ from tests.functional.processes import (
     free_port,
     wait_for,
 )
-from tests.functional.rest import RestClient, unique
+from tests.functional.rest import RestClient
 from tests.upgrade.workload import Workload
 
 pytestmark = pytest.mark.haproxy
 
-#: Threads of each API: fewer than slow clients.
-THREADS = 4
-SLOW_CLIENTS = 2 * THREADS + 2
-
-#: [api] body_timeout in seconds; other clients get responses earlier.
-BODY_TIMEOUT = 15
-
 SETTINGS = {
-    'api': {
-        'threads': THREADS,
-        'metrics': 'all',
-        'body_timeout': BODY_TIMEOUT,
-    },
+    'api': {'metrics': 'all'},
     'oslo_middleware': {'enable_proxy_headers_parsing': 'true'},
     'engine': {'max_clusters_per_project': 1_000_000},
 }
@@ -285,65 +272,6 @@ def _status(port: int, path: str) -> int:
         return connection.getresponse().status
     finally:
         connection.close()
-
-
-def test_slow_clients_do_not_block_others(apis: Apis) -> None:
-    proxy = apis.proxy
-    with RestClient(proxy.url) as rest:
-        name = unique('slow')
-        content = {'name': name, 'profile_id': rest.create_profile()}
-        text = json.dumps({'cluster': content}).encode()
-        slow = [_Slow(proxy.url, text) for _ in range(SLOW_CLIENTS)]
-
-        # With a thread for each of them, the APIs could not respond.
-        for _ in range(4):
-            assert rest.expect(200, 'GET', '/v1/clusters')
-
-        assert {client.finish() for client in slow} == {202}
-        created = [c for c in rest.get('/v1/clusters') if c['name'] == name]
-        assert len(created) == SLOW_CLIENTS
-
-
-def test_slow_forwarded_bodies_do_not_block_others(
-    apis: Apis,
-) -> None:
-    """Bodies that are longer than the buffer of HAProxy, and never end."""
-    proxy = apis.proxy
-    with RestClient(proxy.url) as rest:
-        slow = [_Slow(proxy.url, b'x' * 30_000, 20_000) for _ in range(40)]
-        for _ in range(4):
-            rest.expect(200, 'GET', '/v1/clusters')
-        # These requests did not wait for the slow ones.
-        assert not any(client.is_answered() for client in slow)
-        assert {client.finish(whole=False) for client in slow} == {408}
-
-
-class _Slow:
-    """A client that has sent part of its body."""
-
-    def __init__(self, url: str, text: bytes, first: int = 20) -> None:
-        host, _, port = url.rpartition('/')[2].partition(':')
-        self._socket = socket.create_connection((host, int(port)), TIMEOUT)
-        self._rest = text[first:]
-        head = (
-            f'POST /v1/clusters HTTP/1.1\r\nHost: {host}\r\n'
-            'Content-Type: application/json\r\nConnection: close\r\n'
-            f'Content-Length: {len(text)}\r\n\r\n'
-        )
-        self._socket.sendall(head.encode() + text[:first])
-
-    def is_answered(self) -> bool:
-        return bool(select.select([self._socket], [], [], 0)[0])
-
-    def finish(self, *, whole: bool = True) -> int:
-        """Return the status of the response.
-
-        :param whole: send the rest of the body first
-        """
-        with self._socket, self._socket.makefile('rb') as response:
-            if whole:
-                self._socket.sendall(self._rest)
-            return int(response.readline().split()[1])
 
 
 def test_large_body_passes(apis: Apis) -> None:
