@@ -17,8 +17,6 @@ from vobjects.objects.object import Object as Object
 from vobjects.objects.primitives import to_json as to_json
 from vobjects.objects.primitives import to_json_list as to_json_list
 from vobjects.objects.registration import register as register
-from vobjects.objects.registration import registered_type as registered_type
-from vobjects.objects.registration import registered_types as registered_types
 from vobjects.service import Service as Service
 from vobjects.versions import Version as Version
 

@@ -26,7 +26,7 @@ from tests import machine_speed
 from tests.examples import releases
 from tests.functional import brokers, processes
 from vobjects import Service, exceptions
-from vobjects.rpc import connect_to_ledger
+from vobjects.rpc.client_process import connect_to_ledger
 from vobjects.testing import upgrade
 
 EXAMPLE = 'cluster_infra'

@@ -25,6 +25,7 @@ from tests.upgrade.redelivery import RecordedMessages
 from tests.upgrade.workload import Workload
 from vobjects.lock import installed_locks
 from vobjects.testing import upgrade
+from vobjects.testing.upgrade.runner import OpenFleet
 
 #: An emulated release: engines use the old manifest of
 #: :mod:`tests.upgrade.mixed_fleet`, APIs the oldest release in the lock.
@@ -220,7 +221,7 @@ def opener(
     platform: Platform,
     directory: pathlib.Path,
     real: Environment | None = None,
-) -> upgrade.OpenFleet:
+) -> OpenFleet:
     """Return a context manager that starts a new fleet for each run.
 
     :param real: environment of the release ``real``, if plans use it

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from vobjects.contract.changes import compare as compare
-from vobjects.contract.controllers import (
-    operations as controller_operations,  # noqa: F401
-)
 from vobjects.contract.openapi import document as document
 from vobjects.contract.registry import Contract as Contract
 from vobjects.contract.registry import Operation as Operation

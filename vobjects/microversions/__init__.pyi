@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
+from vobjects.microversions import presets as presets
 from vobjects.microversions.application_errors import HttpError as HttpError
 from vobjects.microversions.client import NoCommonVersion as NoCommonVersion
 from vobjects.microversions.client import negotiate as negotiate
@@ -8,11 +9,6 @@ from vobjects.microversions.errors import ApiError as ApiError
 from vobjects.microversions.errors import ValidationError as ValidationError
 from vobjects.microversions.json_body import load_json as load_json
 from vobjects.microversions.middleware import Microversions as Microversions
-from vobjects.microversions.presets import BARBICAN as BARBICAN
-from vobjects.microversions.presets import IRONIC as IRONIC
-from vobjects.microversions.presets import MAGNUM as MAGNUM
-from vobjects.microversions.presets import NOVA as NOVA
-from vobjects.microversions.presets import SENLIN as SENLIN
 from vobjects.microversions.retirement import retire as retire
 from vobjects.microversions.usage_metrics import UsageMetrics as UsageMetrics
 from vobjects.microversions.usage_metrics import (

@@ -2,9 +2,8 @@
 """Tools for testing versioned types.
 
 The pytest plugin and ``LockMixin`` check the invariants of every type in
-the lock; ``emulate`` and ``EmulatedPeer`` stand for an older release;
-``ContractChecker`` checks responses; and :mod:`vobjects.testing.upgrade` runs
-upgrades of real processes.
+the lock; ``emulate`` stands for an older release; ``ContractChecker`` checks
+responses; and :mod:`vobjects.testing.upgrade` runs upgrades of real processes.
 
 ::
 

@@ -3,7 +3,6 @@
 import pathlib
 
 from vobjects.testing.contract_checks import ContractChecker as ContractChecker
-from vobjects.testing.emulated_peer import EmulatedPeer as EmulatedPeer
 from vobjects.testing.emulation import emulate as emulate
 from vobjects.testing.mixin import LockMixin as LockMixin
 from vobjects.testing.strategies import instances as instances

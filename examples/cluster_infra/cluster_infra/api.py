@@ -15,11 +15,16 @@ import webob.exc
 from cluster_infra import json_patch, types
 from cluster_infra.service import SERVICE, configuration
 from vobjects.controllers import parse_body, parse_query, parse_values
-from vobjects.microversions import MAGNUM, Discovery, HttpError, Microversions
+from vobjects.microversions import (
+    Discovery,
+    HttpError,
+    Microversions,
+    presets,
+)
 from vobjects.rpc import ClientProcess
 
 POLICY = dataclasses.replace(
-    MAGNUM,
+    presets.MAGNUM,
     maximum=SERVICE.maximum,
     help_url='https://docs.example.org/cluster-infra/',
     history_url='https://docs.example.org/cluster-infra/history',

@@ -13,11 +13,11 @@ from fastapi import Depends, Header, Request
 from secret_store import types
 from secret_store.service import SERVICE, configuration
 from vobjects.controllers import parse_body, parse_query
-from vobjects.microversions import BARBICAN, asgi
+from vobjects.microversions import asgi, presets
 from vobjects.rpc import ClientProcess
 
 POLICY = dataclasses.replace(
-    BARBICAN,
+    presets.BARBICAN,
     maximum=SERVICE.maximum,
     help_url='https://docs.example.org/secret-store/',
     history_url='',

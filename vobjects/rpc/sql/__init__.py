@@ -31,14 +31,12 @@ A service with a schema of its own adds the tables to its metadata
 
 from vobjects.rpc.sql.ledger import SqlLedger
 from vobjects.rpc.sql.migrations import create_tables
-from vobjects.rpc.sql.silent import SilentMember
 from vobjects.rpc.sql.statements import LedgerStatements
 from vobjects.rpc.sql.tables import LedgerTables
 
 __all__ = [
     'LedgerStatements',
     'LedgerTables',
-    'SilentMember',
     'SqlLedger',
     'create_tables',
 ]

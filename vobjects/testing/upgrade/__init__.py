@@ -15,19 +15,17 @@ Any service can use this package; it does not depend on the processes' purpose.
 from __future__ import annotations
 
 from vobjects.testing.upgrade.fleet import Fleet
-from vobjects.testing.upgrade.planner import Plan, draw
-from vobjects.testing.upgrade.runner import OpenFleet, Report, run
+from vobjects.testing.upgrade.planner import Plan
+from vobjects.testing.upgrade.runner import Report, run
 from vobjects.testing.upgrade.steps import PlanConfig, Process, Step
 from vobjects.testing.upgrade.tree import tree as tree
 
 __all__ = [
     'Fleet',
-    'OpenFleet',
     'Plan',
     'PlanConfig',
     'Process',
     'Report',
     'Step',
-    'draw',
     'run',
 ]

@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 
 from vobjects.testing import upgrade
+from vobjects.testing.upgrade.runner import OpenFleet
 
 CONFIG = upgrade.PlanConfig(
     processes=(
@@ -81,7 +82,7 @@ class Shop(upgrade.Fleet):
         self._fault(self, action, process)
 
 
-def open_shop(fault: Fault | None = None) -> upgrade.OpenFleet:
+def open_shop(fault: Fault | None = None) -> OpenFleet:
     """Return a function that opens shops with a fault."""
 
     @contextlib.contextmanager

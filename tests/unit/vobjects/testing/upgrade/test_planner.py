@@ -39,20 +39,20 @@ def effects(plan: upgrade.Plan) -> list[str]:
 
 
 def test_draw_with_same_seed_returns_the_same_plan() -> None:
-    assert upgrade.draw(CONFIG, 7, 10) == upgrade.draw(CONFIG, 7, 10)
-    assert len({upgrade.draw(CONFIG, seed, 10).steps for seed in SEEDS}) > 150
+    assert planner.draw(CONFIG, 7, 10) == planner.draw(CONFIG, 7, 10)
+    assert len({planner.draw(CONFIG, seed, 10).steps for seed in SEEDS}) > 150
 
 
 def test_draw_returns_the_same_plan_in_every_release() -> None:
     """A seed in a bug report must stay valid in the next release."""
-    drawn = upgrade.draw(CONFIG, 1, 4).steps
+    drawn = planner.draw(CONFIG, 1, 4).steps
 
     assert [(s.kind, s.process, s.release, s.message) for s in drawn] == PINNED
 
 
 @pytest.mark.parametrize('seed', range(20))
 def test_steps_keep_a_process_of_each_group_up(seed: int) -> None:
-    plan = upgrade.draw(CONFIG, seed, 50)
+    plan = planner.draw(CONFIG, seed, 50)
 
     state = steps.initial_state(CONFIG)
     for step in plan.steps:
@@ -68,7 +68,7 @@ def test_steps_keep_a_process_of_each_group_up(seed: int) -> None:
 
 
 def test_plans_contain_every_effect() -> None:
-    drawn = [effects(upgrade.draw(TWO_GROUPS, seed, 10)) for seed in SEEDS]
+    drawn = [effects(planner.draw(TWO_GROUPS, seed, 10)) for seed in SEEDS]
 
     counts = collections.Counter(name for plan in drawn for name in plan)
     assert counts.keys() == steps.EFFECTS.keys()
@@ -79,7 +79,7 @@ def test_plans_contain_every_effect() -> None:
 def test_start_among_other_releases_meets_no_process_of_its_own(
     seed: int,
 ) -> None:
-    plan = upgrade.draw(TWO_GROUPS, seed, 30)
+    plan = planner.draw(TWO_GROUPS, seed, 30)
     among = 0
     for number, step in enumerate(plan.steps):
         state = planner.state_before(plan, number)
@@ -106,7 +106,7 @@ def test_pauses_are_within_the_configured_range() -> None:
     lengths = {
         step.seconds
         for seed in SEEDS
-        for step in upgrade.draw(CONFIG, seed, 10).steps
+        for step in planner.draw(CONFIG, seed, 10).steps
         if step.kind == 'pause'
     }
     assert min(lengths) >= 0.5
@@ -118,4 +118,4 @@ def test_draw_when_no_step_is_possible_raises() -> None:
     config = upgrade.PlanConfig((upgrade.Process('one', ('1.0',)),))
 
     with pytest.raises(ValueError, match='no step is possible'):
-        upgrade.draw(config, 1, 1)
+        planner.draw(config, 1, 1)

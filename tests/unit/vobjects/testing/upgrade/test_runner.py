@@ -9,6 +9,7 @@ import pytest
 from tests.unit.vobjects.testing.upgrade import shop_fleet
 from tests.unit.vobjects.testing.upgrade.shop_fleet import CONFIG, Shop
 from vobjects.testing import upgrade
+from vobjects.testing.upgrade import planner
 from vobjects.testing.upgrade.tree import tree
 
 STEPS = (
@@ -19,7 +20,7 @@ STEPS = (
 
 
 def draw(seed: int) -> upgrade.Plan:
-    return upgrade.draw(CONFIG, seed, 12)
+    return planner.draw(CONFIG, seed, 12)
 
 
 def plan(*steps: upgrade.Step) -> upgrade.Plan:
