@@ -163,11 +163,17 @@ def test_field_when_versions_are_strict_is_rejected_with_its_version(
     name: str,
     value: Any,
 ) -> None:
-    response = strict_api(method, path, body, version='1.3')
+    before = f'1.{Version.parse(since).minor - 1}'
+    response = strict_api(method, path, body, version=before)
 
     assert response.status == 400
     assert f"'{name}' needs API version {since} or later" in response.detail
     assert engine.calls == []
+
+    response = strict_api(method, path, body, version=since)
+
+    assert response.status in (200, 202)
+    assert getattr(engine.last_request, name) == value
 
 
 def test_fields_when_listed_are_all_that_were_added_later() -> None:

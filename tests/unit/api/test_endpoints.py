@@ -16,7 +16,6 @@ from vobjects.clustering import resources
 VERSIONS = ('1.0', '1.7', '1.8', '1.13', '1.14', 'latest')
 
 CLUSTER = {'cluster': {'name': 'c1', 'profile_id': 'p1'}}
-NODE = {'node': {'name': 'n1', 'profile_id': 'p1'}}
 SPEC = {'type': 'os.nova.server', 'version': '1.0', 'properties': {}}
 PROFILE = {'profile': {'name': 'p1', 'spec': SPEC}}
 
@@ -138,50 +137,6 @@ def test_cluster_action_when_valid_is_accepted(
 
 
 @pytest.mark.parametrize('version', VERSIONS)
-def test_node_when_created_is_shown_listed_changed_and_deleted(
-    api: ApiClient, engine: FakeEngine, version: str
-) -> None:
-    created = api('POST', '/v1/nodes', NODE, version=version)
-    assert created.status == 202
-    node = created.json['node']
-    assert ('tainted' in node) == (number(version) >= (1, 13))
-    shown = api('GET', '/v1/nodes/n1?show_details=True', version=version)
-    assert (shown.status, shown.json) == (200, {'node': node})
-    assert engine.last_request.show_details is True
-    listed = api('GET', '/v1/nodes', version=version)
-    assert listed.json == {'nodes': [node]}
-    changed = api(
-        'PATCH',
-        '/v1/nodes/n1',
-        {'node': {'name': None, 'role': 'r'}},
-        version=version,
-    )
-    assert changed.status == 202
-    for action in ('check', 'recover'):
-        accepted = api(
-            'POST', '/v1/nodes/n1/actions', {action: {}}, version=version
-        )
-        assert accepted.status == 202
-        assert accepted.json.keys() == {'action'}
-    deleted = api('DELETE', '/v1/nodes/n1', version=version)
-    assert (deleted.status, deleted.content) == (202, b'')
-
-
-@pytest.mark.parametrize('version', VERSIONS)
-def test_action_when_it_exists_is_listed_and_shown(
-    api: ApiClient, version: str
-) -> None:
-    created = api('POST', '/v1/clusters', CLUSTER, version=version)
-    action_id = created.headers['location'].rpartition('/')[2]
-    listed = api('GET', '/v1/actions', version=version)
-    (action,) = listed.json['actions']
-    assert action['id'] == action_id
-    assert ('cluster_id' in action) == (number(version) >= (1, 14))
-    shown = api('GET', f'/v1/actions/{action_id}', version=version)
-    assert shown.json == {'action': action}
-
-
-@pytest.mark.parametrize('version', VERSIONS)
 def test_build_info_when_shown_has_both_sides(
     api: ApiClient, version: str
 ) -> None:
@@ -191,15 +146,6 @@ def test_build_info_when_shown_has_both_sides(
         'api': {'revision': importlib.metadata.version('vobjects')},
         'engine': {'revision': '0.1.0'},
     }
-
-
-@pytest.mark.parametrize('version', VERSIONS[1:])
-def test_services_when_listed_are_the_engines(
-    api: ApiClient, version: str
-) -> None:
-    response = api('GET', '/v1/services', version=version)
-    assert response.status == 200
-    assert response.json['services'][0]['binary'] == 'vobjects-engine'
 
 
 @pytest.mark.parametrize('version', VERSIONS)
@@ -215,102 +161,6 @@ def test_profile_types_when_listed_have_the_form_of_the_version(
         assert item.keys() == {'name', 'version', 'support_status'}
     shown = api('GET', '/v1/profile-types/os.nova.server-1.0', version=version)
     assert shown.json['profile_type']['name'] == 'os.nova.server-1.0'
-
-
-@pytest.mark.parametrize('where', ['query', 'body'])
-def test_force_when_the_version_has_it_reaches_the_engine(
-    api: ApiClient, engine: FakeEngine, where: str
-) -> None:
-    api('POST', '/v1/clusters', CLUSTER)
-    if where == 'query':
-        api('DELETE', '/v1/clusters/c1?force=true', version='1.8')
-    else:
-        api('DELETE', '/v1/clusters/c1', {'force': True}, version='1.8')
-    assert engine.last_request.force is True
-
-
-@pytest.mark.parametrize('version', ['1.0', '1.7'])
-@pytest.mark.parametrize(
-    ('path', 'body'),
-    [
-        ('/v1/clusters/c1?force=true', None),
-        ('/v1/clusters/c1', {'force': True}),
-        ('/v1/clusters/c1', {'force': False}),
-        ('/v1/nodes/n1?force=true', None),
-        ('/v1/nodes/n1', {'force': True}),
-    ],
-)
-def test_force_when_the_version_lacks_it_is_rejected_naming_1_8(
-    strict_api: ApiClient, engine: FakeEngine, version: str, path: str, body
-) -> None:
-    response = strict_api('DELETE', path, body, version=version)
-    assert response.status == 400
-    assert "'force' needs API version 1.8" in response.detail
-    assert engine.calls == []
-
-
-@pytest.mark.parametrize(
-    ('method', 'path', 'body', 'before', 'since', 'name'),
-    [
-        (
-            'POST',
-            '/v1/clusters',
-            {'cluster': {'name': 'c', 'profile_id': 'p', 'config': {}}},
-            '1.6',
-            '1.7',
-            'config',
-        ),
-        (
-            'PATCH',
-            '/v1/clusters/c',
-            {'cluster': {'profile_only': True}},
-            '1.5',
-            '1.6',
-            'profile_only',
-        ),
-        (
-            'POST',
-            '/v1/clusters/c/actions',
-            {'recover': {'check': True}},
-            '1.5',
-            '1.6',
-            'check',
-        ),
-        (
-            'PATCH',
-            '/v1/nodes/n',
-            {'node': {'tainted': True}},
-            '1.12',
-            '1.13',
-            'tainted',
-        ),
-        (
-            'GET',
-            '/v1/actions?cluster_id=x',
-            None,
-            '1.13',
-            '1.14',
-            'cluster_id',
-        ),
-    ],
-)
-def test_field_when_the_version_lacks_it_is_rejected_naming_the_version(
-    strict_api: ApiClient,
-    method: str,
-    path: str,
-    body,
-    before: str,
-    since: str,
-    name: str,
-) -> None:
-    response = strict_api(method, path, body, version=before)
-    assert response.status == 400
-    assert f'{name!r} needs API version {since}' in response.detail
-    assert strict_api(method, path, body, version=since).status in (
-        200,
-        202,
-        404,
-    )
 
 
 def test_list_when_filtered_sorted_and_paged_passes_it_to_the_engine(

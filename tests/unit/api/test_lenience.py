@@ -254,23 +254,3 @@ def test_nodes_when_no_list_have_the_message_of_senlin(
     response = api('POST', '/v1/clusters/c/actions', body)
     assert response.status == 400
     assert response.json['error']['message'] == message
-
-
-@pytest.mark.parametrize('media_type', ['text/plain', 'application/json'])
-def test_body_when_a_browser_sends_it_as_text_is_rejected(
-    api: ApiClient, media_type: str
-) -> None:
-    # Another site's page may send text without asking first.
-    api('POST', '/v1/clusters', CLUSTER)
-    headers = {
-        'Content-Type': media_type,
-        'Origin': 'http://api.example.org',
-        'Sec-Fetch-Site': 'same-origin',
-    }
-
-    response = api(
-        'PATCH', '/v1/clusters/c', raw=b'{"cluster": {}}', headers=headers
-    )
-
-    rejected = media_type == 'text/plain'
-    assert (response.status == 415) is rejected
