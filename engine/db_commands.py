@@ -166,6 +166,7 @@ def _check(
         options,
         {
             'phase': phase.name.lower(),
+            'revision': migrations.current(target),
             'message': message,
             'older_engines': [
                 {
@@ -185,27 +186,6 @@ def _check(
         ],
     )
     return phase.value
-
-
-def _version(
-    target: database.Database,
-    conf: cfg.ConfigOpts,
-    options: argparse.Namespace,
-) -> int:
-    from engine.db import migrations
-
-    revision = migrations.current(target)
-    behind = migrations.is_behind(target)
-    output.show(
-        options,
-        {
-            'revision': revision,
-            'newest': migrations.head(),
-            'must_be_expanded': behind,
-        },
-        [f'{revision or "none"} (newest: {migrations.head()})'],
-    )
-    return 1 if behind else 0
 
 
 def _add_purge(command: Parser) -> None:
@@ -437,12 +417,5 @@ _COMMANDS = {
             ' --dry-run',
         ),
         _add_import_senlin,
-    ),
-    'version': _Command(
-        _version,
-        'print the revision of the database, and the newest revision',
-        'The exit code is 1 if the database must be expanded.',
-        ('vobjects db version',),
-        output.add_option,
     ),
 }

@@ -45,26 +45,21 @@ def config(home: pathlib.Path) -> Iterator[str]:
     root.setLevel(level)
 
 
-def test_db_sync_and_version(
+def test_db_sync_when_repeated_changes_nothing(
     config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.db(['version', '--config-file', config]) == 1
     assert cli.db(['sync', '--config-file', config]) == 0
     assert cli.db(['sync', '--config-file', config]) == 0
-    assert cli.db(['version', '--config-file', config]) == 0
     head = migrations.head()
     assert capsys.readouterr().out.splitlines() == [
-        f'none (newest: {head})',
         f'the database went from none to {head}',
         f'the database is {head}',
-        f'{head} (newest: {head})',
     ]
 
 
 @pytest.mark.parametrize(
     ('words', 'code'),
     [
-        ('db version', 1),
         ('db check', schema_phase.Phase.EXPAND.value),
         ('db contract', 1),
         ('db purge --older-than=1d', 1),
@@ -83,7 +78,7 @@ def test_command_that_does_not_create_leaves_no_database(
 
 
 @pytest.mark.parametrize(
-    'words', ['db version', 'db check', 'db expand', 'db sync', 'queue show q']
+    'words', ['db check', 'db expand', 'db sync', 'queue show q']
 )
 def test_command_without_configuration_names_the_searched_files(
     home: pathlib.Path,
@@ -143,7 +138,7 @@ def test_db_prints_its_files_and_database(
 ) -> None:
     with open(config, 'a') as file:
         file.write('[databse]\nconnection = sqlite://\n')
-    cli.db(['version', f'--config-file={config}'])
+    cli.db(['check', f'--config-file={config}'])
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == f'Configuration: {config}'
     assert lines[1].startswith('Database: sqlite:////')

@@ -231,7 +231,6 @@ PRINTS = {
     'api openapi': '1.7',
     'config check': '',
     'db check': '',
-    'db version': '',
     'diff': '0.1.0 tree',
     'fleet can-roll-back': '0.1.0',
     'fleet manifest': '',
