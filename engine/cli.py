@@ -81,7 +81,7 @@ def _run_db(options: argparse.Namespace) -> int:
     announce(conf)
     target = database.Database(conf, create=options.creates)
     try:
-        return int(options.command(target, conf, options))
+        return int(options.command(db_commands.Call(target, conf, options)))
     finally:
         target.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from vobjects import exceptions
@@ -33,6 +33,18 @@ _PHASE_MESSAGES = {
 }
 
 
+class Call(NamedTuple):
+    """A call of a subcommand.
+
+    :ivar conf: the configuration
+    :ivar options: the parsed arguments
+    """
+
+    target: database.Database
+    conf: cfg.ConfigOpts
+    options: argparse.Namespace
+
+
 class _Command(NamedTuple):
     """A subcommand.
 
@@ -41,7 +53,7 @@ class _Command(NamedTuple):
     :ivar creates: whether it creates a missing SQLite database file
     """
 
-    run: Callable[[database.Database, cfg.ConfigOpts, argparse.Namespace], int]
+    run: Callable[[Call], int]
     summary: str
     more: str
     examples: tuple[str, ...]
@@ -59,9 +71,8 @@ class _Command(NamedTuple):
 def parser() -> Parser:
     """Return the parser of ``vobjects db``.
 
-    Each subcommand sets ``command``, a function of the database, the
-    configuration and the parsed arguments that returns the exit code, and
-    ``creates``.
+    Each subcommand sets ``command``, a function of a :class:`Call` that
+    returns the exit code, and ``creates``.
     """
     commands = Parser(
         prog='vobjects db',
@@ -78,35 +89,27 @@ def parser() -> Parser:
     return commands
 
 
-def _sync(
-    target: database.Database,
-    conf: cfg.ConfigOpts,
-    options: argparse.Namespace,
-) -> int:
+def _sync(call: Call) -> int:
     from engine.db import schema_phase
 
-    _expand(target, conf, options)
+    _expand(call)
     try:
-        _run_contraction(target, conf)
+        _run_contraction(call.target, call.conf)
     except schema_phase.OlderEnginesError as error:
         _print(f'the database is not contracted: {error}')
     return 0
 
 
-def _expand(
-    target: database.Database,
-    conf: cfg.ConfigOpts,
-    options: argparse.Namespace,
-) -> int:
+def _expand(call: Call) -> int:
     from engine.db import migrations
 
-    before = migrations.current(target)
-    revisions = len(migrations.missing(target))
+    before = migrations.current(call.target)
+    revisions = len(migrations.missing(call.target))
     with terminal.Progress('expanding the database', revisions) as progress:
         migrations.expand(
-            target, lambda revision: progress.advance(detail=revision)
+            call.target, lambda revision: progress.advance(detail=revision)
         )
-    after = migrations.current(target)
+    after = migrations.current(call.target)
     outcome = 'is' if before == after else f'went from {before or "none"} to'
     _print(f'the database {outcome} {after}')
     return 0
@@ -124,49 +127,41 @@ def _run_contraction(target: database.Database, conf: cfg.ConfigOpts) -> None:
         )
 
 
-def _contract(
-    target: database.Database,
-    conf: cfg.ConfigOpts,
-    options: argparse.Namespace,
-) -> int:
+def _contract(call: Call) -> int:
     from engine.db import migrations, schema_phase
 
-    if schema_phase.phase_of(target) is not schema_phase.Phase.CONTRACT:
+    if schema_phase.phase_of(call.target) is not schema_phase.Phase.CONTRACT:
         # Raises an error if the database is not ready to be contracted; does
         # nothing if it is contracted already.
-        schema_phase.contract(target, conf)
+        schema_phase.contract(call.target, call.conf)
         _print('the database has nothing to contract')
         return 0
-    _run_contraction(target, conf)
-    revision = migrations.current(target, migrations.CONTRACT)
+    _run_contraction(call.target, call.conf)
+    revision = migrations.current(call.target, migrations.CONTRACT)
     _print(f'the database is contracted to {revision}')
     return 0
 
 
-def _check(
-    target: database.Database,
-    conf: cfg.ConfigOpts,
-    options: argparse.Namespace,
-) -> int:
+def _check(call: Call) -> int:
     from engine.db import migrations, schema_phase
 
-    phase = schema_phase.phase_of(target)
+    phase = schema_phase.phase_of(call.target)
     message = _PHASE_MESSAGES[phase.name]
     if phase is schema_phase.Phase.UNKNOWN:
         try:
-            schema_phase.require_known(target)
+            schema_phase.require_known(call.target)
         except migrations.UnknownRevisionError as error:
             message = str(error)
     older = (
-        schema_phase.older_engines(target, conf)
+        schema_phase.older_engines(call.target, call.conf)
         if phase is schema_phase.Phase.CONTRACT
         else []
     )
     output.show(
-        options,
+        call.options,
         {
             'phase': phase.name.lower(),
-            'revision': migrations.current(target),
+            'revision': migrations.current(call.target),
             'message': message,
             'older_engines': [
                 {
@@ -223,47 +218,38 @@ def _age(text: str) -> float:
     return float(match[1]) * _UNITS[match[2]]
 
 
-def _purge(
-    target: database.Database,
-    conf: cfg.ConfigOpts,
-    options: argparse.Namespace,
-) -> int:
-    from engine.db import purge, schema_phase
+def _purge(call: Call) -> int:
+    from engine.db import models, purge, schema_phase
 
-    schema_phase.require_expanded(target)
-    until = purge.cutoff_time(target, options.older_than)
-    if options.dry_run:
-        actions, events = purge.count(target, until, options.project)
-        _print(f'{actions} actions and {events} events would be deleted')
+    schema_phase.require_expanded(call.target)
+    until = purge.cutoff_time(call.target, call.options.older_than)
+    kinds: tuple[type[purge.Model], ...] = (models.Action, models.Event)
+    counts = [
+        purge.count(call.target, kind, until, call.options.project)
+        for kind in kinds
+    ]
+    if call.options.dry_run:
+        _print(f'{counts[0]} actions and {counts[1]} events would be deleted')
         return 0
-    total = sum(purge.count(target, until, options.project))
-    with terminal.Progress('deleting actions and events', total) as progress:
-        actions = _sum(
-            purge.delete_actions(target, until, options.project), progress
-        )
-        events = _sum(
-            purge.delete_events(target, until, options.project), progress
-        )
-    _print(f'{actions} actions and {events} events deleted')
+    deleted = []
+    with terminal.Progress(
+        'deleting actions and events', sum(counts)
+    ) as progress:
+        for kind in kinds:
+            deleted.append(0)
+            for number in purge.delete(
+                call.target, kind, until, call.options.project
+            ):
+                progress.advance(number)
+                deleted[-1] += number
+    _print(f'{deleted[0]} actions and {deleted[1]} events deleted')
     return 0
 
 
-def _sum(batches: Iterable[int], progress: terminal.Progress) -> int:
-    total = 0
-    for number in batches:
-        progress.advance(number)
-        total += number
-    return total
-
-
-def _rotate_keys(
-    target: database.Database,
-    conf: cfg.ConfigOpts,
-    options: argparse.Namespace,
-) -> int:
+def _rotate_keys(call: Call) -> int:
     from engine.trusts import receiver_credentials
 
-    rotated = receiver_credentials.rotate_keys(conf, target)
+    rotated = receiver_credentials.rotate_keys(call.conf, call.target)
     _print(f'{rotated} credentials encrypted anew')
     return 0
 
@@ -289,34 +275,34 @@ def _add_import_senlin(command: Parser) -> None:
     )
 
 
-def _import_senlin(
-    target: database.Database,
-    conf: cfg.ConfigOpts,
-    options: argparse.Namespace,
-) -> int:
+def _import_senlin(call: Call) -> int:
     # Imported here: this loads all profile types and policy types.
     from engine import senlin_import
     from engine.db import schema_phase
     from engine.policies import base as policies
     from engine.profiles import base as profiles
 
-    schema_phase.require_expanded(target)
+    schema_phase.require_expanded(call.target)
     source = senlin_import.SenlinImport(
-        options.source,
-        conf,
-        target,
+        call.options.source,
+        call.conf,
+        call.target,
         profiles.Registry.load(),
         policies.Registry.load(),
     )
     report = source.report
     try:
         source.check()
-        if options.dry_run or not report.problems:
-            source.run(history=options.history, dry_run=options.dry_run)
+        if call.options.dry_run or not report.problems:
+            source.run(
+                history=call.options.history, dry_run=call.options.dry_run
+            )
     finally:
         source.close()
     for kind, (new, existing) in report.counts.items():
-        number = f'{new} would be imported' if options.dry_run else str(new)
+        number = (
+            f'{new} would be imported' if call.options.dry_run else str(new)
+        )
         more = f' ({existing} exist already)' if existing else ''
         _print(f'{kind}: {number}{more}')
     for note in report.notes:

@@ -8,14 +8,13 @@ deletes a part.
 
 from __future__ import annotations
 
-import datetime
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from oslo_config import cfg
 
 from engine import periodic
-from engine.db import database, purge
+from engine.db import database, models, purge
 
 LOG = logging.getLogger(__name__)
 
@@ -57,22 +56,18 @@ class Purger(periodic.Periodic):
         :returns: the numbers of deleted actions and events
         """
         return (
-            self._purge(purge.delete_actions, self._conf.action_retention),
-            self._purge(purge.delete_events, self._conf.event_retention),
+            self._purge(models.Action, self._conf.action_retention),
+            self._purge(models.Event, self._conf.event_retention),
         )
 
     def _purge(
-        self,
-        delete_batches: Callable[
-            [database.Database, datetime.datetime], Iterator[int]
-        ],
-        days: float,
+        self, model: type[models.Action | models.Event], days: float
     ) -> int:
         if not days:
             return 0
         cutoff = purge.cutoff_time(self._database, days * DAY)
         deleted = 0
-        for number in delete_batches(self._database, cutoff):
+        for number in purge.delete(self._database, model, cutoff):
             deleted += number
             # Pause, so that other transactions can use the database.
             if self.stopping.wait(self._conf.purge_pause):

@@ -19,6 +19,8 @@ from vobjects.clustering import consts
 #: Maximum number of rows that one transaction deletes.
 BATCH = 500
 
+Model = models.Action | models.Event
+
 _ACTION = models.Action
 _EVENT = models.Event
 
@@ -36,57 +38,24 @@ def cutoff_time(target: database.Database, age: float) -> datetime.datetime:
         return datetime.datetime.min.replace(tzinfo=datetime.UTC)
 
 
-def delete_actions(
-    target: database.Database,
-    until: datetime.datetime,
-    projects: list[str] | None = None,
-) -> Iterator[int]:
-    """Delete actions that ended before a time.
-
-    Actions that an unfinished action waited for are kept, because that action
-    will query their results.
-
-    :param projects: the IDs of the projects; None: all
-    :returns: an iterator that yields the number of rows in each batch
-    """
-    return _delete(
-        target, _ACTION, _ACTION.created_at, _ended(until), projects
-    )
-
-
-def delete_events(
-    target: database.Database,
-    until: datetime.datetime,
-    projects: list[str] | None = None,
-) -> Iterator[int]:
-    """Delete events that happened before a time.
-
-    :param projects: the IDs of the projects; None: all
-    :returns: an iterator that yields the number of rows in each batch
-    """
-    older = _EVENT.timestamp < until
-    return _delete(target, _EVENT, _EVENT.timestamp, older, projects)
-
-
 def count(
     target: database.Database,
+    model: type[Model],
     until: datetime.datetime,
     projects: list[str] | None = None,
-) -> tuple[int, int]:
-    """Return how many actions and events would be deleted."""
+) -> int:
+    """Return how many rows :func:`delete` would delete."""
+    query = sqlalchemy.select(sqlalchemy.func.count()).select_from(model)
     with target.reader() as session:
-        counts = [
-            session.scalar(
-                sqlalchemy.select(sqlalchemy.func.count())
-                .select_from(model)
-                .where(old, *_of(model, projects))
-            )
-            for model, old in (
-                (_ACTION, _ended(until)),
-                (_EVENT, _EVENT.timestamp < until),
-            )
-        ]
-    return counts[0] or 0, counts[1] or 0
+        return session.scalar(query.where(*_old(model, until, projects))) or 0
+
+
+def _old(
+    model: type[Model], until: datetime.datetime, projects: list[str] | None
+) -> list[sqlalchemy.ColumnElement[bool]]:
+    """Return the conditions for the rows to delete."""
+    old = _EVENT.timestamp < until if model is _EVENT else _ended(until)
+    return [old, *([] if projects is None else [model.project.in_(projects)])]
 
 
 def _ended(until: datetime.datetime) -> sqlalchemy.ColumnElement[bool]:
@@ -110,20 +79,22 @@ def _ended(until: datetime.datetime) -> sqlalchemy.ColumnElement[bool]:
     )
 
 
-def _of(
-    model: type[models.Action | models.Event], projects: list[str] | None
-) -> list[sqlalchemy.ColumnElement[bool]]:
-    return [] if projects is None else [model.project.in_(projects)]
-
-
-def _delete(
+def delete(
     target: database.Database,
-    model: type[models.Action | models.Event],
-    time: orm.InstrumentedAttribute[datetime.datetime],
-    old: sqlalchemy.ColumnElement[bool],
-    projects: list[str] | None,
+    model: type[Model],
+    until: datetime.datetime,
+    projects: list[str] | None = None,
 ) -> Iterator[int]:
-    condition = sqlalchemy.and_(old, *_of(model, projects))
+    """Delete actions that ended, or events that happened, before a time.
+
+    Actions that an unfinished action waited for are kept, because that action
+    will query their results.
+
+    :param projects: the IDs of the projects; None: all
+    :returns: an iterator that yields the number of rows in each batch
+    """
+    condition = sqlalchemy.and_(*_old(model, until, projects))
+    time = _EVENT.timestamp if model is _EVENT else _ACTION.created_at
     last_deleted: tuple[datetime.datetime, str] | None = None
     while True:
         query = sqlalchemy.select(time, model.id).where(condition)

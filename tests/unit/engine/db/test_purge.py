@@ -23,10 +23,13 @@ def purged(
 ) -> tuple[int, int]:
     """Delete, after having counted the same."""
     until = purge.cutoff_time(target, days * DAY)
-    expected = purge.count(target, until, projects)
+    expected = tuple(
+        purge.count(target, kind, until, projects)
+        for kind in (models.Action, models.Event)
+    )
     deleted = (
-        sum(purge.delete_actions(target, until, projects)),
-        sum(purge.delete_events(target, until, projects)),
+        sum(purge.delete(target, models.Action, until, projects)),
+        sum(purge.delete(target, models.Event, until, projects)),
     )
     assert deleted == expected
     return deleted
@@ -78,7 +81,7 @@ def test_purge_deletes_in_batches(
     for number in range(5):
         event(any_database, 5 + number // 2)
     until = purge.cutoff_time(any_database, DAY)
-    assert list(purge.delete_events(any_database, until)) == [2, 2, 1]
+    assert list(purge.delete(any_database, models.Event, until)) == [2, 2, 1]
     assert left(any_database, models.Event) == set()
 
 
