@@ -7,12 +7,34 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
-from stevedore import extension
+import stevedore.exception
+from stevedore import driver, extension
 
 from engine import spec_schema
 from engine.spec_schema import Property
 from vobjects import exceptions, suggestions
 from vobjects.clustering import errors
+
+
+def load(namespace: str, name: str, option: str, *arguments: Any) -> Any:
+    """Return an instance of the plug-in that an option names.
+
+    :param namespace: the group of its entry point
+    :param option: the option, for the message
+    :param arguments: those of the plug-in's class
+    :raises vobjects.exceptions.VobjectsError: no such plug-in is installed
+    """
+    try:
+        manager: driver.DriverManager[Any] = driver.DriverManager(
+            namespace, name, invoke_on_load=True, invoke_args=arguments
+        )
+    except stevedore.exception.NoMatches:
+        names = extension.ExtensionManager[Any](namespace).names()
+        raise exceptions.VobjectsError(
+            f'{option}: there is no {name}; there are'
+            f' {", ".join(sorted(names))}'
+        ) from None
+    return manager.driver
 
 
 class SpecType(Protocol):

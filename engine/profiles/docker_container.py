@@ -72,8 +72,28 @@ class DockerContainer(base.ProfileType):
         """Return the URL of the Docker daemon on the node's host.
 
         :raises engine.providers.base.NotFound: the host no longer exists
+        :raises engine.providers.base.ProviderError: the host has no address,
+            or its type is not supported
         """
-        return _url(provider, node)
+        host = node.host
+        if host is None or not host.physical_id:
+            raise providers.NotFound(f'node {node.id} has no host')
+        find_address = ADDRESSES.get(host.type)
+        if find_address is None:
+            raise providers.ProviderError(
+                f'a node of type {host.type} cannot be a host of containers;'
+                f' those of {", ".join(ADDRESSES)} can'
+            )
+        address_text = find_address(provider, host.physical_id)
+        try:
+            address = ipaddress.ip_address(str(address_text))
+        except ValueError:
+            raise providers.ProviderError(
+                f'the host {host.physical_id} of node {node.id} has no'
+                f' address: {exceptions.cut(address_text)}'
+            ) from None
+        url_host = f'[{address}]' if address.version == 6 else str(address)
+        return f'tcp://{url_host}:{host.port}'
 
     def create(
         self,
@@ -238,34 +258,6 @@ def container_name(node: base.NodeView, properties: Mapping[str, Any]) -> str:
     if not start[:1].isalnum():
         start = f'n{start[1:]}'
     return str(properties.get('name') or start + end)
-
-
-def _url(provider: providers.Provider, node: base.NodeView) -> str:
-    """Return the URL of the Docker daemon on a node's host.
-
-    :raises engine.providers.base.NotFound: the host no longer exists
-    :raises engine.providers.base.ProviderError: the host has no address, or
-        its type is not supported
-    """
-    host = node.host
-    if host is None or not host.physical_id:
-        raise providers.NotFound(f'node {node.id} has no host')
-    find_address = ADDRESSES.get(host.type)
-    if find_address is None:
-        raise providers.ProviderError(
-            f'a node of type {host.type} cannot be a host of containers;'
-            f' those of {", ".join(ADDRESSES)} can'
-        )
-    address_text = find_address(provider, host.physical_id)
-    try:
-        address = ipaddress.ip_address(str(address_text))
-    except ValueError:
-        raise providers.ProviderError(
-            f'the host {host.physical_id} of node {node.id} has no address:'
-            f' {exceptions.cut(address_text)}'
-        ) from None
-    url_host = f'[{address}]' if address.version == 6 else str(address)
-    return f'tcp://{url_host}:{host.port}'
 
 
 def _address_of_server(provider: providers.Provider, id_: str) -> Any:

@@ -24,8 +24,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol, cast
 
 from oslo_config import cfg
-from stevedore import extension
 
+from engine import plugins
 from engine.db import database
 from engine.providers import load_balancing, server_events
 from vobjects import exceptions
@@ -34,10 +34,6 @@ NAMESPACE = 'vobjects.providers'
 
 #: Host of containers that run where the operator has configured it.
 NO_HOST = ''
-
-
-class UnknownProviderError(exceptions.VobjectsError):
-    """Raised when the configured provider is not installed."""
 
 
 class ProviderError(Exception):
@@ -404,17 +400,15 @@ class Provider:
 def load(conf: cfg.ConfigOpts, target: database.Database) -> Provider:
     """Return the provider configured by ``[engine] provider``.
 
-    :raises UnknownProviderError: no such provider is installed
-    :raises vobjects.exceptions.VobjectsError: the provider's configuration is
-        not valid
+    :raises vobjects.exceptions.VobjectsError: no such provider is installed,
+        or its configuration is not valid
     """
-    extensions: extension.ExtensionManager[Any] = extension.ExtensionManager(
-        NAMESPACE
+    return cast(
+        Provider,
+        plugins.load(
+            NAMESPACE,
+            conf.engine.provider,
+            '[engine] provider',
+            *(conf, target),
+        ),
     )
-    name = conf.engine.provider
-    if name not in extensions:
-        raise UnknownProviderError(
-            f'[engine] provider: there is no {name}; there are'
-            f' {", ".join(sorted(extensions.names()))}'
-        )
-    return cast(Provider, extensions[name].plugin(conf, target))

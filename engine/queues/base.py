@@ -13,12 +13,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast
 
-import stevedore.exception
 from oslo_config import cfg
-from stevedore import driver
 
+from engine import plugins
 from engine.db import database
-from vobjects import exceptions
 
 NAMESPACE = 'vobjects.queues'
 
@@ -96,15 +94,9 @@ def load(conf: cfg.ConfigOpts, target: database.Database) -> Queues:
 
     :raises vobjects.exceptions.VobjectsError: no such driver is installed
     """
-    try:
-        manager: driver.DriverManager[Any] = driver.DriverManager(
-            NAMESPACE,
-            conf.queues.driver,
-            invoke_on_load=True,
-            invoke_args=(conf, target),
-        )
-    except stevedore.exception.NoMatches:
-        raise exceptions.VobjectsError(
-            f'[queues] driver: there is no {conf.queues.driver}'
-        ) from None
-    return cast(Queues, manager.driver)
+    return cast(
+        Queues,
+        plugins.load(
+            NAMESPACE, conf.queues.driver, '[queues] driver', conf, target
+        ),
+    )

@@ -114,9 +114,7 @@ def open_docker(values: dict[str, str]) -> None:
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[], default_config_dirs=[])
     conf.register_opts(DOCKER_OPTIONS, docker.SECTION)
-    docker.Tls.configured(
-        set_all(conf, docker.SECTION, {'tls': True, **values})
-    )
+    docker.tls_options(set_all(conf, docker.SECTION, {'tls': True, **values}))
 
 
 def open_trusts(values: dict[str, str]) -> None:

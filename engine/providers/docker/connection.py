@@ -8,14 +8,13 @@ them without.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import importlib
 import logging
 import re
 import ssl
 import urllib.parse
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 import requests
@@ -51,45 +50,6 @@ _BAD_SHAPE = (
 _NO_CONTAINER = re.compile('no such container', re.IGNORECASE)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Tls:
-    """TLS settings for the connections to daemons.
-
-    :ivar verify: whether to verify a daemon's certificate
-    :ivar ca_file: path of the CA certificates; None: the system's
-    :ivar client: paths of the client certificate and its key; None: no client
-        certificate
-    """
-
-    verify: bool
-    ca_file: str | None
-    client: tuple[str, str] | None
-
-    @classmethod
-    def configured(cls, conf: cfg.ConfigOpts) -> Self | None:
-        """Return the settings of ``[provider_docker]``; None without TLS.
-
-        :raises vobjects.exceptions.TlsConfigError: names the invalid option
-        """
-        options = conf[SECTION]
-        names = ('tls_ca_file', 'tls_cert_file', 'tls_key_file')
-        files = {name: options[name] for name in names if options[name]}
-        if not options.tls:
-            for name in files:
-                raise exceptions.TlsConfigError(
-                    f'[{SECTION}] {name} needs tls = true'
-                )
-            return None
-        certificate, key = files.get(names[1]), files.get(names[2])
-        if bool(certificate) != bool(key):
-            raise exceptions.TlsConfigError(
-                f'[{SECTION}] tls_cert_file and tls_key_file go together'
-            )
-        tls_files.check(f'[{SECTION}]', options)
-        client = (certificate, key) if certificate and key else None
-        return cls(options.tls_verify, files.get(names[0]), client)
-
-
 class Daemons:
     """Connections to any Docker daemon.
 
@@ -106,7 +66,7 @@ class Daemons:
         self._pull_timeout = options.pull_timeout
         http_client.check(conf, SECTION)
         self._forbidden = options.forbidden_networks if host else []
-        self._tls = Tls.configured(conf)
+        self._tls = tls_options(conf)
         self._daemon = 'the Docker daemon'
         self._log_level = logging.INFO
         if host:
@@ -162,7 +122,7 @@ class Daemons:
                 base_url='tcp://localhost:2375' if socket_path else url,
                 version='auto',
                 timeout=self._timeout,
-                tls=tls and _tls_config(docker, tls),
+                tls=tls and docker.tls.TLSConfig(**tls),
             )
             with contextlib.closing(client):
                 yield client
@@ -249,11 +209,31 @@ def _client_type(
     return Client
 
 
-def _tls_config(docker: Any, tls: Tls) -> Any:
-    """Return the TLS settings as an object of the library."""
-    return docker.tls.TLSConfig(
-        client_cert=tls.client, ca_cert=tls.ca_file, verify=tls.verify
-    )
+def tls_options(conf: cfg.ConfigOpts) -> dict[str, Any] | None:
+    """Return the arguments of the library's TLSConfig; None without TLS.
+
+    :raises vobjects.exceptions.TlsConfigError: names the invalid option
+    """
+    options = conf[SECTION]
+    names = ('tls_ca_file', 'tls_cert_file', 'tls_key_file')
+    files = {name: options[name] for name in names if options[name]}
+    if not options.tls:
+        for name in files:
+            raise exceptions.TlsConfigError(
+                f'[{SECTION}] {name} needs tls = true'
+            )
+        return None
+    certificate, key = files.get(names[1]), files.get(names[2])
+    if bool(certificate) != bool(key):
+        raise exceptions.TlsConfigError(
+            f'[{SECTION}] tls_cert_file and tls_key_file go together'
+        )
+    tls_files.check(f'[{SECTION}]', options)
+    return {
+        'client_cert': (certificate, key) if certificate else None,
+        'ca_cert': files.get(names[0]),
+        'verify': options.tls_verify,
+    }
 
 
 def _reason(error: BaseException) -> tuple[str, bool]:

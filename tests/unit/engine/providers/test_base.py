@@ -6,6 +6,7 @@ import pytest
 from engine.providers import base
 from engine.providers.simulated import provider
 from tests.unit.engine.engine_harness import Harness
+from vobjects import exceptions
 
 
 def test_provider_is_loaded_by_its_name(harness: Harness) -> None:
@@ -18,7 +19,7 @@ def test_unknown_provider_is_reported_with_the_known_ones(
 ) -> None:
     harness.conf.set_override('provider', 'nonsense', 'engine')
     with pytest.raises(
-        base.UnknownProviderError,
+        exceptions.VobjectsError,
         match='there is no nonsense; there are docker, openstack',
     ):
         base.load(harness.conf, harness.database)
