@@ -42,7 +42,7 @@ def _serve(options: argparse.Namespace) -> int:
     files = settings.locate(options).all_files()
     # For this process and the worker processes.
     os.environ[conf.CONFIG_FILES] = os.pathsep.join(files)
-    release = getattr(options, 'emulate', None)
+    release = options.emulate
     if release:
         # Check the name here, so that the user sees the error at once.
         installed_locks.at_release('clustering', release)
@@ -80,7 +80,6 @@ def _parser() -> Parser:
     _add_serve(parser)
     parser.add_commands(
         {
-            'serve': ('run the REST API; the default', _configure_serve),
             **contract_commands.definitions(_contract, settings.add_options),
             'who-uses': who_uses.DEFINITION,
         },
@@ -93,25 +92,11 @@ def _parser() -> Parser:
 main = Command(_parser)
 
 
-def _configure_serve(parser: Parser) -> None:
-    parser.describe(
-        'After SIGTERM or Ctrl-C, it finishes open requests and stops.',
-        notes=_NOTES,
-        examples=[
-            'vobjects api serve --config-file /etc/vobjects/vobjects.conf'
-        ],
-    )
-    parser.set_defaults(run=_serve)
-    _add_serve(parser)
-
-
 def _add_serve(parser: Parser) -> None:
     completion.offer(
         parser.add_argument(
             '--emulate',
             metavar='RELEASE',
-            # No default: that of "serve" would replace an option before it.
-            default=argparse.SUPPRESS,
             help='use only the versions of this release of the schema lock,'
             ' and offer no microversion above its maximum',
         ),

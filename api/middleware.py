@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 import time
@@ -174,31 +173,3 @@ def send_page(
         ],
     )
     return [] if environ['REQUEST_METHOD'] == 'HEAD' else [content]
-
-
-def etag_of(content: bytes) -> str:
-    """Return a strong ETag, in quotes."""
-    return f'"{hashlib.blake2b(content, digest_size=12).hexdigest()}"'
-
-
-def send_unless_cached(
-    environ: WSGIEnvironment,
-    start_response: StartResponse,
-    content: bytes,
-    media_type: str,
-    headers: Iterable[tuple[str, str]] = (),
-    etag: str = '',
-) -> Iterable[bytes]:
-    """Send a page with an ETag, or 304 if the client has the same content.
-
-    See RFC 9110, sections 8.8.3 and 13.1.2.
-
-    :param etag: :func:`etag_of` the content, if the caller knows it
-    """
-    etag = etag or etag_of(content)
-    headers = [('ETag', etag), *headers]
-    cached = environ.get('HTTP_IF_NONE_MATCH', '')
-    if etag in [tag.strip().removeprefix('W/') for tag in cached.split(',')]:
-        start_response('304 Not Modified', headers)
-        return []
-    return send_page(environ, start_response, content, media_type, headers)

@@ -66,7 +66,22 @@ def field_message(
         # Only the list of clusters quotes names.
         shown = f"'{name}'" if path == _CLUSTERS else name
         return f'Invalid parameter {shown}'
-    return _field_message(fault, in_query=in_query)
+    if fault.kind == 'unknown':
+        return _unknown(fault.names)
+    (name,) = fault.names
+    kind = fault.field._type
+    if fault.kind == 'missing':
+        return _required(name, kind)
+    if fault.value is None:
+        return f"Field `{name}' cannot be None"
+    if isinstance(kind, fields.StrictBoolean):
+        query_style = in_query or name in _QUERY_STYLE_BOOLEANS
+        return _boolean(name, fault.value, query_style=query_style)
+    format_message = _MESSAGE_BY_TYPE.get(type(kind))
+    if format_message is None:
+        return fault.type_message
+    message = format_message(kind, name, fault.value, fault.invalid_part)
+    return message or fault.type_message
 
 
 def not_one_action(
@@ -85,29 +100,6 @@ def not_one_action(
         return f'Multiple {plural} specified{stop}'
     (name,) = names
     return f'Unrecognized {singular} {exceptions.cut(name)} specified'
-
-
-def _field_message(fault: errors.FieldFault, *, in_query: bool) -> str:
-    """Return Senlin's message for a fault; empty if it has none.
-
-    :param in_query: whether the field is in the query rather than the body
-    """
-    if fault.kind == 'unknown':
-        return _unknown(fault.names)
-    (name,) = fault.names
-    kind = fault.field._type
-    if fault.kind == 'missing':
-        return _required(name, kind)
-    if fault.value is None:
-        return f"Field `{name}' cannot be None"
-    if isinstance(kind, fields.StrictBoolean):
-        query_style = in_query or name in _QUERY_STYLE_BOOLEANS
-        return _boolean(name, fault.value, query_style=query_style)
-    format_message = _MESSAGE_BY_TYPE.get(type(kind))
-    if format_message is None:
-        return fault.type_message
-    message = format_message(kind, name, fault.value, fault.invalid_part)
-    return message or fault.type_message
 
 
 def _required(name: str, kind: Any) -> str:

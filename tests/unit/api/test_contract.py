@@ -184,7 +184,7 @@ def test_command_when_the_configuration_is_bad_names_the_line(
 
 
 @pytest.mark.parametrize(
-    'argv', [['diff', '1.6'], ['nope'], ['openapi', '--nope'], ['serve', 'x']]
+    'argv', [['diff', '1.6'], ['nope'], ['openapi', '--nope']]
 )
 def test_command_when_misspelled_is_rejected(argv, capsys):
     with pytest.raises(SystemExit) as caught:
