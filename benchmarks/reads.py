@@ -66,7 +66,7 @@ def main() -> int:
     ):
         conf = conftest.configuration(url)
         target = database.Database(conf)
-        migrations.sync(target)
+        migrations.expand(target)
         engine = engine_harness.Harness(conf, target).engine()
         _insert_rows(engine, options.rows)
         endpoint = server.Endpoint(

@@ -403,9 +403,10 @@ class Scheduler:
             raise _UnreadableError(str(error)) from error
         is_any_ready = False
         if action_run.is_forced(request):
-            is_any_ready = cancellation.supersede(
-                self.runtime, session, actions.blockers(session, action)
-            )
+            for blocker in actions.blockers(session, action):
+                is_any_ready |= cancellation.end_tree(
+                    self.runtime, session, blocker.id, 'SUPERSEDE'
+                )
         decision = locks.decide(
             session, action.id, action_type.lock_requests(action, request)
         )

@@ -363,14 +363,9 @@ class ActionRun:
             if child.id in batch and child.status != 'SUCCEEDED'
         ]
 
-    def succeed(
-        self,
-        session: orm.Session,
-        reason: str,
-        outputs: Mapping[str, Any] | None = None,
-    ) -> None:
+    def succeed(self, session: orm.Session, reason: str) -> None:
         """End the action with status SUCCEEDED."""
-        self._end(session, 'SUCCEEDED', reason, outputs)
+        self._end(session, 'SUCCEEDED', reason)
 
     def fail(self, session: orm.Session, reason: str) -> None:
         """End the action with status FAILED; the caller sets the target's."""
@@ -386,13 +381,7 @@ class ActionRun:
             reason = f'{reason}; {problem}'
         self._end(session, status, reason)
 
-    def _end(
-        self,
-        session: orm.Session,
-        status: str,
-        reason: str,
-        outputs: Mapping[str, Any] | None = None,
-    ) -> None:
+    def _end(self, session: orm.Session, status: str, reason: str) -> None:
         now = self._time()
         ended, self._wake_needed = actions.end(
             session,
@@ -401,7 +390,6 @@ class ActionRun:
             status,
             reason,
             now,
-            outputs,
             has_locks=self._has_locks,
         )
         if not ended:

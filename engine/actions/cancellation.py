@@ -9,8 +9,6 @@ first keeps its claim and its locks, and ends after that; see
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from sqlalchemy import orm
 
 from engine.actions import action_run, action_types
@@ -97,18 +95,3 @@ def check_cancellable(action: models.Action) -> None:
             f'Action ({action.id[:8]}) has begun to delete the cloud resources'
             ' of a policy, and can no longer be cancelled.'
         )
-
-
-def supersede(
-    runtime: Runtime,
-    session: orm.Session,
-    blockers: Iterable[models.Action],
-) -> bool:
-    """End the actions that block a forced deletion.
-
-    :returns: whether another action became ready
-    """
-    is_any_ready = False
-    for action in blockers:
-        is_any_ready |= end_tree(runtime, session, action.id, 'SUPERSEDE')
-    return is_any_ready

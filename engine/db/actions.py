@@ -327,7 +327,6 @@ def end(
     status: str,
     reason: str,
     now: datetime.datetime,
-    outputs: Mapping[str, Any] | None = None,
     *,
     has_locks: bool = True,
 ) -> tuple[bool, bool]:
@@ -338,7 +337,6 @@ def end(
     :param has_locks: False if the action certainly holds no lock
     :returns: whether the action ended, and whether another action became ready
     """
-    values: dict[str, Any] = {} if outputs is None else {'outputs': outputs}
     ended = update(
         session,
         condition,
@@ -348,7 +346,6 @@ def end(
         blocked_on=None,
         not_before=None,
         end_time=now.timestamp(),
-        **values,
     )
     if not ended:
         return False, False

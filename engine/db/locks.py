@@ -108,18 +108,6 @@ def decide(
     return Decision(None, missing)
 
 
-def acquire(
-    session: orm.Session, action_id: str, requests: Iterable[LockRequest]
-) -> str | None:
-    """Take all locks, or none; see :func:`decide`.
-
-    :returns: None, or the ID of the resource that another action holds
-    """
-    decision = decide(session, action_id, requests)
-    statements.insert(session, decision.missing)
-    return decision.blocked_on
-
-
 def holders(session: orm.Session, resource_id: str) -> Sequence[models.Action]:
     """Return the actions that hold or share a resource, oldest first."""
     return session.scalars(_HOLDERS, {'resource': resource_id}).all()

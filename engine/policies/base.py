@@ -339,19 +339,15 @@ class Registry(plugins.Registry[PolicyType]):
             for action_name in policy_type.cloud_info_actions
         )
 
-    def check(
-        self, spec: Mapping[str, Any], *, semantics: bool = True
-    ) -> PolicyType:
+    def check(self, spec: Mapping[str, Any]) -> PolicyType:
         """Validate a spec, and return its type.
 
-        :param semantics: whether to check the properties beyond their schema
         :raises vobjects.clustering.errors.InvalidSpec: the spec is not valid
         """
         policy_type, properties = self._read(spec)
-        if semantics:
-            policy_type.check_properties(
-                spec_schema.with_defaults(policy_type.properties, properties)
-            )
+        policy_type.check_properties(
+            spec_schema.with_defaults(policy_type.properties, properties)
+        )
         return policy_type
 
     def properties_of(

@@ -96,34 +96,6 @@ class NodeView:
         return membership
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Recreation:
-    """Options for deleting an object before it is created again.
-
-    :ivar fence: ``fence_compute``: whether to ensure that the old object no
-        longer runs
-    :ivar timeout: ``delete_timeout``: seconds that the deletion may take
-    :ivar force: ``force_recreate``: whether to create a new object even if
-        the deletion fails
-    """
-
-    fence: bool
-    timeout: float | None
-    force: bool
-
-    @classmethod
-    def of(cls, parameters: Mapping[str, Any]) -> Recreation:
-        """Return the options in the parameters of a recovery."""
-        timeout = parameters.get('delete_timeout')
-        return cls(
-            bool(parameters.get('fence_compute')),
-            None
-            if timeout is None
-            else min(float(timeout), spec_schema.MAX_OPERATION_TIME),
-            bool(parameters.get('force_recreate')),
-        )
-
-
 class ProfileType:
     """Base class of profile types; override the hooks that a type needs.
 
@@ -231,8 +203,11 @@ class ProfileType:
         By default, replace the object.
 
         :param operation: one of ``consts.RECOVERY_OPERATIONS``
-        :param parameters: parameters of the operation, such as ``type`` for
-            REBOOT; for RECREATE, see :class:`Recreation`
+        :param parameters: parameters of the operation: ``type`` for REBOOT;
+            for RECREATE ``fence_compute``, whether to ensure that the old
+            object no longer runs, ``delete_timeout``, seconds that its
+            deletion may take, and ``force_recreate``, whether to create a new
+            object even if the deletion fails
         """
         if operation not in self.recoveries:
             raise providers.ProviderError(

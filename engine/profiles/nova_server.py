@@ -126,13 +126,14 @@ class NovaServer(base.ProfileType):
             ).id
         if operation == 'REBUILD':
             return provider.servers.rebuild(node.require_physical_id()).id
-        options = base.Recreation.of(parameters)
+        timeout = parameters.get('delete_timeout')
+        if timeout is not None:
+            timeout = min(float(timeout), spec_schema.MAX_OPERATION_TIME)
+        fence = bool(parameters.get('fence_compute'))
         try:
-            self._delete(
-                provider, node, force=options.fence, timeout=options.timeout
-            )
+            self._delete(provider, node, force=fence, timeout=timeout)
         except providers.ProviderError as error:
-            if not options.force:
+            if not parameters.get('force_recreate'):
                 raise
             LOG.warning('Node %s gets another server: %s', node.id, error)
             provider.servers.detach(node.id)

@@ -547,7 +547,7 @@ def _create_tables(url: str) -> None:
     conf.set_override('connection', url, 'database')
     target = database.Database(conf)
     try:
-        migrations.sync(target)
+        migrations.expand(target)
     finally:
         target.close()
 

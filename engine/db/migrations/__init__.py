@@ -145,17 +145,6 @@ def expand(target: database.Database, report: Report = _ignore) -> None:
         upgrade(connection, EXPAND, report=report)
 
 
-def sync(target: database.Database) -> None:
-    """Expand and contract a database that no older engine uses.
-
-    :raises RuntimeError: another process held the lock for too long
-    :raises UnknownRevisionError: no release has made the database
-    """
-    with locked(target) as connection:
-        upgrade(connection, EXPAND)
-        upgrade(connection, CONTRACT)
-
-
 def upgrade(
     connection: sqlalchemy.Connection,
     chain: Chain,

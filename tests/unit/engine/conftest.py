@@ -56,7 +56,7 @@ def sqlite_database(
     """An SQLite database shared by all tests."""
     path = tmp_path_factory.mktemp('sqlite') / 'engine.sqlite'
     target = database.Database(configuration(f'sqlite:///{path}'))
-    migrations.sync(target)
+    migrations.expand(target)
     yield target
     target.close()
 
@@ -164,7 +164,7 @@ def shared_database(
     directory = tmp_path_factory.mktemp(request.param)
     with databases.temporary(request.param, directory) as url:
         target = database.Database(configuration(url))
-        migrations.sync(target)
+        migrations.expand(target)
         yield target
         target.close()
 

@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import datetime
 import threading
+from collections.abc import Sequence
 
 import pytest
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import database, locks, models
+from engine.db import database, locks, models, statements
 from tests import waiting
 from vobjects.stored import StoredText
 
@@ -33,6 +34,15 @@ def cluster(any_database: database.Database) -> str:
     return any_database.write(body)
 
 
+def take(
+    session: orm.Session, action: str, wanted: Sequence[locks.LockRequest]
+) -> str | None:
+    """Take all locks, or none; return the resource that another holds."""
+    decision = locks.decide(session, action, wanted)
+    statements.insert(session, decision.missing)
+    return decision.blocked_on
+
+
 def acquire(
     target: database.Database,
     action: str,
@@ -41,7 +51,7 @@ def acquire(
     exclusive: bool = True,
 ) -> str | None:
     want = locks.LockRequest(models.Cluster, cluster, exclusive)
-    return target.write(lambda session: locks.acquire(session, action, [want]))
+    return target.write(lambda session: take(session, action, [want]))
 
 
 def release(target: database.Database, action: str, cluster: str) -> bool:
@@ -106,8 +116,8 @@ def test_acquire_when_one_lock_is_unavailable_takes_none(
             locks.LockRequest(models.Cluster, cluster, exclusive=False),
             locks.LockRequest(models.Node, node.id),
         ]
-        assert locks.acquire(session, 'a', wants[1:]) is None
-        assert locks.acquire(session, 'b', wants) == node.id
+        assert take(session, 'a', wants[1:]) is None
+        assert take(session, 'b', wants) == node.id
         return cluster, node.id
 
     cluster_id, node_id = any_database.write(body)
@@ -229,7 +239,6 @@ def test_acquire_after_a_resource_that_needs_no_lock_takes_the_others(
         locks.LockRequest(models.Cluster, other),
     ]
     assert (
-        any_database.write(lambda session: locks.acquire(session, 'a', wanted))
-        is None
+        any_database.write(lambda session: take(session, 'a', wanted)) is None
     )
     assert any_database.write(lambda session: holders(session, other)) == ['a']

@@ -25,7 +25,7 @@ engine_conf.register(conf)
 conf([], default_config_files=[])
 conf.set_override('connection', sys.argv[1], 'database')
 target = database.Database(conf)
-migrations.sync(target)
+migrations.expand(target)
 print(migrations.current(target))
 """
 
@@ -49,7 +49,7 @@ def test_sync_when_repeated_changes_nothing(
 ) -> None:
     ledger = open_ledger(any_database)
     ledger.finalize()
-    migrations.sync(any_database)
+    migrations.expand(any_database)
     assert ledger.get().generation == 1
 
 
@@ -74,7 +74,7 @@ def test_database_is_behind_until_it_is_migrated(any_url: str) -> None:
     target = database.Database(configuration(any_url))
     assert migrations.current(target) is None
     assert migrations.is_behind(target)
-    migrations.sync(target)
+    migrations.expand(target)
     assert migrations.current(target) == migrations.head()
     assert not migrations.is_behind(target)
     with target.engine.begin() as connection:
@@ -83,7 +83,7 @@ def test_database_is_behind_until_it_is_migrated(any_url: str) -> None:
         )
     assert not migrations.is_behind(target)
     # The older of two releases has nothing to add.
-    migrations.sync(target)
+    migrations.expand(target)
     assert migrations.current(target) == 'e999'
     target.close()
 
@@ -108,11 +108,10 @@ def test_database_with_an_unknown_revision_is_rejected(
         connection.exec_driver_sql(
             f"UPDATE alembic_version SET version_num = '{revision}'"
         )
-    for command in (migrations.expand, migrations.sync):
-        with pytest.raises(
-            migrations.UnknownRevisionError, match='Restore a backup'
-        ):
-            command(target)
+    with pytest.raises(
+        migrations.UnknownRevisionError, match='Restore a backup'
+    ):
+        migrations.expand(target)
     assert migrations.current(target) == revision
     target.close()
 
@@ -127,7 +126,6 @@ def test_database_with_tables_but_no_revision_is_rejected(
         connection.exec_driver_sql('DROP TABLE locks')
     for command in (
         migrations.expand,
-        migrations.sync,
         migrations.is_behind,
         schema_phase.require_expanded,
     ):

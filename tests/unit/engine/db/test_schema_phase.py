@@ -37,7 +37,7 @@ ENGINE = fleet.Member(
 def target(any_url: str) -> Iterator[database.Database]:
     """A database of this release, on each backend in turn."""
     target = database.Database(configuration(any_url))
-    migrations.sync(target)
+    migrations.expand(target)
     yield target
     target.close()
 

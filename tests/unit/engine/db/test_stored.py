@@ -31,7 +31,7 @@ def config() -> Iterator[str]:
             f'[database]\nconnection = {url}\n'
         )
         target = database.Database(configuration(url))
-        migrations.sync(target)
+        migrations.expand(target)
         store(target, 'READY', '1.0')
         yield str(path)
         target.close()
