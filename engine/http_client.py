@@ -76,6 +76,17 @@ def check(conf: cfg.ConfigOpts, group: str) -> None:
         raise ConfigError(f'[{group}] forbidden_networks: {error}') from None
 
 
+def is_url(text: str) -> bool:
+    """Tell whether a text is an http or https URL."""
+    try:
+        parts = urllib.parse.urlsplit(text)
+        # Reading the port validates it.
+        is_http = parts.scheme in ('http', 'https')
+        return is_http and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 def check_url(
     networks: Sequence[str], url: str, target: str, seconds: float
 ) -> None:

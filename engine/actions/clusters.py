@@ -299,13 +299,8 @@ def _check_quota(
     cluster: models.Cluster,
     more: int,
 ) -> None:
-    quotas.check_growth(
-        session,
-        models.Node,
-        cluster.project,
-        more,
-        run.runtime.conf.engine.max_nodes_per_project,
-    )
+    limit = run.runtime.conf.engine.max_nodes_per_project
+    quotas.check(session, models.Node, cluster.project, limit, more)
 
 
 def add_node(

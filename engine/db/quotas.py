@@ -30,72 +30,41 @@ def check(
     model: type[models.Base],
     project: str | None,
     limit: int,
+    more: int | None = None,
 ) -> None:
-    """Enforce a quota after a resource was added.
+    """Enforce a quota.
 
     From then until the commit, other such transactions of the project wait;
     see :func:`check_last`.
 
     :param model: the mapped class of the resource
     :param limit: the maximum number of its rows in a project
+    :param more: the number of rows to add; None: one has been added
     :raises vobjects.clustering.errors.OverQuota: the quota is exceeded; the
-        message states the number of resources and the limit
+        message states all numbers
     """
-    _lock(session, project)
-    session.flush()
-    query = _count(model, is_none=project is None)
-    present = session.scalar(query, {'project': project}) or 0
-    if present > limit:
-        raise errors.OverQuota(
-            'Quota exceeded for resources. The project has'
-            f' {present - 1} {model.__tablename__}; it may have {limit}.'
-        )
-
-
-def check_last(
-    session: orm.Session,
-    model: type[models.Base],
-    project: str | None,
-    limit: int,
-) -> None:
-    """Call :func:`check` at the end of the transaction.
-
-    Other transactions of the project then wait only for the commit.
-    """
-    database.before_commit(
-        session, lambda last: check(last, model, project, limit)
-    )
-
-
-def check_growth(
-    session: orm.Session,
-    model: type[models.Base],
-    project: str | None,
-    more: int,
-    limit: int,
-) -> None:
-    """Enforce a quota before adding several resources.
-
-    Until the end of the transaction, other such transactions of the project
-    wait.
-
-    :param more: the number of new rows; if it is not positive, nothing is
-        checked
-    :raises vobjects.clustering.errors.OverQuota: the quota would be exceeded;
-        the message states all three numbers
-    """
-    if more <= 0:
+    if more is not None and more <= 0:
         return
     _lock(session, project)
     session.flush()
     query = _count(model, is_none=project is None)
     present = session.scalar(query, {'project': project}) or 0
-    if present + more > limit:
-        raise errors.OverQuota(
-            'Quota exceeded for resources. The project has'
-            f' {present} {model.__tablename__}, and needs {more} more; it may'
-            f' have {limit}.'
-        )
+    if present + (more or 0) <= limit:
+        return
+    needs = '' if more is None else f', and needs {more} more'
+    raise errors.OverQuota(
+        'Quota exceeded for resources. The project has'
+        f' {present - (more is None)} {model.__tablename__}{needs}; it may'
+        f' have {limit}.'
+    )
+
+
+def check_last(session: orm.Session, *arguments: Any) -> None:
+    """Call :func:`check` at the end of the transaction.
+
+    Other transactions of the project then wait only for the commit.
+    """
+    database.before_commit(session, lambda last: check(last, *arguments))
 
 
 @functools.cache

@@ -63,7 +63,7 @@ class ClusterHandlers(queueing.ActionHandlers):
         _check_config(request)
 
         def body(session: orm.Session) -> resources.Accepted:
-            profile, now = common.find_profile_now(
+            profile, now = common.find_profile(
                 session, context, request.profile_id
             )
             cluster = CLUSTER(

@@ -237,20 +237,13 @@ def reject_if_deleting(session: orm.Session, cluster: models.Cluster) -> None:
 
 def find_profile(
     session: orm.Session, context: Any, identity: str
-) -> models.Profile:
-    """Return the profile that a request's body names.
+) -> tuple[models.Profile, datetime.datetime]:
+    """Return the profile that a request's body names, and the current time.
 
     The row is locked, so that the profile cannot be deleted before the commit.
 
     :raises vobjects.clustering.errors.BadRequest: it does not exist
     """
-    return find_profile_now(session, context, identity)[0]
-
-
-def find_profile_now(
-    session: orm.Session, context: Any, identity: str
-) -> tuple[models.Profile, datetime.datetime]:
-    """Return the result of :func:`find_profile`, and the current time."""
     name = exceptions.cut(identity)
     with bad_if_missing(f'The specified profile {name} could not be found.'):
         return find.find_shared_now(

@@ -72,7 +72,9 @@ class NodeHandlers(queueing.ActionHandlers):
         """Create a node; an action creates its cloud object."""
 
         def body(session: orm.Session) -> resources.Accepted:
-            profile = common.find_profile(session, context, request.profile_id)
+            profile, _ = common.find_profile(
+                session, context, request.profile_id
+            )
             resolved = {'profile_id': profile.id}
             cluster = None
             identity = request.get('cluster_id')
@@ -171,16 +173,10 @@ class NodeHandlers(queueing.ActionHandlers):
     ) -> resources.Accepted:
         """Perform an operation of the node's profile type."""
 
-        def check(session: orm.Session, node: models.Node) -> None:
-            profile = session.get(models.Profile, node.profile_id)
-            assert profile is not None  # guaranteed by a foreign key
-            self.runtime.profile_types.check_operation(
-                profile.type,
-                request.operation,
-                request.get('params') or {},
-            )
-
-        return self.queue_action(context, 'NODE_OPERATION', request, check)
+        return self.queue_action(
+            *(context, 'NODE_OPERATION', request),
+            lambda session, node: self.check_operation(session, node, request),
+        )
 
     def _lock_cluster_with_room(
         self, session: orm.Session, context: Any, identity: str

@@ -30,13 +30,7 @@ class OperationHandlers(queueing.ActionHandlers):
         _check_filters(filters)
 
         def check(session: orm.Session, cluster: models.Cluster) -> None:
-            profile = session.get(models.Profile, cluster.profile_id)
-            assert profile is not None  # guaranteed by a foreign key
-            self.runtime.profile_types.check_operation(
-                profile.type,
-                request.operation,
-                request.get('params') or {},
-            )
+            self.check_operation(session, cluster, request)
             if not operations.matching_nodes(session, cluster.id, filters):
                 raise errors.BadRequest(
                     'No node (matching the filter) could be found.'

@@ -90,11 +90,7 @@ class AttachmentHandlers(queueing.ActionHandlers):
         def check(
             session: orm.Session, cluster: models.Cluster
         ) -> queueing.Resolved:
-            # The lock keeps others from deleting the policy before the action
-            # can be seen.
-            policy = _find_policy(
-                session, context, request.policy_id, for_share=True
-            )
+            policy = _find_policy(session, context, request.policy_id)
             self._check_quota(session, cluster, policy)
             return {'policy_id': policy.id}
 
@@ -151,21 +147,19 @@ class AttachmentHandlers(queueing.ActionHandlers):
 
 
 def _find_policy(
-    session: orm.Session,
-    context: Any,
-    identity: str,
-    *,
-    for_share: bool = False,
+    session: orm.Session, context: Any, identity: str
 ) -> models.Policy:
+    """Return the policy that a request's body names.
+
+    The lock keeps others from deleting it before the action can be seen.
+    """
     name = exceptions.cut(identity)
     with common.bad_if_missing(
         f'The specified policy {name} could not be found.'
     ):
-        if for_share:
-            return find.find_shared_now(
-                session, POLICY, identity, context.project_id
-            )[0]
-        return find.find(session, POLICY, identity, context.project_id)
+        return find.find_shared_now(
+            session, POLICY, identity, context.project_id
+        )[0]
 
 
 def _binding_resource(

@@ -15,7 +15,6 @@ from engine.actions.runtime import Runtime
 from engine.db import (
     actions,
     clusters,
-    database,
     find,
     locks,
     models,
@@ -60,6 +59,20 @@ class ActionHandlers(common.Handlers):
         """Return the limits of a cluster's size."""
         return sizes.Bounds(
             cluster.min_size, cluster.max_size, self.runtime.node_limit()
+        )
+
+    def check_operation(
+        self, session: orm.Session, target: Target, request: Any
+    ) -> None:
+        """Reject an operation that the target's profile type lacks.
+
+        :raises vobjects.clustering.errors.BadRequest: names the operation, or
+            an invalid parameter
+        """
+        profile = session.get_one(models.Profile, target.profile_id)
+        parameters = request.get('params') or {}
+        self.runtime.profile_types.check_operation(
+            profile.type, request.operation, parameters
         )
 
     def queue_action(
@@ -184,12 +197,7 @@ class ActionHandlers(common.Handlers):
         :raises vobjects.clustering.errors.OverQuota: states the numbers
         """
         limit = self.runtime.conf.engine.max_nodes_per_project
-        database.before_commit(
-            session,
-            lambda last: quotas.check_growth(
-                last, models.Node, project, more, limit
-            ),
-        )
+        quotas.check_last(session, models.Node, project, limit, more)
 
 
 def resolve_update(
@@ -210,7 +218,7 @@ def resolve_update(
         profile_id = target.profile_id
         resolved = {}
     else:
-        profile = common.find_profile(session, context, identity)
+        profile, _ = common.find_profile(session, context, identity)
         reject_other_profile_type(
             session,
             target.profile_id,

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import random
 import re
-import urllib.parse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine import spec_schema
+from engine import http_client, spec_schema
 from engine.db import models, nodes
 from engine.policies import base, placement
 from engine.queues import base as queues
@@ -96,7 +95,9 @@ class DeletionPolicyWithHooks(DeletionPolicy):
 def _check_hook(hook: Mapping[str, Any]) -> None:
     path = f'{spec_schema.PROPERTIES}.hooks'
     hook_type, params = hook['type'], hook['params'] or {}
-    if hook_type == 'webhook' and not _is_url(params.get('url') or ''):
+    if hook_type == 'webhook' and not http_client.is_url(
+        params.get('url') or ''
+    ):
         raise errors.InvalidSpec(
             f'{path}.params.url: must be an http or https URL',
             "'hooks' of type webhook need params.url, an http or https URL",
@@ -110,16 +111,6 @@ def _check_hook(hook: Mapping[str, Any]) -> None:
             "'hooks' of type zaqar need params.queue, up to 64 letters,"
             ' digits, - and _',
         )
-
-
-def _is_url(text: str) -> bool:
-    try:
-        parts = urllib.parse.urlsplit(text)
-        # Reading the port validates it.
-        is_http = parts.scheme in ('http', 'https')
-        return is_http and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
 
 
 def _sort(

@@ -9,14 +9,13 @@ policy. The decisions have the topic ``health``.
 
 from __future__ import annotations
 
-import urllib.parse
 from collections.abc import Mapping
 from typing import Any
 
 from oslo_config import cfg
 from sqlalchemy import orm
 
-from engine import patterns, spec_schema
+from engine import http_client, patterns, spec_schema
 from engine.db import health
 from engine.policies import base
 from vobjects import exceptions, phrases
@@ -225,13 +224,7 @@ def _check_modes(modes: Any) -> None:
 def _check_url(options: Mapping[str, Any], path: str) -> None:
     # Braces are not valid in a host name, but a node's name is.
     url = (options.get('poll_url') or '').replace('{nodename}', 'node')
-    try:
-        parts = urllib.parse.urlsplit(url)
-        is_url = parts.scheme in ('http', 'https') and bool(parts.hostname)
-        is_url = is_url and parts.port != 0
-    except ValueError:
-        is_url = False
-    if not is_url:
+    if not http_client.is_url(url):
         raise errors.InvalidSpec(
             f'{path}.poll_url: must be an http or https URL, not'
             f' {exceptions.cut(options.get("poll_url"))}'

@@ -11,12 +11,13 @@ import sqlalchemy
 from sqlalchemy import String, orm
 
 from engine.db import types
-from vobjects.rpc.sql.columns import TABLE_OPTIONS
+from vobjects.rpc.sql.columns import TABLE_OPTIONS, utcnow
 
 __all__ = [
     'CONVENTIONS',
     'TABLE_OPTIONS',
     'Base',
+    'Named',
     'Owned',
     'Time',
     'id_column',
@@ -80,3 +81,21 @@ class Owned:
     user: orm.Mapped[str | None] = orm.mapped_column(String(64))
     project: orm.Mapped[str | None] = orm.mapped_column(String(64))
     domain: orm.Mapped[str | None] = orm.mapped_column(String(64))
+
+
+class Named(Owned):
+    """Columns and indexes of resources that a request creates at once."""
+
+    @orm.declared_attr.directive
+    def __table_args__(cls) -> tuple[Any, ...]:  # noqa: N805
+        """Return the indexes, which each table needs separately."""
+        return (
+            sqlalchemy.Index(None, 'project', 'name'),
+            sqlalchemy.Index(None, 'created_at'),
+            TABLE_OPTIONS,
+        )
+
+    id: orm.Mapped[str] = id_column()
+    name: orm.Mapped[str] = orm.mapped_column(String(255))
+    created_at: orm.Mapped[Time] = orm.mapped_column(default=utcnow())
+    updated_at: orm.Mapped[Time | None]

@@ -11,6 +11,7 @@ from engine.db import clock, types
 from engine.db.models.base import (
     TABLE_OPTIONS,
     Base,
+    Named,
     Owned,
     Time,
     id_column,
@@ -19,23 +20,14 @@ from engine.db.models.base import (
 )
 
 
-class Profile(Owned, Base):
+class Profile(Named, Base):
     """A template for creating nodes."""
 
     __tablename__ = 'profiles'
-    __table_args__ = (
-        Index(None, 'project', 'name'),
-        Index(None, 'created_at'),
-        TABLE_OPTIONS,
-    )
 
-    id: orm.Mapped[str] = id_column()
-    name: orm.Mapped[str] = orm.mapped_column(String(255))
     type: orm.Mapped[str] = orm.mapped_column(String(255))
     spec: orm.Mapped[dict[str, Any]] = json_column()
     meta: orm.Mapped[dict[str, Any]] = json_column('metadata')
-    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
-    updated_at: orm.Mapped[Time | None]
 
 
 class Cluster(Owned, Base):
@@ -111,23 +103,14 @@ class Project(Base):
     id: orm.Mapped[str] = orm.mapped_column(String(64), primary_key=True)
 
 
-class Policy(Owned, Base):
+class Policy(Named, Base):
     """A rule that can be attached to clusters."""
 
     __tablename__ = 'policies'
-    __table_args__ = (
-        Index(None, 'project', 'name'),
-        Index(None, 'created_at'),
-        TABLE_OPTIONS,
-    )
 
-    id: orm.Mapped[str] = id_column()
-    name: orm.Mapped[str] = orm.mapped_column(String(255))
     type: orm.Mapped[str] = orm.mapped_column(String(255))
     spec: orm.Mapped[dict[str, Any]] = json_column()
     data: orm.Mapped[dict[str, Any]] = json_column()
-    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
-    updated_at: orm.Mapped[Time | None]
 
 
 class ClusterPolicy(Base):
@@ -153,18 +136,11 @@ class ClusterPolicy(Base):
     last_op: orm.Mapped[Time | None]
 
 
-class Receiver(Owned, Base):
+class Receiver(Named, Base):
     """An external trigger of actions on a cluster."""
 
     __tablename__ = 'receivers'
-    __table_args__ = (
-        Index(None, 'project', 'name'),
-        Index(None, 'created_at'),
-        TABLE_OPTIONS,
-    )
 
-    id: orm.Mapped[str] = id_column()
-    name: orm.Mapped[str] = orm.mapped_column(String(255))
     type: orm.Mapped[str] = orm.mapped_column(String(32))
     #: NULL for a message receiver: each message names both.
     cluster_id: orm.Mapped[str | None] = orm.mapped_column(
@@ -173,8 +149,6 @@ class Receiver(Owned, Base):
     action: orm.Mapped[str | None] = orm.mapped_column(String(64))
     params: orm.Mapped[dict[str, Any]] = json_column()
     channel: orm.Mapped[dict[str, Any]] = json_column()
-    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
-    updated_at: orm.Mapped[Time | None]
 
 
 class ReceiverCredential(Base):
