@@ -13,7 +13,8 @@ keystone    a Keystone token, see :mod:`api.keystone`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from oslo_config import cfg
@@ -58,21 +59,6 @@ def noauth(conf: cfg.ConfigOpts) -> Authenticate:
     return authenticate
 
 
-def http_basic(conf: cfg.ConfigOpts) -> Authenticate:
-    """Return the strategy for names and passwords."""
-    # Imported here, as below, so that only the chosen strategy is loaded.
-    from api import basic_auth
-
-    return basic_auth.Authenticator(conf)
-
-
-def keystone_token(conf: cfg.ConfigOpts) -> Authenticate:
-    """Return the strategy for Keystone tokens."""
-    from api import keystone
-
-    return keystone.Authenticator(conf)
-
-
 def anonymous(environ: WSGIEnvironment) -> RequestContext:
     """Return a context without a user, for public routes."""
     return RequestContext(
@@ -81,11 +67,9 @@ def anonymous(environ: WSGIEnvironment) -> RequestContext:
     )
 
 
-STRATEGIES: Mapping[str, Callable[[cfg.ConfigOpts], Authenticate]] = {
-    'none': noauth,
-    'http_basic': http_basic,
-    'keystone': keystone_token,
-}
+#: Strategy -> its module, which is imported only if it is configured. The
+#: module has ``check(conf)`` and the class ``Authenticator``.
+_MODULES = {'http_basic': 'api.basic_auth', 'keystone': 'api.keystone'}
 
 
 def check(conf: cfg.ConfigOpts) -> None:
@@ -93,14 +77,9 @@ def check(conf: cfg.ConfigOpts) -> None:
 
     :raises vobjects.exceptions.VobjectsError: names the option
     """
-    if conf.api.auth_strategy == 'http_basic':
-        from api import basic_auth
-
-        basic_auth.check(conf)
-    elif conf.api.auth_strategy == 'keystone':
-        from api import keystone
-
-        keystone.check(conf)
+    module = _MODULES.get(conf.api.auth_strategy)
+    if module is not None:
+        importlib.import_module(module).check(conf)
 
 
 def strategy(conf: cfg.ConfigOpts) -> Authenticate:
@@ -108,7 +87,13 @@ def strategy(conf: cfg.ConfigOpts) -> Authenticate:
 
     :raises vobjects.exceptions.VobjectsError: its configuration is invalid
     """
-    return STRATEGIES[conf.api.auth_strategy](conf)
+    module = _MODULES.get(conf.api.auth_strategy)
+    if module is None:
+        return noauth(conf)
+    authenticate: Authenticate = importlib.import_module(module).Authenticator(
+        conf
+    )
+    return authenticate
 
 
 def _is_local(environ: WSGIEnvironment) -> bool:

@@ -91,7 +91,11 @@ class Application:
             if self._app is None:
                 conf = configuration()
                 self.stop_timeout = conf.api.stop_timeout
-                self._client_process = _client_process(conf)
+                self._client_process = client_process.ClientProcess(
+                    *(conf, SERVICE),
+                    release=_emulated_release(),
+                    max_calls=conf.api.threads,
+                )
                 self._client_process.start()
                 self._app = app.build(
                     conf, self._client_process.client, self._client_process
@@ -108,15 +112,6 @@ class Application:
             )
         if connected is not None:
             connected.stop()
-
-
-def _client_process(conf: cfg.ConfigOpts) -> client_process.ClientProcess:
-    return client_process.ClientProcess(
-        conf,
-        SERVICE,
-        release=_emulated_release(),
-        max_calls=conf.api.threads,
-    )
 
 
 def _emulated_release() -> str:
