@@ -9,8 +9,7 @@ Modules, in the order in which a request passes through them::
     wsgi          `application` for any WSGI server; connects at first use
     app           builds the middleware stack: build(conf, client, fleet)
     middleware    request IDs, request log, error documents, pages
-    cross_origin  CORS headers
-    browsers      rejects DNS rebinding and cross-site requests
+    browsers      CORS headers; rejects DNS rebinding and cross-site requests
     health        /healthcheck
     metrics       /metrics and its access control
     ui            /ui, a console for the browser

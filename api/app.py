@@ -34,7 +34,6 @@ from oslo_middleware import http_proxy_to_wsgi
 from api import (
     authentication,
     browsers,
-    cross_origin,
     dispatcher,
     health,
     metrics,
@@ -133,7 +132,7 @@ def build(
     app = middleware.FaultWrapper(app, negotiating)
     if counted:
         app = usage_metrics.UsageMiddleware(app, usage)
-    app = cross_origin.with_cors(app, conf)
+    app = browsers.with_cors(app, conf)
     app = tracing.traced(app)
     return middleware.RequestIds(app, log=conf.api.log_requests)
 

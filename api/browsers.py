@@ -5,7 +5,8 @@ A browser on the API's machine or network sends requests for any page that it
 displays. Two middlewares stop such pages: :class:`TrustedHosts` prevents DNS
 rebinding, :class:`CrossOriginProtection` prevents cross-site request forgery.
 Clients other than browsers send neither ``Origin`` nor ``Sec-Fetch-Site``, so
-:class:`CrossOriginProtection` does not affect them.
+:class:`CrossOriginProtection` does not affect them. :func:`with_cors` allows
+the pages of the origins in ``[cors] allowed_origin``.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from oslo_config import cfg
+from oslo_middleware import cors
 
 from api import conf as api_conf
-from api import cross_origin, errors
+from api import errors
 from vobjects import exceptions
 
 if TYPE_CHECKING:
@@ -29,6 +31,28 @@ if TYPE_CHECKING:
         WSGIApplication,
         WSGIEnvironment,
     )
+
+CORS = 'cors'
+
+#: Headers and methods that clients of this API use. Tokens have their own
+#: header, so browsers need not send cookies or other credentials.
+DEFAULTS = {
+    'allow_credentials': False,
+    'allow_methods': ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
+    'allow_headers': [
+        'Authorization',
+        'OpenStack-API-Version',
+        'X-Auth-Token',
+        'X-OpenStack-Request-ID',
+    ],
+    'expose_headers': [
+        'Location',
+        'OpenStack-API-Version',
+        'Retry-After',
+        'WWW-Authenticate',
+        'X-OpenStack-Request-ID',
+    ],
+}
 
 #: Strategies that accept requests as a browser sends them for any page.
 AMBIENT_AUTH = frozenset({'none', 'http_basic'})
@@ -116,7 +140,7 @@ class CrossOriginProtection:
 
     def __init__(self, app: WSGIApplication, conf: cfg.ConfigOpts) -> None:
         self.app = app
-        self._allowed = frozenset(cross_origin.allowed_origins(conf))
+        self._allowed = frozenset(allowed_origins(conf))
         public = urllib.parse.urlsplit(conf.api.public_endpoint or '')
         self._public = public.netloc.lower()
 
@@ -154,3 +178,41 @@ class CrossOriginProtection:
 
 def _normal(name: str) -> str:
     return name.strip('[]').rstrip('.').lower()
+
+
+def allowed_origins(conf: cfg.ConfigOpts) -> list[str]:
+    """Return the allowed origins; ``*`` allows any."""
+    conf.register_opts(cors.OPTS, group=CORS)
+    return list(conf[CORS].allowed_origin or ())
+
+
+def with_cors(app: WSGIApplication, conf: cfg.ConfigOpts) -> WSGIApplication:
+    """Wrap the application in CORS if ``[cors]`` allows any origin."""
+    if not allowed_origins(conf):
+        return app
+    for name, value in DEFAULTS.items():
+        conf.set_default(name, value, CORS)
+    wrapped: WSGIApplication = cors.CORS(_Preflights(app), conf)
+    return wrapped
+
+
+class _Preflights:
+    """Answer preflight requests before they are rejected.
+
+    The CORS middleware around it adds the allowed methods and headers, if any.
+    """
+
+    def __init__(self, app: WSGIApplication) -> None:
+        self._app = app
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        if (
+            environ['REQUEST_METHOD'] == 'OPTIONS'
+            and 'HTTP_ORIGIN' in environ
+            and 'HTTP_ACCESS_CONTROL_REQUEST_METHOD' in environ
+        ):
+            start_response('204 No Content', [])
+            return []
+        return self._app(environ, start_response)

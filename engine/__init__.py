@@ -45,7 +45,6 @@
     scheduler         claim ready actions, and run them in a pool of threads
     senlin_import     import the database of Senlin
     senlin_tables     the tables of Senlin, and how to convert their rows
-    senlin_values     check the values in these rows
     service           assemble an engine process; start and stop its components
                       in order
     sizes             compute cluster sizes, their limits, and the resulting

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import datetime
+import decimal
 import json
 import pathlib
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +17,6 @@ from typing import Any
 
 import sqlalchemy
 
-from engine import senlin_values
 from engine.db import database, models, types
 from vobjects import exceptions, objects, sensitive, sqlite_files, stored
 
@@ -25,12 +26,36 @@ BATCH = 1000
 #: Maximum number of missing columns that are listed.
 _MAX_LISTED = 10
 
+#: Range of an integer in all databases.
+_INTEGERS = range(-(2**31), 2**31)
+
+#: Times before this one are text that is not a time.
+_FIRST_TIME = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+
+
 Row = Mapping[str, Any]
 Values = dict[str, Any]
 
 
 class NotSenlinError(exceptions.VobjectsError):
     """Raised if a database is not that of a supported release of Senlin."""
+
+
+class Unreadable:
+    """Stands for text that is not JSON."""
+
+
+class SenlinJson(types.Json):
+    """A JSON column whose text may be invalid."""
+
+    cache_ok = True
+
+    def process_result_value(self, value: Any, dialect: Any) -> Any:
+        """Parse a text; return :class:`Unreadable` if it is not JSON."""
+        try:
+            return super().process_result_value(value, dialect)
+        except (AttributeError, ValueError):
+            return Unreadable
 
 
 def _no_change(values: Values, row: Row) -> None:
@@ -110,7 +135,7 @@ class Source:
         ours = sqlalchemy.inspect(self.model).columns
         for name, value in row.items():
             column = None if name in self.more else ours[name]
-            if fault := senlin_values.fault_of(value, column):
+            if fault := fault_of(value, column):
                 yield f'{_RENAMED.get(name, name)} {fault}'
 
     def query(self) -> sqlalchemy.Select[Any]:
@@ -136,7 +161,7 @@ class Source:
 
 _RENAMED = {'meta': 'meta_data'}
 
-_JSON = senlin_values.SenlinJson()
+_JSON = SenlinJson()
 
 _OWNED = ' created_at updated_at user project domain'
 
@@ -261,3 +286,49 @@ def _missing(inspector: Any, source: Source) -> list[str]:
     }
     names = [column.name for column in source.columns().values()]
     return [f'{source.name}.{name}' for name in names if name not in existing]
+
+
+def fault_of(value: Any, column: sqlalchemy.Column[Any] | None) -> str:
+    """Return what is wrong with a value; empty if nothing is.
+
+    SQLite stores any value in any column, and all databases store JSON as
+    text. A row with a value of another type could not be read later.
+
+    :param column: our column for the value; None: optional JSON
+    """
+    if value is None:
+        optional = column is None or column.nullable or column.default
+        return '' if optional else 'must not be NULL'
+    kind: Any = types.Json() if column is None else column.type
+    if isinstance(kind, types.Json):
+        return '' if isinstance(value, dict) else 'must be a JSON object'
+    if isinstance(kind, types.LongText):
+        return '' if isinstance(value, str) else 'must be text'
+    if isinstance(kind, sqlalchemy.String):
+        return _text_fault(value, kind.length or 0)
+    if isinstance(kind, sqlalchemy.Boolean):
+        return '' if isinstance(value, bool) else 'must be a boolean'
+    if isinstance(kind, sqlalchemy.Integer):
+        return '' if _is_integer(value) else 'must be an integer of 32 bits'
+    if isinstance(kind, sqlalchemy.Double):
+        is_number = isinstance(value, int | float | decimal.Decimal)
+        return '' if is_number else 'must be a number'
+    is_time = isinstance(value, datetime.datetime) and value >= _FIRST_TIME
+    return '' if is_time else 'must be a time'
+
+
+def _text_fault(value: Any, length: int) -> str:
+    if not isinstance(value, str):
+        return 'must be text'
+    if len(value) > length:
+        return f'must have at most {length} characters'
+    if value != exceptions.storable_text(value):
+        return 'has characters that cannot be stored'
+    return ''
+
+
+def _is_integer(value: Any) -> bool:
+    # Senlin stores the level of an event as text.
+    if isinstance(value, str) and value.isascii() and value.isdecimal():
+        value = int(value[:20])
+    return isinstance(value, int) and value in _INTEGERS

@@ -7,7 +7,6 @@
     connections    connections, with the settings of each kind of database
     reachability   detects, translates and logs outages
     writer_queue   a fair queue of writers to an SQLite file
-    refusals       errors of databases that accept no changes
     models         the tables
     types          column types
     clock          the database's clock

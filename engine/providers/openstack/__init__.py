@@ -10,8 +10,7 @@
     connection          sessions and API clients
     sdk_errors          error messages, and repeated requests
     servers             Nova's servers, with helpers in
-                        server_requests, server_details,
-                        server_operations and ports
+                        server_requests, server_details and ports
     stacks              Heat's stacks
     locations           server groups, zones and regions, hypervisors
     octavia             load balancers

@@ -20,7 +20,7 @@ from engine.providers.openstack import (
     server_requests,
 )
 from engine.providers.openstack.connection import Cloud
-from engine.providers.openstack.server_operations import OPERATIONS, Operation
+from engine.providers.openstack.server_requests import OPERATIONS, Operation
 
 LOG = logging.getLogger(__name__)
 

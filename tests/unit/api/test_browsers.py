@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from oslo_middleware import cors
 
-from api import app, cross_origin
+from api import app, browsers
 from tests.unit.api import client, conftest
 from tests.unit.api.client import ApiClient, Response
 from tests.unit.api.fake_engine import FakeEngine, FakeFleet
@@ -83,8 +83,8 @@ def test_write_when_the_origin_is_configured_works(
     engine: FakeEngine, fleet: FakeFleet
 ) -> None:
     conf = conftest.make_conf(public_endpoint='https://Cloud.example.org/v/')
-    conf.register_opts(cors.OPTS, group=cross_origin.GROUP)
-    conf.set_override('allowed_origin', [ALLOWED], cross_origin.GROUP)
+    conf.register_opts(cors.OPTS, group=browsers.CORS)
+    conf.set_override('allowed_origin', [ALLOWED], browsers.CORS)
     api = ApiClient(app.build(conf, engine, fleet))
     assert post(api, Origin=ALLOWED, Sec_Fetch_Site='cross-site') == 201
     assert post(api, Origin='https://cloud.example.org') == 201

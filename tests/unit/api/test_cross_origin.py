@@ -9,7 +9,7 @@ import pytest
 import webob
 from oslo_middleware import cors
 
-from api import app, cross_origin
+from api import app, browsers
 from tests.unit.api import conftest
 from tests.unit.api.client import ApiClient
 from tests.unit.api.fake_engine import FakeEngine, FakeFleet
@@ -20,8 +20,8 @@ HERE, ELSEWHERE = 'https://panel.example.org', 'https://evil.example.org'
 @pytest.fixture
 def application(engine: FakeEngine, fleet: FakeFleet) -> Any:
     conf = conftest.make_conf()
-    conf.register_opts(cors.OPTS, group=cross_origin.GROUP)
-    conf.set_override('allowed_origin', [HERE], cross_origin.GROUP)
+    conf.register_opts(cors.OPTS, group=browsers.CORS)
+    conf.set_override('allowed_origin', [HERE], browsers.CORS)
     return app.build(conf, engine, fleet)
 
 

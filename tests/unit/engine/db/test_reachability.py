@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 
-from engine.db import reachability, refusals
+from engine.db import reachability
 from tests.unit.engine.engine_harness import Harness
 from vobjects import exceptions
 
@@ -37,9 +37,9 @@ def sqlite_error(code: int) -> sqlite3.OperationalError:
 
 
 REFUSALS: list[Any] = [
-    *map(PostgresqlError, refusals.POSTGRESQL),
-    *(pymysql.err.OperationalError(code, 'x') for code in refusals.MYSQL),
-    *map(sqlite_error, refusals.SQLITE),
+    *map(PostgresqlError, reachability.POSTGRESQL),
+    *(pymysql.err.OperationalError(code, 'x') for code in reachability.MYSQL),
+    *map(sqlite_error, reachability.SQLITE),
     # Extended codes: SQLITE_IOERR_WRITE, SQLITE_READONLY_DBMOVED.
     *map(sqlite_error, (10 | 3 << 8, 8 | 4 << 8)),
 ]
@@ -67,13 +67,13 @@ WRAPPERS: list[Any] = [
 @pytest.mark.parametrize('wrap', WRAPPERS)
 @pytest.mark.parametrize('error', REFUSALS, ids=repr)
 def test_refusal_of_each_driver_is_recognized(error: Any, wrap: Any) -> None:
-    assert refusals.refusal(wrap(error)) is error
+    assert reachability.refusal(wrap(error)) is error
 
 
 @pytest.mark.parametrize('wrap', WRAPPERS)
 @pytest.mark.parametrize('error', OTHERS, ids=repr)
 def test_other_error_is_no_refusal(error: Any, wrap: Any) -> None:
-    assert refusals.refusal(wrap(error)) is None
+    assert reachability.refusal(wrap(error)) is None
 
 
 def test_full_database_is_unreachable_and_logged_once(
