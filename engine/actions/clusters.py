@@ -135,11 +135,8 @@ def _resize(
 ) -> None:
     cluster = lock_cluster(run, session)
     members = nodes.of_cluster(session, cluster.id)
-    bounds = sizes.Bounds(
-        cluster.min_size, cluster.max_size, run.runtime.node_limit()
-    )
     try:
-        size, bounds = change.apply(len(members), bounds)
+        size, bounds = change.apply(len(members), run.runtime.bounds(cluster))
         _check_quota(run, session, cluster, size - len(members))
     except (errors.BadRequest, errors.OverQuota) as error:
         run.fail(session, str(error))  # the cluster has not changed
@@ -198,9 +195,7 @@ def finish(
     if counts:
         session.flush()
         cluster.desired_capacity = nodes.count_of_cluster(session, cluster.id)
-    node_steps.evaluate(
-        session, cluster, run.action.action, run.runtime.node_limit()
-    )
+    node_steps.evaluate(run, session, cluster)
     failures = run.failures(session)
     if failures:
         more = f' (and {len(failures) - 1} more)' if failures[1:] else ''

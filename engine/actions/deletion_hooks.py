@@ -82,9 +82,8 @@ def _start_waiting(
     grace: int,
     hook: Mapping[str, Any],
 ) -> None:
-    nodes.check_may_leave(
-        session, node_steps.get_node(run, session), run.runtime.node_limit()
-    )
+    node = node_steps.get_node(run, session)
+    nodes.check_may_leave(run.runtime, session, node)
     run.extend(session, _max_wait(grace, hook))
     run.pause(
         session,

@@ -106,24 +106,21 @@ def evaluate_own_cluster(
         return
     if counts:
         cluster.desired_capacity = nodes.count_of_cluster(session, cluster_id)
-    evaluate(session, cluster, run.action.action, run.runtime.node_limit())
+    evaluate(run, session, cluster)
 
 
 def evaluate(
-    session: orm.Session,
-    cluster: models.Cluster,
-    operation: str,
-    limit: int,
+    run: action_run.ActionRun, session: orm.Session, cluster: models.Cluster
 ) -> None:
     """Set a cluster's status according to its nodes.
 
     Flush changes of the nodes before you call it.
     """
     status, reason = sizes.cluster_status(
-        operation,
+        run.action.action,
         nodes.count_of_cluster(session, cluster.id, status='ACTIVE'),
         cluster.desired_capacity,
-        sizes.Bounds(cluster.min_size, cluster.max_size, limit),
+        run.runtime.bounds(cluster),
     )
     clusters.set_status(cluster, status, reason)
     if status == 'ACTIVE' and cluster.created_at is None:

@@ -17,7 +17,6 @@ from typing import Any
 from oslo_utils import strutils
 from sqlalchemy import orm
 
-from engine import sizes
 from engine.actions import (
     action_run,
     container_hosts,
@@ -25,6 +24,7 @@ from engine.actions import (
     node_steps,
     policy_checks,
 )
+from engine.actions.runtime import Runtime
 from engine.db import clusters, models, nodes
 from engine.profiles import base as profiles
 from engine.providers import base as providers
@@ -367,11 +367,11 @@ def mark_failed(
 def _check_may_leave(run: action_run.ActionRun, session: orm.Session) -> None:
     node = nodes.get(session, run.action.target)
     if node is not None:
-        check_may_leave(session, node, run.runtime.node_limit())
+        check_may_leave(run.runtime, session, node)
 
 
 def check_may_leave(
-    session: orm.Session, node: models.Node, limit: int
+    runtime: Runtime, session: orm.Session, node: models.Node
 ) -> None:
     """Check that a cluster stays above its minimum without a node.
 
@@ -383,8 +383,7 @@ def check_may_leave(
     cluster = clusters.lock(session, node.cluster_id)
     if cluster is not None:
         size = nodes.count_of_cluster(session, cluster.id)
-        bounds = sizes.Bounds(cluster.min_size, cluster.max_size, limit)
-        bounds.check_size(size - 1)
+        runtime.bounds(cluster).check_size(size - 1)
 
 
 def _set_health(node: models.Node, failure: str) -> None:

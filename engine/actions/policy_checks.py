@@ -186,7 +186,7 @@ def _call_policies(
                 action=action,
                 request=run.request,
                 cluster=cluster,
-                node_limit=run.runtime.node_limit(),
+                bounds=run.runtime.bounds(cluster),
                 now=clock.now(session),
                 decisions=dict(action.data.get(DECISIONS) or {}),
             )

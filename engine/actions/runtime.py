@@ -9,7 +9,7 @@ from typing import Protocol
 
 from oslo_config import cfg
 
-from engine import metrics
+from engine import metrics, sizes
 from engine.db import database, models
 from engine.events import recorder
 from engine.policies import base as policies
@@ -86,6 +86,12 @@ class Runtime:
     def node_limit(self) -> int:
         """Return the maximum number of nodes in a cluster."""
         return int(self.conf.engine.max_nodes_per_cluster)
+
+    def bounds(self, cluster: models.Cluster) -> sizes.Bounds:
+        """Return the limits of a cluster's size."""
+        return sizes.Bounds(
+            cluster.min_size, cluster.max_size, self.node_limit()
+        )
 
     def timeout(self, cluster: models.Cluster | None = None) -> int:
         """Return the timeout of an action in seconds."""

@@ -159,7 +159,7 @@ class ClusterHandlers(queueing.ActionHandlers):
 
         def growth(session: orm.Session, cluster: models.Cluster) -> int:
             present = nodes.count_of_cluster(session, cluster.id)
-            size, _ = change.apply(present, self.bounds(cluster))
+            size, _ = change.apply(present, self.runtime.bounds(cluster))
             return size - present
 
         return self.queue_action(
@@ -196,7 +196,7 @@ class ClusterHandlers(queueing.ActionHandlers):
             # The action checks min_size and max_size: a scaling policy may
             # adjust the count.
             if count is not None:
-                self.bounds(cluster).check_limit(
+                self.runtime.bounds(cluster).check_limit(
                     cluster.desired_capacity + sign * count
                 )
             if not self.queue_conflicts:

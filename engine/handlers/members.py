@@ -61,7 +61,7 @@ class MemberHandlers(queueing.ActionHandlers):
                 }
             )
             present = nodes.count_of_cluster(session, cluster.id)
-            self.bounds(cluster).check_size(present + len(rows))
+            self.runtime.bounds(cluster).check_size(present + len(rows))
             return {'nodes': [node.id for node in rows.values()]}
 
         return self.queue_action(context, 'CLUSTER_ADD_NODES', request, check)
@@ -97,7 +97,7 @@ class MemberHandlers(queueing.ActionHandlers):
                 }
             )
             present = nodes.count_of_cluster(session, cluster.id)
-            self.bounds(cluster).check_size(present - len(rows))
+            self.runtime.bounds(cluster).check_size(present - len(rows))
             return {'nodes': [node.id for node in rows.values()]}
 
         return self.queue_action(context, 'CLUSTER_DEL_NODES', request, check)

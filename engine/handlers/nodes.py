@@ -131,9 +131,7 @@ class NodeHandlers(queueing.ActionHandlers):
             if not request.get('force'):
                 common.reject_busy_deletion(session, node)
             common.reject_if_depended_on(node)
-            node_actions.check_may_leave(
-                session, node, self.runtime.node_limit()
-            )
+            node_actions.check_may_leave(self.runtime, session, node)
 
         return self.queue_action(context, 'NODE_DELETE', request, check)
 
@@ -189,7 +187,7 @@ class NodeHandlers(queueing.ActionHandlers):
             raise find.not_found(models.Cluster, identity)
         common.reject_if_deleting(session, cluster)
         size = nodes.count_of_cluster(session, cluster.id) + 1
-        self.bounds(cluster).check_size(size)
+        self.runtime.bounds(cluster).check_size(size)
         return cluster
 
     def _insert_node(

@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import orm
 
-from engine import sizes
 from engine.actions import action_factory
 from engine.actions.runtime import Runtime
 from engine.db import (
@@ -54,12 +53,6 @@ class ActionHandlers(common.Handlers):
     ) -> None:
         super().__init__(runtime)
         self.queue_conflicts = queue_conflicts
-
-    def bounds(self, cluster: models.Cluster) -> sizes.Bounds:
-        """Return the limits of a cluster's size."""
-        return sizes.Bounds(
-            cluster.min_size, cluster.max_size, self.runtime.node_limit()
-        )
 
     def check_operation(
         self, session: orm.Session, target: Target, request: Any

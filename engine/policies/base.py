@@ -40,7 +40,7 @@ class PolicyContext:
 
     :ivar request: the request of the action
     :ivar cluster: the cluster; its row is locked
-    :ivar node_limit: the maximum number of nodes in any cluster
+    :ivar bounds: the limits of the cluster's size
     :ivar now: the current time of the database
     :ivar decisions: the decisions of policies so far, by topic, such as
         ``{'deletion': {'count': 2, 'candidates': [...]}}``
@@ -52,16 +52,10 @@ class PolicyContext:
     action: models.Action
     request: Any
     cluster: models.Cluster
-    node_limit: int
+    bounds: sizes.Bounds
     now: datetime.datetime
     decisions: dict[str, Any]
     cloud_info: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-    def bounds(self) -> sizes.Bounds:
-        """Return the limits of the cluster's size."""
-        return sizes.Bounds(
-            self.cluster.min_size, self.cluster.max_size, self.node_limit
-        )
 
     def growth(self) -> int:
         """Return the number of nodes that the action adds; negative: removes.
@@ -90,7 +84,7 @@ class PolicyContext:
             return 0
         change = sizes.Resize.from_request(self.request)
         try:
-            size, _ = change.apply(present, self.bounds())
+            size, _ = change.apply(present, self.bounds)
         except errors.BadRequest as error:
             raise PolicyCheckError(str(error)) from None
         return size - present

@@ -92,7 +92,7 @@ class ScalingPolicy(base.PolicyType):
             raise base.PolicyCheckError(
                 f"Invalid count ({count}) for action '{action_name}'."
             )
-        bounds = context.bounds()
+        bounds = context.bounds
         if adjustment['best_effort']:
             max_change = (
                 bounds.largest() - current

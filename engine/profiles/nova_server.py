@@ -119,13 +119,13 @@ class NovaServer(base.ProfileType):
         parameters: Mapping[str, Any],
     ) -> str:
         """Recover the server and return its (new) ID."""
-        if operation == 'REBOOT':
-            hard = str(parameters.get('type', 'HARD')).upper() == 'HARD'
-            return provider.servers.reboot(
-                node.require_physical_id(), hard=hard
+        if operation in ('REBOOT', 'REBUILD'):
+            options = {'type': parameters.get('type', 'HARD')}
+            return provider.servers.operate(
+                node.require_physical_id(),
+                operation.lower(),
+                options if operation == 'REBOOT' else {},
             ).id
-        if operation == 'REBUILD':
-            return provider.servers.rebuild(node.require_physical_id()).id
         timeout = parameters.get('delete_timeout')
         if timeout is not None:
             timeout = min(float(timeout), spec_schema.MAX_OPERATION_TIME)

@@ -187,18 +187,6 @@ class Servers(Protocol):
     def delete_related(self, key: str) -> None:
         """Delete the resources created besides the server of ``key``."""
 
-    def reboot(self, server_id: str, *, hard: bool) -> Server:
-        """Reboot a server.
-
-        :raises ServerNotFound: the server does not exist
-        """
-
-    def rebuild(self, server_id: str) -> Server:
-        """Rebuild a server from its image, keeping its ID.
-
-        :raises ServerNotFound: the server does not exist
-        """
-
     def operate(
         self, server_id: str, operation: str, parameters: Mapping[str, Any]
     ) -> Server:

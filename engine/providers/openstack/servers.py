@@ -202,31 +202,11 @@ class Servers:
         """Delete the ports and floating IPs created for ``key``."""
         ports.delete_ports(self._cloud, key)
 
-    def reboot(self, server_id: str, *, hard: bool) -> base.Server:
-        kind = 'HARD' if hard else 'SOFT'
-        return self.operate(server_id, 'reboot', {'type': kind})
-
-    def rebuild(self, server_id: str) -> base.Server:
-        """Rebuild a server from its image, keeping its ID, and start it."""
-        server = self._get(server_id)
-        image = server_details.image_id(server)
-        if not image:
-            raise base.ProviderError(
-                f'server {server_id} has no image to be rebuilt from'
-            )
-        rebuilt = self._rebuild(server_id, image)
-        if server['status'] != _STOPPED:
-            return rebuilt
-        # Nova starts a stopped server to rebuild it, and stops it again.
-        with sdk_errors.converted(f'rebuild server {server_id}'):
-            self._wait(server_id, _STOPPED, f'rebuild server {server_id}')
-        return self.operate(server_id, 'start', {})
-
     def operate(
         self, server_id: str, operation: str, parameters: Mapping[str, Any]
     ) -> base.Server:
         if operation == 'rebuild':
-            return self.rebuild(server_id)
+            return self._rebuild_and_start(server_id)
         if operation == 'restore':
             return self._rebuild(server_id, parameters['image'])
         if operation == 'migrate':
@@ -370,6 +350,22 @@ class Servers:
             }
             self._server_action(server_id, 'rebuild', content)
             return self._wait(server_id, '', description)
+
+    def _rebuild_and_start(self, server_id: str) -> base.Server:
+        """Rebuild a server from its image, keeping its ID, and start it."""
+        server = self._get(server_id)
+        image = server_details.image_id(server)
+        if not image:
+            raise base.ProviderError(
+                f'server {server_id} has no image to be rebuilt from'
+            )
+        rebuilt = self._rebuild(server_id, image)
+        if server['status'] != _STOPPED:
+            return rebuilt
+        # Nova starts a stopped server to rebuild it, and stops it again.
+        with sdk_errors.converted(f'rebuild server {server_id}'):
+            self._wait(server_id, _STOPPED, f'rebuild server {server_id}')
+        return self.operate(server_id, 'start', {})
 
     def _operate(
         self,

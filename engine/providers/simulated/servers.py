@@ -134,13 +134,6 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
     def delete_related(self, key: str) -> None:
         """Do nothing: there are no other resources."""
 
-    def reboot(self, server_id: str, *, hard: bool) -> base.Server:
-        return self.change(server_id, 'reboot', status='ACTIVE')
-
-    def rebuild(self, server_id: str) -> base.Server:
-        """Rebuild a server, keeping its ID."""
-        return self.change(server_id, 'rebuild', status='ACTIVE')
-
     def snapshot(self, server_id: str, name: str) -> str:
         """Return the name; the simulated cloud stores no images."""
         self.change(server_id, 'snapshot')

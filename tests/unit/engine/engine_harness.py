@@ -64,8 +64,6 @@ class CrashingServers:
         'create',
         'update',
         'delete',
-        'reboot',
-        'rebuild',
         'operate',
     )
 
@@ -81,7 +79,7 @@ class CrashingServers:
             return attribute
 
         def operation(*arguments: Any, **options: Any) -> Any:
-            self.calls.append(name)
+            self.calls.append(arguments[1] if name == 'operate' else name)
             if self.crash_before == name:
                 raise CrashError
             result = attribute(*arguments, **options)

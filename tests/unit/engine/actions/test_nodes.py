@@ -270,7 +270,7 @@ def test_recreate_when_server_deletion_fails(
 
 @pytest.mark.parametrize(
     ('value', 'calls'),
-    [(True, ['operate', 'delete']), ('True', ['operate', 'delete'])]
+    [(True, ['stop', 'delete']), ('True', ['stop', 'delete'])]
     + [(value, ['delete']) for value in (False, 'False', None, [1])],
 )
 def test_node_is_stopped_before_its_cluster_deletes_it(

@@ -386,7 +386,9 @@ def test_rebuild_of_a_stopped_server_starts_it(
 ) -> None:
     server = create_server(provider)
     provider.servers.operate(server.id, 'stop', {})
-    assert provider.servers.rebuild(server.id).status == 'ACTIVE'
+    assert (
+        provider.servers.operate(server.id, 'rebuild', {}).status == 'ACTIVE'
+    )
     assert cloud.servers[server.id]['status'] == 'ACTIVE'
 
 

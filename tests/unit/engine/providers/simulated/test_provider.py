@@ -57,8 +57,8 @@ def test_update_reboot_and_rebuild_keep_the_id(servers: base.Servers) -> None:
     server = servers.create('key', 'name', {})
     updated = servers.update('key', server.id, 'other', {}, {'image': 'i'})
     assert (updated.name, updated.details['image']) == ('other', 'i')
-    assert servers.reboot(server.id, hard=True).id == server.id
-    assert servers.rebuild(server.id).id == server.id
+    assert servers.operate(server.id, 'reboot', {}).id == server.id
+    assert servers.operate(server.id, 'rebuild', {}).id == server.id
 
 
 @pytest.mark.parametrize(
@@ -70,9 +70,12 @@ def test_update_reboot_and_rebuild_keep_the_id(servers: base.Servers) -> None:
             id='update',
         ),
         pytest.param(
-            lambda servers: servers.reboot('none', hard=False), id='reboot'
+            lambda servers: servers.operate('none', 'reboot', {}), id='reboot'
         ),
-        pytest.param(lambda servers: servers.rebuild('none'), id='rebuild'),
+        pytest.param(
+            lambda servers: servers.operate('none', 'rebuild', {}),
+            id='rebuild',
+        ),
         pytest.param(
             lambda servers: servers.operate('none', 'stop', {}), id='operate'
         ),
@@ -139,7 +142,7 @@ def test_operation_takes_the_time_in_the_metadata(
     servers = provider(harness).servers
     slow = {'metadata': {'simulated_wait_time': wait_time}}
     server = servers.create('key', 'name', slow)
-    servers.reboot(server.id, hard=False)
+    servers.operate(server.id, 'reboot', {})
     servers.delete(server.id)
     assert waits == [expected] * 3
     servers.create('other', 'name', {'metadata': {}})
