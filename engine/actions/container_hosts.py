@@ -15,7 +15,7 @@ import sqlalchemy
 from sqlalchemy import orm
 
 from engine import distribution, spec_schema
-from engine.db import clusters, find, models, nodes
+from engine.db import find, models, nodes, statements
 from engine.profiles import base as profiles
 from engine.providers import base as providers
 from vobjects import exceptions
@@ -113,7 +113,8 @@ def add_profile(
     :raises vobjects.clustering.errors.InvalidSpec: no resource matches, or
         several do
     """
-    target = _lock(session, find_host(session, profile.project, properties))
+    host = find_host(session, profile.project, properties)
+    target = statements.locked(session, type(host), host.id)
     if target is None:
         find_host(session, profile.project, properties)
     else:
@@ -140,7 +141,7 @@ def _remove_profile(
     )
     for target in session.scalars(owned).all():
         if profile.id in (target.dependents.get('profiles') or ()):
-            locked = _lock(session, target)
+            locked = statements.locked(session, model, target.id)
             if locked is not None:
                 _remove(locked, 'profiles', profile.id)
     session.flush()
@@ -155,12 +156,6 @@ def _host(session: orm.Session, node: models.Node) -> profiles.Host | None:
     assert profile is not None  # guaranteed by a foreign key
     type_name = profile.type.rpartition('-')[0]
     return profiles.Host(type_name, host.physical_id, assignment['port'])
-
-
-def _lock(session: orm.Session, target: HostTarget) -> HostTarget | None:
-    if isinstance(target, models.Node):
-        return nodes.lock(session, target.id)
-    return clusters.lock(session, target.id)
 
 
 def _choose_host(

@@ -20,7 +20,7 @@ from engine.policies import base
 from engine.providers import base as providers
 
 #: Errors that prevent a policy from managing a node.
-ERRORS = (base.PolicyCheckError, providers.ProviderError)
+ERRORS = (*base.REFUSALS, providers.ProviderError)
 
 #: Node ID -> keys of the node's data with new values; None deletes a key.
 Changes = dict[str, dict[str, Any]]

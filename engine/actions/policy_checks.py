@@ -192,7 +192,7 @@ def _call_policies(
             )
         try:
             call_hook(policy_type, context, attached)
-        except base.PolicyCheckError as refusal:
+        except base.REFUSALS as refusal:
             return f"Failed policy '{attached.policy.name}': {refusal}"
     if context is not None and when == base.BEFORE:
         action.data = {**action.data, DECISIONS: context.decisions}

@@ -16,7 +16,6 @@ from engine.db import models
 from engine.policies import base
 from engine.policies.placement import check_names
 from engine.providers import base as providers
-from vobjects.clustering import errors
 
 SCHEMA = spec_schema.load(__package__, 'affinity')
 
@@ -65,10 +64,7 @@ class AffinityPolicy(base.PolicyType):
             )
         if properties['availability_zone'] and target.cloud.places is None:
             raise base.PolicyCheckError('the cloud has no zones')
-        try:
-            self.check_with_cloud(properties, lambda: target.cloud)
-        except errors.InvalidSpec as error:
-            raise base.PolicyCheckError(str(error)) from None
+        self.check_with_cloud(properties, lambda: target.cloud)
         groups = _groups(target.cloud)
         group_spec = properties['servergroup'] or {}
         policy = group_spec.get('policies') or 'anti-affinity'

@@ -34,6 +34,10 @@ class PolicyCheckError(Exception):
     """Raised when a policy rejects an action; the message explains why."""
 
 
+#: Errors of a hook by which a policy rejects an action.
+REFUSALS = (PolicyCheckError, errors.BadRequest)
+
+
 @dataclasses.dataclass(slots=True)
 class PolicyContext:
     """An action to be checked by policies.
@@ -62,7 +66,8 @@ class PolicyContext:
 
         Decisions of preceding policies take precedence over the request.
 
-        :raises PolicyCheckError: the cluster cannot have that size
+        :raises vobjects.clustering.errors.BadRequest: the cluster cannot have
+            that size
         """
         for topic, sign in (('deletion', -1), ('creation', 1)):
             count = self.decisions.get(topic, {}).get('count')
@@ -83,10 +88,7 @@ class PolicyContext:
         if action_name != 'CLUSTER_RESIZE':
             return 0
         change = sizes.Resize.from_request(self.request)
-        try:
-            size, _ = change.apply(present, self.bounds)
-        except errors.BadRequest as error:
-            raise PolicyCheckError(str(error)) from None
+        size, _ = change.apply(present, self.bounds)
         return size - present
 
 

@@ -80,10 +80,7 @@ class PlacementPolicy(base.PolicyType):
         """Check that the cloud has all listed locations."""
         if target.cloud.places is None:
             raise base.PolicyCheckError(f'the cloud has no {self.key}')
-        try:
-            self.check_with_cloud(target.properties, lambda: target.cloud)
-        except errors.InvalidSpec as error:
-            raise base.PolicyCheckError(str(error)) from None
+        self.check_with_cloud(target.properties, lambda: target.cloud)
         return {}
 
     def get_cloud_info(

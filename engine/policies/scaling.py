@@ -100,12 +100,7 @@ class ScalingPolicy(base.PolicyType):
                 else current - bounds.minimum
             )
             count = min(count, max(max_change, 0))
-        try:
-            bounds.check_size(
-                current + (count if action_name == OUT else -count)
-            )
-        except errors.BadRequest as error:
-            raise base.PolicyCheckError(str(error)) from None
+        bounds.check_size(current + (count if action_name == OUT else -count))
         key = 'creation' if action_name == OUT else 'deletion'
         context.decisions[key] = {'count': count}
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 import sqlalchemy
-from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.db import models, statements
@@ -72,7 +71,12 @@ class LoadBalancers:
         self._work(key, 'create', f'the load balancer {spec.name}', timeout)
 
         def insert(session: orm.Session) -> load_balancing.Balancer:
-            row = self._of(session, key)
+            row = session.scalar(
+                sqlalchemy.select(models.SimulatedPart).where(
+                    models.SimulatedPart.kind == BALANCER,
+                    models.SimulatedPart.name == key,
+                )
+            )
             if row is None:
                 row = models.SimulatedPart(
                     kind=BALANCER, name=key, data=self._data(key, spec)
@@ -81,11 +85,7 @@ class LoadBalancers:
                 session.flush()
             return _balancer(row)
 
-        try:
-            return self._cloud.database.write(insert)
-        except oslo_db_exception.DBDuplicateEntry:
-            # Another engine, which took over the action, was faster.
-            return self._cloud.database.write(insert)
+        return self._cloud.write(insert)
 
     def delete(
         self, balancer: load_balancing.Balancer, *, timeout: float
@@ -139,10 +139,7 @@ class LoadBalancers:
                 session.flush()
             return row.id
 
-        try:
-            return self._cloud.database.write(insert)
-        except oslo_db_exception.DBDuplicateEntry:
-            return self._cloud.database.write(insert)
+        return self._cloud.write(insert)
 
     def remove_member(
         self,
@@ -171,16 +168,6 @@ class LoadBalancers:
                 f'{resource} was not ready within {timeout:g} seconds'
             )
         self._cloud.work(key, operation, resource)
-
-    def _of(
-        self, session: orm.Session, key: str
-    ) -> models.SimulatedPart | None:
-        return session.scalar(
-            sqlalchemy.select(models.SimulatedPart).where(
-                models.SimulatedPart.kind == BALANCER,
-                models.SimulatedPart.name == key,
-            )
-        )
 
     def _check_pool(
         self, session: orm.Session, balancer: load_balancing.Balancer

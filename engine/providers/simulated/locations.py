@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy
-from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
 from engine.db import models, statements
@@ -47,18 +46,16 @@ class ServerGroups:
         self._cloud.work(name, 'create', f'the server group {name}')
 
         def insert(session: orm.Session) -> base.ServerGroup:
-            row = models.SimulatedPart(
-                kind=GROUP, name=name, data={'policy': policy}
-            )
-            session.add(row)
-            session.flush()
+            row = _group(session, name)
+            if row is None:
+                row = models.SimulatedPart(
+                    kind=GROUP, name=name, data={'policy': policy}
+                )
+                session.add(row)
+                session.flush()
             return _server_group(row)
 
-        try:
-            group = self.find(name) or self._cloud.database.write(insert)
-        except oslo_db_exception.DBDuplicateEntry:
-            # Another transaction was faster.
-            return self.create(name, policy)
+        group = self._cloud.write(insert)
         if group.policy != policy:
             raise base.ProviderError(
                 f'there is a server group {name} of policy {group.policy}'

@@ -6,12 +6,18 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from oslo_config import cfg
+from oslo_db import exception as oslo_db_exception
+from sqlalchemy import orm
 
 from engine.db import database
 from engine.providers import base
 from vobjects.rpc import concurrency_limit
+
+Result = TypeVar('Result')
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -43,6 +49,14 @@ class Simulation:
             raise base.ProviderError(
                 f'the simulated cloud failed to {operation} {resource}'
             )
+
+    def write(self, insert: Callable[[orm.Session], Result]) -> Result:
+        """Run a transaction that finds a row, or inserts it."""
+        try:
+            return self.database.write(insert)
+        except oslo_db_exception.DBDuplicateEntry:
+            # Another engine, which took over the action, was faster.
+            return self.database.write(insert)
 
     def chance(self, *words: str) -> float:
         """Return a number from 0 to 1, derived from the words and the seed."""
