@@ -57,7 +57,6 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _contract(options: argparse.Namespace) -> Contract:
-    """Return the contract of the configured deployment."""
     from oslo_config import cfg
 
     from api import conf, contract

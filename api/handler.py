@@ -142,7 +142,6 @@ class Handler:
             )
 
     def _next_page_url(self, environ: dict[str, Any], marker: str) -> str:
-        """Return the URL of the page after a marker."""
         pairs = [
             (name, value)
             for name, value in query.parse_pairs(

@@ -267,7 +267,6 @@ _EXTRAS = {'psycopg2': 'postgresql', 'pymysql': 'mysql'}
 
 
 def _masked_url(connection: str) -> str:
-    """Return a URL with its password masked."""
     try:
         sqlalchemy.make_url(connection)
     except (sqlalchemy.exc.ArgumentError, ValueError):

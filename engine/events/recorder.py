@@ -186,7 +186,6 @@ def _log(
 
 
 def _about(session: orm.Session, action: models.Action) -> str:
-    """Return the target of an action by name and ID, with its cluster."""
     model = _model(action)
     text = _named(session, model, action.target)
     if model is models.Node and action.cluster_id:

@@ -79,7 +79,6 @@ class ActionHandlers(common.Handlers):
 def _request_fields(
     inputs: stored.StoredText[objects.Request],
 ) -> dict[str, Any]:
-    """Return the fields of an action's request to show."""
     values = {
         name: value
         for name, value in action_factory.request_fields(inputs).items()
@@ -91,7 +90,6 @@ def _request_fields(
 
 
 def _policy_decisions(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the policies' decisions from the data of an action."""
     decisions = data.get(policy_checks.DECISIONS)
     return decisions if isinstance(decisions, dict) else {}
 

@@ -208,7 +208,6 @@ def _with_membership(
 
 
 def _remove_membership(properties: dict[str, Any]) -> None:
-    """Remove the membership of another node from the metadata."""
     metadata = {
         key: value
         for key, value in (properties.pop('metadata', None) or {}).items()

@@ -32,8 +32,6 @@ SUBSCRIPTION_TTL = 2**36
 
 
 def _converts_errors(method: Method) -> Method:
-    """Convert the exceptions of a method to QueueError."""
-
     @functools.wraps(method)
     def wrapper(*arguments: Any) -> Any:
         try:

@@ -160,7 +160,6 @@ class Containers:
         return self._daemons.client(host, description)
 
     def _inspected(self, client: Any, container_id: str) -> base.Container:
-        """Return a container."""
         return described(client.inspect_container(container_id))
 
     def _ensure(
@@ -232,7 +231,6 @@ def _find(client: Any, key: str) -> str | None:
 
 
 def _exists(client: Any, name_or_id: str) -> bool:
-    """Tell whether the daemon describes a container."""
     errors = importlib.import_module('docker').errors
     try:
         client.inspect_container(name_or_id)

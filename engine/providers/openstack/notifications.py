@@ -159,7 +159,6 @@ class _Listener:
 
 
 def _server_id(payload: Any) -> str | None:
-    """Return the server ID in a versioned payload, or None."""
     try:
         server_id = payload['nova_object.data']['uuid']
     except (KeyError, TypeError):

@@ -269,7 +269,6 @@ class LoadBalancers:
     def _address(
         self, server_id: str, subnet: Any, name: str
     ) -> tuple[dict[str, Any], str]:
-        """Return a server, and its address in a subnet."""
         description = f'show server {server_id}'
         with sdk_errors.converted(description, base.ServerNotFound):
             network = self._cloud.network.get_network(subnet.network_id)

@@ -107,7 +107,6 @@ def _specs_by_name(specs: Sequence[Spec]) -> dict[str, Spec]:
 
 
 def _ports_of(cloud: Cloud, key: str) -> dict[str, Any]:
-    """Return the ports created for a server, by name."""
     return {port.name: port for port in _all_ports_of(cloud, key)}
 
 
@@ -224,7 +223,6 @@ def _interfaces(server_id: str) -> str:
 
 
 def _attached_port_ids(cloud: Cloud, server_id: str) -> set[str]:
-    """Return the IDs of the ports that are attached to a server."""
     response = cloud.send('GET', 'compute', _interfaces(server_id))
     return {
         attachment['port_id']

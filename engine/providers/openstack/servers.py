@@ -249,7 +249,6 @@ class Servers:
     def _request_server(
         self, key: str, name: str, properties: Mapping[str, Any]
     ) -> str:
-        """Request a new server and return its ID."""
         server = server_requests.server_body(
             self._cloud, key, name, properties
         )

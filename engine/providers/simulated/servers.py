@@ -195,7 +195,6 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
 
 
 def _addresses(row: models.SimulatedServer) -> dict[str, Any]:
-    """Return the addresses of a server, by network name."""
     by_network: dict[str, Any] = {}
     for network in row.properties.get('networks') or [{}]:
         name = network.get('network') or 'private'
@@ -245,12 +244,10 @@ def _ports(row: models.SimulatedServer) -> list[dict[str, Any]]:
 
 
 def _id(key: str) -> str:
-    """Return an ID derived from a key."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, key))
 
 
 def _address(key: str, first: str) -> str:
-    """Return an address derived from a key."""
     digest = hashlib.sha256(key.encode()).digest()
     return f'{first}.{digest[0]}.{digest[1]}.{digest[2]}'
 
