@@ -105,21 +105,22 @@ def _written(value: Any) -> Any:
     try:
         _check(value)
     except (msgspec.MsgspecError, RecursionError):
-        if not _is_object(value):
-            return wire.RawJson(wire.dumps(UNREADABLE))
+        return wire.RawJson(_rewritten(value))
     return wire.RawJson(value)
 
 
-def _is_object(text: str) -> bool:
-    """Tell whether a text is a JSON object.
+def _rewritten(text: str) -> bytes:
+    """Return JSON that msgspec rejects without NaN and infinity.
 
-    msgspec rejects lone surrogates and infinity.
+    msgspec also rejects lone surrogates.
     """
     try:
         value = wire.loads(text.encode())
     except ValueError:
-        return False
-    return isinstance(value, dict)
+        value = None
+    return wire.dumps(
+        value if isinstance(value, dict) else UNREADABLE, finite=True
+    )
 
 
 class LongText(types.TypeDecorator[str]):

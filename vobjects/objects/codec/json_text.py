@@ -63,7 +63,8 @@ RawJson = msgspec.Raw
 def dumps(primitive: Any, *, finite: bool = False) -> bytes:
     """Return the JSON text of a primitive, in UTF-8.
 
-    :param finite: the primitive is known to hold no NaN or Infinity
+    :param finite: write NaN and Infinity as null, because other languages
+        cannot read them
     :raises TypeError: it holds a value that JSON cannot represent
     :raises ValueError: it contains itself
     """
@@ -76,7 +77,12 @@ def dumps(primitive: Any, *, finite: bool = False) -> bytes:
             # orjson writes NaN as null.
             if finite or b'null' not in text or is_finite(primitive):
                 return text
-    return json.dumps(primitive, default=_to_json).encode()
+    written = json.dumps(primitive, default=_to_json)
+    if finite and ('NaN' in written or 'Infinity' in written):
+        written = json.dumps(
+            json.loads(written, parse_constant=lambda name: None)
+        )
+    return written.encode()
 
 
 def _write_raw(value: Any) -> Any:

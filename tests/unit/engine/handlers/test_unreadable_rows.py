@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -252,6 +253,19 @@ def test_unreadable_metadata_is_named_and_can_be_replaced(
     assert shown['metadata'] == types.UNREADABLE
     changed = api('PATCH', f'/v1/nodes/{id_}', {'node': {'metadata': {}}})
     assert changed.status == 202
+
+
+@pytest.mark.parametrize('text', ['NaN', '-Infinity', '"\\ud800"'])
+def test_stored_number_that_json_lacks_is_shown_as_null(
+    harness: Harness, api: Any, text: str
+) -> None:
+    for table, path in LISTS.items():
+        if table in ('nodes', 'clusters', 'profiles'):
+            id_ = write(harness, table, 'metadata', f'{{"a": {text}}}')
+            for shown in (path, f'{path}/{id_}'):
+                content = api('GET', shown).content
+                json.loads(content, parse_constant=pytest.fail)
+                assert (b'"a":null' in content) == ('"' not in text)
 
 
 @pytest.mark.parametrize(

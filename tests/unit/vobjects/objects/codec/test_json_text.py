@@ -136,6 +136,26 @@ def test_nan_is_not_written_as_null(
     assert same(decoded.obj_to_primitive(), sample.obj_to_primitive())
 
 
+@pytest.mark.parametrize(
+    'beside', ['a', 'NaN', '\ud800', 10**40, 1e308, json_text.RawJson(b'[]')]
+)
+def test_finite_text_has_null_in_place_of_nan(
+    beside: Any,
+) -> None:
+    value = {'a': [math.nan, -math.inf], 'b': {'c': math.inf}, 'd': beside}
+
+    def reject(name: str) -> None:
+        raise AssertionError(name)
+
+    text = json_text.dumps(value, finite=True)
+    expected = [] if isinstance(beside, json_text.RawJson) else beside
+    assert json.loads(text, parse_constant=reject) == {
+        'a': [None, None],
+        'b': {'c': None},
+        'd': expected,
+    }
+
+
 @settings(max_examples=30)
 @given(strategies.instances(Sample))
 def test_from_bytes_is_inverse_of_to_bytes(sample: objects.Object) -> None:
