@@ -18,6 +18,7 @@ receives.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
@@ -81,7 +82,8 @@ class HttpError(ApiError):
     :param status: an HTTP status from 400 to 599
     :param detail: the problem; empty: the text of the status. A value that is
         not text becomes JSON
-    :param headers: further headers of the response
+    :param headers: further headers of the response; those of its content, such
+        as Content-Type, are omitted
     """
 
     def __init__(
@@ -96,7 +98,11 @@ class HttpError(ApiError):
         words = re.findall('[A-Za-z0-9]+', self.title.replace("'", ''))
         self.code = '-'.join(words).lower()
         self.type_name = f'HTTP{"".join(words)}'
-        self.headers = tuple((headers or {}).items())
+        self.headers = tuple(
+            (name, _header_text(value))
+            for name, value in (headers or {}).items()
+            if not name.lower().startswith('content-')
+        )
         super().__init__(
             detail_text(detail) or f'{statuses.description(status)}.'
         )
@@ -106,16 +112,30 @@ def detail_text(detail: object) -> str:
     """Return the detail of a web framework's error, which may be any value.
 
     :returns: text as it is, no text for None, and JSON otherwise; what JSON
-        lacks becomes text
+        lacks becomes text, or no text if it has none
     """
     if isinstance(detail, bytes):
         return detail.decode(errors='replace')
     if detail is None or isinstance(detail, str):
         return detail or ''
-    try:
-        return json.dumps(detail, default=str, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):  # keys, or a cycle
-        return str(detail)
+    for write in (_json_text, str):
+        # Its keys, a cycle, or an error of the value.
+        with contextlib.suppress(Exception):
+            return write(detail)
+    return ''
+
+
+def _json_text(value: object) -> str:
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
+def _header_text(value: object) -> str:
+    """Return a text that every server can send as the value of a header."""
+    text = str(value).encode('latin-1', 'replace').decode('latin-1')
+    return _CONTROL.sub('?', text)
+
+
+_CONTROL = re.compile('[\0-\x08\n-\x1f\x7f]')
 
 
 class ReportedError(ApiError):

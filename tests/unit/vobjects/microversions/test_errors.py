@@ -110,6 +110,45 @@ def test_document_for_any_status_conforms(status):
     assert error.type_name.isalnum()
 
 
+class Textless:
+    def __str__(self):
+        raise KeyError('text')
+
+    __repr__ = __str__
+
+
+DEEP = []
+for _ in range(5000):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    'detail',
+    [DEEP, Textless(), {Textless(): 1}, [Textless()]],
+    ids=['deep', 'value', 'key', 'item'],
+)
+def test_document_for_a_detail_without_text_has_that_of_the_status(detail):
+    error = application_errors.HttpError(409, detail)
+
+    assert error.detail == application_errors.HttpError(409).detail
+
+
+def test_headers_of_an_applications_error_can_be_sent_with_the_document():
+    headers = {
+        'Content-Type': 'text/html',
+        'content-length': '1',
+        'Content-Encoding': 'gzip',
+        'Retry-After': 5,
+        'X-Reason': 'a\r\nb \u20ac\xe9\t',
+    }
+    error = application_errors.HttpError(409, 'busy', headers)
+
+    assert error.headers == (
+        ('Retry-After', '5'),
+        ('X-Reason', 'a??b ?\xe9\t'),
+    )
+
+
 def test_document_for_an_applications_own_error_conforms():
     class ClusterNotFound(errors.ApiError):
         status = 404
