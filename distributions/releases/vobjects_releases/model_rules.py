@@ -24,6 +24,11 @@ RESPONSE_COMPLETE = Rule(
     'A response has the fields that clients of the older release require, and'
     ' values that they accept.',
 )
+DOCUMENT_READ = Rule(
+    'MODEL_DOCUMENT_READ',
+    'Code that reads answers or stored documents accepts those of the older'
+    ' release, which lack new fields.',
+)
 VALUE_KNOWN = Rule(
     'MODEL_VALUE_KNOWN',
     'Code that reads a document knows all values of an enumeration that the'
@@ -34,6 +39,7 @@ RULES = (
     NEW_FIELD_OMITTED,
     REQUEST_ACCEPTED,
     RESPONSE_COMPLETE,
+    DOCUMENT_READ,
     VALUE_KNOWN,
 )
 
@@ -43,6 +49,7 @@ def compare(old: Models, new: Models) -> Iterator[Finding]:
     yield from _new_requests(old, new)
     yield from _old_requests(old, new)
     yield from _new_responses(old, new)
+    yield from _old_documents(old, new)
     yield from _values(old, new)
 
 
@@ -177,6 +184,22 @@ def _new_responses(old: Models, new: Models) -> Iterator[Finding]:
                     field,
                     f'may be {" or ".join(sorted(added))} in {_name(root)},'
                     ' which clients of the older release do not expect',
+                )
+
+
+def _old_documents(old: Models, new: Models) -> Iterator[Finding]:
+    for root, before, model in _shared(
+        old, new, new.reads & old.models.keys()
+    ):
+        for field in sorted(model.required - before.fields.keys()):
+            if not new.mentions(model, field):
+                yield _finding(
+                    DOCUMENT_READ,
+                    new,
+                    model,
+                    field,
+                    f'is required to read {_name(root)}, but documents of the'
+                    ' older release lack it',
                 )
 
 

@@ -302,6 +302,36 @@ def test_compare_values_of_an_enumeration_that_code_reads(
 
 
 @pytest.mark.parametrize(
+    ('field', 'found'),
+    [
+        ('total: int', True),
+        ('total: int = 0', False),
+        ('total: int | None', False),
+        (
+            'total: int\n    @root_validator(pre=True)\n'
+            '    def fill(cls, values): values.setdefault("total", 0)',
+            False,
+        ),
+    ],
+)
+@pytest.mark.parametrize('read', ['states.Bill.parse_raw(row)', 'row'])
+def test_compare_new_field_that_stored_documents_lack(
+    compare: Compare, field: str, found: bool, read: str
+) -> None:
+    files = {
+        'states.py': STATES.format(members='OLD = 1', field='State'),
+        'rows.py': f'from shop import states\ndef load(row): return {read}',
+    }
+    new = {**files, 'states.py': f'{files["states.py"]}\n    {field}'}
+
+    assert compare(files, new) == (
+        {('MODEL_DOCUMENT_READ', 'Bill', 'total')}
+        if found and read != 'row'
+        else set()
+    )
+
+
+@pytest.mark.parametrize(
     ('field', 'client', 'member'),
     [
         ('State', 'other(states.Bill)', ''),
