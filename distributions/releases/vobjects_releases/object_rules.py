@@ -225,6 +225,7 @@ def _nested(
             name
             for name, field in item.fields.items()
             if _nested_type(field) in changed
+            and not _is_loaded(tree, item, name)
         )
         if (
             found is not None
@@ -244,6 +245,20 @@ def _nested(
                 f' {", ".join(nested)} keep their version',
                 f'{found[0].module.path}:{found[1].lineno}',
             )
+
+
+def _is_loaded(tree: Tree, item: ObjectType, field: str) -> bool:
+    """Return whether a type loads a field when code first reads it.
+
+    Senders rarely set such a field.
+    """
+    found = tree.methods(item.cls).get('obj_load_attr')
+    return found is not None and any(
+        isinstance(node, ast.Attribute)
+        and node.attr == field
+        and isinstance(node.ctx, ast.Store)
+        for node in ast.walk(found[1])
+    )
 
 
 def _nested_type(field: ast.expr) -> str:

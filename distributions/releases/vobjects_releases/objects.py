@@ -28,6 +28,20 @@ CONVERSIONS = frozenset(
     )
 )
 
+#: Fields of classes of oslo.versionedobjects.
+_MIXED_IN = {
+    'oslo_versionedobjects.base.TimestampedObject': (
+        'created_at',
+        'updated_at',
+    ),
+    'oslo_versionedobjects.base.VersionedPersistentObject': (
+        'created_at',
+        'updated_at',
+        'deleted_at',
+        'deleted',
+    ),
+}
+
 #: Those that are no methods of oslo.versionedobjects.
 _STORED = frozenset(('_convert_to_version', 'convert_to_version'))
 
@@ -76,7 +90,11 @@ def object_types(tree: Tree) -> dict[str, ObjectType]:
         )
         if version is None:
             continue
-        fields: dict[str, ast.expr] = {}
+        fields: dict[str, ast.expr] = {
+            field: ast.Constant(None)
+            for base in tree.external_bases(cls)
+            for field in _MIXED_IN.get(base, ())
+        }
         for each in reversed(tree.bases(cls)):
             fields |= _fields(each)
         if fields and not _is_private(tree, cls):

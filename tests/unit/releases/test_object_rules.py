@@ -226,6 +226,16 @@ class Item:
             'Base.obj_make_compatible(self, primitive, version)',
             False,
         ),
+        (
+            "ObjectField('Item')",
+            'pass\n    def obj_load_attr(self, name): self.item = load()',
+            False,
+        ),
+        (
+            "ObjectField('Item')",
+            'pass\n    def obj_load_attr(self, name): self.other = self.item',
+            True,
+        ),
     ],
 )
 @pytest.mark.parametrize('version', ['1.0', '1.1'])
@@ -380,3 +390,17 @@ def test_compare_value_of_a_field_that_accepted_any(compare: Compare) -> None:
     old = values("('open',)", 'fields.StringField()')
 
     assert compare(old, values("('open',)")) == set()
+
+
+def test_compare_fields_that_a_class_of_the_library_has_now(
+    compare: Compare,
+) -> None:
+    old = release('1.0', 'item', 'created_at', 'updated_at')
+    new = release('1.0', 'item')
+    new['order.py'] = new['order.py'].replace('base.Base', 'Mixed')
+    new['order.py'] = (
+        'from oslo_versionedobjects import base as ovo\n'
+        'Mixed = ovo.TimestampedObject\n'
+    ) + new['order.py']
+
+    assert compare(old, new) == set()
