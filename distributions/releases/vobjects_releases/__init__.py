@@ -22,6 +22,8 @@
     route_rules    rules for their paths and parameters
     schemas        JSON schemas of requests
     schema_rules   rules for requests that a schema rejects
+    body_reads     what code reads from the body of a request
+    first_schema_rules  rules for the first schema of a request
     stored         classes that pickles in a database name
     command        `vobjects releases`
     transfers      send objects between two installed releases

@@ -8,6 +8,7 @@ import pathlib
 from collections.abc import Iterator
 
 from vobjects_releases import (
+    first_schema_rules,
     model_rules,
     object_rules,
     route_rules,
@@ -29,6 +30,7 @@ RULES: tuple[Rule, ...] = (
     *model_rules.RULES,
     *route_rules.RULES,
     *schema_rules.RULES,
+    *first_schema_rules.RULES,
     *stored.RULES,
 )
 
@@ -79,4 +81,5 @@ def _all(old: Release, new: Release) -> Iterator[Finding]:
     yield from model_rules.compare(old.models, new.models)
     yield from route_rules.compare(old.routes, new.routes)
     yield from schema_rules.compare(old.schemas, new.schemas)
+    yield from first_schema_rules.compare(old.schemas, new.schemas)
     yield from stored.compare(old.tree, new.tree)

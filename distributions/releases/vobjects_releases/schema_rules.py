@@ -3,28 +3,21 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from vobjects_releases.findings import Finding, Rule
-from vobjects_releases.schemas import UNKNOWN, Handler, Schema, Schemas
-from vobjects_releases.tree import Function, Tree
+from vobjects_releases.schemas import UNKNOWN, Schema, Schemas
 
 REQUEST_ACCEPTED = Rule(
     'SCHEMA_REQUEST_ACCEPTED',
     'The schema of a request accepts what clients of the older release may'
     ' send.',
 )
-NULL_ACCEPTED = Rule(
-    'SCHEMA_NULL_ACCEPTED',
-    'The first schema of a request accepts null where the code of the older'
-    ' release reads null as no value.',
-)
-RULES = (REQUEST_ACCEPTED, NULL_ACCEPTED)
+RULES = (REQUEST_ACCEPTED,)
 
 #: Schemas nested more deeply are not compared.
-_MAXIMUM = 20
+MAXIMUM = 20
 
 #: What a limit must not be, compared with that of the older release.
 _LIMITS: Mapping[str, Callable[[float, float], bool]] = {
@@ -39,7 +32,7 @@ _LIMITS: Mapping[str, Callable[[float, float], bool]] = {
 }
 
 #: Keywords that combine schemas; the type next to them says too little.
-_COMBINED = ('anyOf', 'oneOf', 'allOf', '$ref', '')
+COMBINED = ('anyOf', 'oneOf', 'allOf', '$ref', '')
 
 
 def compare(old: Schemas, new: Schemas) -> Iterator[Finding]:
@@ -50,25 +43,24 @@ def compare(old: Schemas, new: Schemas) -> Iterator[Finding]:
         ):
             yield Finding(
                 REQUEST_ACCEPTED,
-                _subject(name),
+                subject(name),
                 field,
                 f'{text}, unlike in the older release',
                 new.location(name),
             )
-    yield from _first(old, new)
 
 
 def _narrowed(
     field: str, old: Schema, new: Schema, depth: int = 0
 ) -> Iterator[tuple[str, str]]:
     """Yield the properties that accept less, and why."""
-    if old == new or depth == _MAXIMUM:
+    if old == new or depth == MAXIMUM:
         return
-    if not any(key in part for part in (old, new) for key in _COMBINED):
+    if not any(key in part for part in (old, new) for key in COMBINED):
         yield from _narrowed_value(field, old, new)
-    before = _schemas(old.get('properties'))
-    after = _schemas(new.get('properties'))
-    required = _strings(new.get('required')) - _strings(old.get('required'))
+    before = schemas_in(old.get('properties'))
+    after = schemas_in(new.get('properties'))
+    required = strings(new.get('required')) - strings(old.get('required'))
     for name in sorted(required):
         if UNKNOWN not in _list(old.get('required')):
             yield name, 'is required'
@@ -91,7 +83,7 @@ def _narrowed(
 def _narrowed_value(
     field: str, old: Schema, new: Schema
 ) -> Iterator[tuple[str, str]]:
-    before, after = _types(old), _types(new)
+    before, after = accepted_types(old), accepted_types(new)
     if before and after:
         if 'number' in after:
             before -= {'integer'}
@@ -120,114 +112,24 @@ def _narrowed_value(
             yield field, f'has {key} {second} instead of {first}'
 
 
-def _first(old: Schemas, new: Schemas) -> Iterator[Finding]:
-    """Check the first schemas of methods that exist in the older release."""
-    checked = {handler.name for handler in old.handlers}
-    versions = [handler.version for handler in new.handlers if handler.version]
-    for handler in new.handlers:
-        if handler.name in checked:
-            continue
-        checked.add(handler.name)
-        if handler.version and handler.version > min(versions):
-            continue  # clients of the older release do not use this version
-        function = _function(old.tree, handler.name)
-        if function is not None and not _is_checked(function):
-            yield from _first_schema(
-                handler, function, new.requests[handler.schema]
-            )
-
-
-def _is_checked(function: Function) -> bool:
-    """Return whether a decorator validates the arguments of a function."""
-    return any(
-        word in ast.unparse(item)
-        for item in function.decorator_list
-        for word in ('schema', 'valid')
-    )
-
-
-def _first_schema(
-    handler: Handler, function: Function, schema: Schema
-) -> Iterator[Finding]:
-    optional = _optional(function)
-    for name, item in _optional_properties(schema):
-        if name in optional and not _accepts_null(item):
-            yield Finding(
-                NULL_ACCEPTED,
-                _subject(handler.name),
-                name,
-                'must not be null in the first schema of the request, but the'
-                ' code of the older release reads null as no value',
-                handler.location,
-            )
-
-
-def _function(tree: Tree, name: str) -> Function | None:
-    """Return a method by its qualified name."""
-    owner, _, method = name.rpartition('.')
-    cls = tree.classes.get(owner)
-    if cls is not None:
-        for function in cls.functions():
-            if function.name == method:
-                return function
-    return None
-
-
-def _optional(function: Function) -> set[str]:
-    """Return the keys that a function reads with a default of null."""
-    found: set[str] = set()
-    for node in ast.walk(function):
-        match node:
-            case ast.Call(
-                func=ast.Attribute(attr='get'),
-                args=[ast.Constant(value=str(key))]
-                | [ast.Constant(value=str(key)), ast.Constant(value=None)],
-            ):
-                found.add(key)
-    return found
-
-
-def _optional_properties(
-    schema: Schema, depth: int = 0
-) -> Iterator[tuple[str, Schema]]:
-    """Yield the properties that need not be there, at any depth."""
-    required = _strings(schema.get('required'))
-    for name, item in _schemas(schema.get('properties')).items():
-        if isinstance(item, dict) and depth < _MAXIMUM:
-            if name not in required:
-                yield name, item
-            yield from _optional_properties(item, depth + 1)
-
-
-def _accepts_null(schema: Schema) -> bool:
-    """Return whether a schema may accept null."""
-    types = _types(schema)
-    values = schema.get('enum')
-    if any(key in schema for key in _COMBINED):
-        return True
-    if isinstance(values, list) and None not in values:
-        return UNKNOWN in values
-    return not types or 'null' in types
-
-
-def _types(schema: Schema) -> set[str]:
+def accepted_types(schema: Schema) -> set[str]:
     """Return the names of the types that a schema accepts; empty: any."""
     kind = schema.get('type')
     if isinstance(kind, str):
         return {kind}
     items = _list(kind)
-    return set() if UNKNOWN in items else _strings(kind)
+    return set() if UNKNOWN in items else strings(kind)
 
 
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _strings(value: object) -> set[str]:
+def strings(value: object) -> set[str]:
     return {item for item in _list(value) if isinstance(item, str)}
 
 
-def _schemas(value: object) -> dict[str, Any]:
+def schemas_in(value: object) -> dict[str, Any]:
     """Return the values that are, or may be, schemas."""
     return {
         name: item
@@ -236,7 +138,7 @@ def _schemas(value: object) -> dict[str, Any]:
     }
 
 
-def _subject(name: str) -> str:
+def subject(name: str) -> str:
     """Return the last name with that of its module."""
     parts = name.split('.')
     return '.'.join(

@@ -188,3 +188,82 @@ def test_compare_first_schema_of_later_version_is_not_compared(
     )
 
     assert found == expected
+
+
+READERS = """
+class Orders:
+    def create(self, req, body):
+        order = body['order']
+        {statement}
+"""
+
+FIRST = """
+create = {{
+    'type': 'object',
+    'properties': {{
+        'order': {{
+            'type': 'object',
+            'properties': {{'size': {{'type': {kind}}}, {more}}},
+            'required': {required},
+            'additionalProperties': {additional},
+        }},
+    }},
+    'required': ['order'],
+    'additionalProperties': False,
+}}
+later = {{'type': 'object', 'properties': {{'order': {{
+    'type': 'object', 'properties': {{'color': {{}}}}}}}}}}
+"""
+
+FIRST_HANDLERS = """
+from shop import schemas
+
+class Orders:
+    @validation.schema(schemas.create, '2.1', '2.9')
+    @validation.schema(schemas.later, '2.10')
+    def create(self, req, body):
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ('statement', 'changes', 'found'),
+    [
+        ("order['gift']", {}, 'gift'),
+        ("order.pop('gift')", {}, 'gift'),
+        ("'gift' in order", {}, 'gift'),
+        ("(order or {})['gift']", {}, 'gift'),
+        ("order['gift']", {'additional': 'True'}, ''),
+        ("order['gift']", {'more': "'extra': {'type': 'object'}"}, ''),
+        ("order['gift']", {'more': "'gift': {'type': 'string'}"}, ''),
+        ("order['color']", {}, ''),
+        ("req['gift']", {}, ''),
+        ("order.get('size', 1)", {'required': "['size']"}, 'size'),
+        ("order.get('size')", {'required': "['size']"}, ''),
+        ("order['size']", {'required': "['size']"}, ''),
+        ("int(order['size'])", {}, 'size'),
+        ("size = order['size']; size = int(size)", {}, 'size'),
+        ("int(order['size'])", {'kind': "['integer', 'string']"}, ''),
+        ("len(order['size'])", {}, ''),
+        ("int(req['size'])", {}, ''),
+    ],
+)
+def test_compare_first_schema_with_what_the_older_code_reads(
+    compare: Compare, statement: str, changes: dict[str, str], found: str
+) -> None:
+    schema = {
+        'kind': "'integer'",
+        'more': '',
+        'required': '[]',
+        'additional': 'False',
+        **changes,
+    }
+    old = {'orders.py': READERS.format(statement=statement)}
+    new = {
+        'schemas.py': FIRST.format(**schema),
+        'orders.py': FIRST_HANDLERS,
+    }
+
+    assert compare(old, new) == (
+        {('SCHEMA_FIRST_ACCEPTED', 'orders.create', found)} if found else set()
+    )
