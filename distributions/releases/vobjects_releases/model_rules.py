@@ -245,9 +245,10 @@ def _values(old: Models, new: Models) -> Iterator[Finding]:
         readable = reader.enumerations(roots & writer.models.keys())
         for name, known in sorted(readable.items()):
             cls = writer.tree.classes.get(name)
-            values = cls and enumeration(writer.tree, cls)
-            for value in values or {}:
-                member = values[value]
+            values = enumeration(writer.tree, cls) if cls else None
+            if cls is None or values is None:
+                continue
+            for value, member in values.items():
                 if value not in known and not new.conversions.mentions(
                     cls.name, member
                 ):

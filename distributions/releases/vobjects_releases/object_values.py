@@ -45,8 +45,9 @@ def _made(tree: Tree, owner: Class, made: ast.Call) -> frozenset[str]:
 
 
 def _texts(tree: Tree, owner: Class, node: ast.expr) -> frozenset[str]:
-    found = list(_elements(tree, owner.module, owner, node, 0))
-    return frozenset(found) if None not in found else frozenset()
+    found = set(_elements(tree, owner.module, owner, node, 0))
+    known = frozenset(item for item in found if item is not None)
+    return known if len(known) == len(found) else frozenset()
 
 
 def _elements(

@@ -151,10 +151,9 @@ def _parameters(
 ) -> Iterator[tuple[ast.arg, ast.expr | None]]:
     """Yield the parameters with their defaults."""
     positional = [*function.args.posonlyargs, *function.args.args]
-    missing = len(positional) - len(function.args.defaults)
-    yield from zip(
-        positional, [None] * missing + function.args.defaults, strict=True
-    )
+    defaults = function.args.defaults
+    missing: list[ast.expr | None] = [None] * (len(positional) - len(defaults))
+    yield from zip(positional, [*missing, *defaults], strict=True)
     yield from zip(
         function.args.kwonlyargs, function.args.kw_defaults, strict=True
     )

@@ -125,7 +125,7 @@ def _without_method(served: list[Endpoint], old: Rpc) -> Iterator[Version]:
     """Yield the versions of servers of the older release without a method."""
     for endpoint in served:
         same = old.tree.classes.get(endpoint.name)
-        version = same and old.version(same)
+        version = old.version(same) if same is not None else None
         if version is not None:
             yield version
 

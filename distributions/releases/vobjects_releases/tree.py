@@ -177,7 +177,8 @@ class Tree:
             if isinstance(node, ast.Subscript):
                 node = node.value
             is_call = isinstance(node, ast.Call)
-            dotted = module.dotted(node.func if is_call else node)
+            named = node.func if isinstance(node, ast.Call) else node
+            dotted = module.dotted(named)
             if is_call and dotted in self.functions:
                 module, function = self.functions[dotted]
                 returned = _returned(function)
