@@ -76,8 +76,12 @@ def test_load_malformed_row_raises(
         judgments.load(path)
 
 
-def test_judgments_concern_bugs_of_the_list_and_rules() -> None:
-    listed = {item.id for item in bugs.load(bugs.DEFAULT)}
+def test_judgments_concern_bugs_of_the_lists_and_rules() -> None:
+    listed = {
+        item.id
+        for path in (bugs.DEFAULT, bugs.DEFAULT.with_name('bugs2.toml'))
+        for item in bugs.load(path)
+    }
     rules = {rule.id for rule in comparison.RULES}
 
     for key in judgments.load(judgments.FILE):
