@@ -123,9 +123,10 @@ def reply_queue(settings: Settings) -> Queue:
 
 
 def declare_exchange(channel: BrokerChannel, exchange: Exchange) -> None:
-    """Create an exchange unless it exists, with any properties.
+    """Create an exchange unless it exists, with any properties but the type.
 
-    Services that share a control exchange may be configured differently.
+    Services that share a control exchange may be configured differently. An
+    exchange of another type routes messages to other queues.
 
     :raises amqp.AMQPError: the broker rejects the declaration
     :raises OSError: the connection is lost
@@ -180,6 +181,8 @@ def _create_queue(channel: BrokerChannel, queue: Queue) -> None:
 def _exists(error: amqp.PreconditionFailed) -> bool:
     """Tell whether a declaration was rejected because of other properties.
 
-    Other reasons are a limit of the virtual host and an invalid argument.
+    Other reasons are a limit of the virtual host, an invalid argument, and an
+    exchange of another type.
     """
-    return 'inequivalent arg' in str(error.reply_text)
+    text = str(error.reply_text)
+    return 'inequivalent arg' in text and "arg 'type'" not in text
