@@ -35,7 +35,11 @@ LOG = logging.getLogger(__name__)
 SHORT = 1.0
 
 #: Errors of a declaration that another attempt would repeat.
-REJECTIONS = (amqp.AccessRefused, amqp.PreconditionFailed)
+REJECTIONS = (
+    amqp.AccessRefused,
+    amqp.PreconditionFailed,
+    amqp.ResourceLocked,
+)
 
 _BLOCKED = (
     'RabbitMQ accepts no messages, because it has run out of memory or disk'

@@ -434,3 +434,34 @@ def test_suite_of_oslo_messaging_passes(url: str) -> None:
         for test, trace in part['failed'].items()
     }
     assert failed.keys() == EXCLUDED.keys(), failed
+
+
+def take_queue(channel: Any) -> None:
+    channel.queue_declare(TOPIC, exclusive=True, auto_delete=False)
+
+
+def declare_another_exchange(channel: Any) -> None:
+    channel.exchange_delete(EXCHANGE)
+    channel.exchange_declare(EXCHANGE, 'fanout', auto_delete=False)
+
+
+@pytest.mark.parametrize(
+    ('occupy', 'reason'),
+    [
+        (take_queue, 'RESOURCE_LOCKED'),
+        (declare_another_exchange, "inequivalent arg 'type'"),
+    ],
+)
+def test_listen_when_another_program_has_the_name_raises_at_once(
+    bus: RabbitBus, url: str, occupy: Callable[[Any], None], reason: str
+) -> None:
+    connection, channel = channel_of(url)
+    with connection:
+        occupy(channel)
+        with pytest.raises(
+            oslo_messaging.MessageDeliveryFailure, match=reason
+        ):
+            bus.server()
+        channel.exchange_delete(EXCHANGE)
+    bus.server('two')
+    assert bus.client().call({}, 'identify') == 'two'
