@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which findings are right: the precision of the tools.
 
-A person read the code of both releases for the rows of ``judgments.csv``; of the
-second list, for those in doubt.
+A person read the code of both releases for the rows of ``judgments.csv``; of
+the second list, for those in doubt.
 """
 
 from __future__ import annotations

@@ -453,7 +453,7 @@ def declare_another_exchange(channel: Any) -> None:
     ],
 )
 def test_listen_when_another_program_has_the_name_raises_at_once(
-    bus: RabbitBus, url: str, occupy: Callable[[Any], None], reason: str
+    bus: Bus, url: str, occupy: Callable[[Any], None], reason: str
 ) -> None:
     connection, channel = channel_of(url)
     with connection:
