@@ -52,6 +52,11 @@ SQLITE = {
 }
 
 
+#: Seconds without a refusal after which the database accepts changes again. A
+#: disk that is almost full accepts small changes between refusals.
+CALM = 5.0
+
+
 class Reached:
     """Translate lost connections for callers that don't use oslo.db.
 
@@ -88,26 +93,32 @@ class _Outage:
     :param subject: what is out of order
     :param begins: what it does then
     :param ends: what it does again afterwards
+    :param calm: seconds without an error after which it ends
     """
 
-    def __init__(self, subject: str, begins: str, ends: str) -> None:
+    def __init__(
+        self, subject: str, begins: str, ends: str, calm: float = 0.0
+    ) -> None:
         self._subject, self._begins, self._ends = subject, begins, ends
+        self._calm = calm
         self._guard = threading.Lock()
         self._since: float | None = None
+        self._last = 0.0
 
     def begin(self, problem: str) -> None:
         """Note an error."""
         with self._guard:
+            self._last = time.monotonic()
             if self._since is not None:
                 return
-            self._since = time.monotonic()
+            self._since = self._last
         LOG.warning('%s %s: %s', self._subject, self._begins, problem)
 
     def end(self) -> None:
         """Note a success."""
         # This avoids the lock: if an error is recorded at this moment, the
         # next success sees it.
-        if self._since is None:
+        if self._since is None or time.monotonic() - self._last < self._calm:
             return
         with self._guard:
             since, self._since = self._since, None
@@ -130,7 +141,7 @@ class Reachability:
         subject = f'The database {sensitive.mask_url(self._url)}'
         self._loss = _Outage(subject, 'does not answer', 'answers')
         self._refusal = _Outage(
-            subject, 'accepts no changes', 'accepts changes'
+            subject, 'accepts no changes', 'accepts changes', CALM
         )
         self.note_write = self._refusal.end
 

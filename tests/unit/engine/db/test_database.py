@@ -216,8 +216,12 @@ def test_unusable_database_error_masks_the_password(
 )
 @pytest.mark.parametrize('error', ['full', 'unknown host "secret@db"'])
 def test_outage_of_a_database_is_logged_without_secrets(
-    caplog: pytest.LogCaptureFixture, url: str, error: str
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    url: str,
+    error: str,
 ) -> None:
+    monkeypatch.setattr(reachability, 'CALM', 0.0)
     watched = reachability.Reachability(sqlalchemy.make_url(url))
     watched.note_refusal(OSError(error))
     watched.note_write()
