@@ -53,6 +53,16 @@ def escaped(text: str) -> str:
     return _CONTROL.sub(_escape, text)
 
 
+def json_escaped(document: str) -> str:
+    """Return a JSON document whose characters a terminal only shows.
+
+    :param document: JSON text, which has no such characters besides strings
+    """
+    return _CONTROL_IN_LINES.sub(
+        lambda match: f'\\u{ord(match[0]):04x}', document
+    )
+
+
 def protect() -> None:
     """Escape line ends and control characters in all log records.
 

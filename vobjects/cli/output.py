@@ -60,7 +60,8 @@ def dump(data: Any, output: str) -> str:
     :returns: text that ends with a line end
     """
     if output == JSON:
-        return json.dumps(data, indent=2, ensure_ascii=False) + '\n'
+        written = json.dumps(data, indent=2, ensure_ascii=False)
+        return log_lines.json_escaped(written) + '\n'
     # Imported here, because few users want YAML.
     import yaml
 

@@ -49,6 +49,13 @@ def test_table_when_coloured_keeps_the_columns_aligned(monkeypatch):
     ]
 
 
+@pytest.mark.parametrize('character', ['\x9b', '\x7f', '\u202e', '\udc80'])
+def test_dump_as_json_has_no_character_that_controls_a_terminal(character):
+    text = output.dump({'name': f'a{character}b'}, 'json')
+    assert character not in text
+    assert json.loads(text) == {'name': f'a{character}b'}
+
+
 def test_dump_has_the_same_data_in_both_formats():
     data = {'b': ('ü', None, 1.5), 'a': {'x': '1.10', 'y': True}}
     expected = {'b': ['ü', None, 1.5], 'a': {'x': '1.10', 'y': True}}
