@@ -86,6 +86,14 @@ def message_text(text: str) -> str:
     return _UNPRINTABLE.sub('?', text)
 
 
+def text_of(error: BaseException) -> str:
+    """Return the text of any error, as :func:`message_text` does."""
+    try:
+        return message_text(str(error))
+    except Exception:  # noqa: BLE001 - of the error's class
+        return '(no text: its str() fails)'
+
+
 def storable_text(text: str) -> str:
     """Replace NUL characters and lone surrogates by question marks.
 

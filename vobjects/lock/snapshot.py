@@ -44,7 +44,9 @@ def load(imports: Sequence[str]) -> None:
             registries.load(name)
         except exceptions.DeclarationError as error:
             raise LockError(f'cannot import {name}: {error}') from error
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             place = _place(error, registries.top_level_package(name))
             advice = (
                 ''
@@ -62,9 +64,10 @@ def load(imports: Sequence[str]) -> None:
 def _explain(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return f'{type(error).__name__}: {error.msg}'
+    text = exceptions.text_of(error)
     if isinstance(error, ImportError):
-        return str(error)
-    return f'{type(error).__name__}: {error}'
+        return text
+    return f'{type(error).__name__}: {text}'
 
 
 def _place(error: BaseException, package: str) -> str:

@@ -372,15 +372,8 @@ def _own_error(type_name: str) -> Iterator[None]:
             raise
         raise RuntimeError(
             f'the handler of {type_name} raised {type(error).__name__}:'
-            f' {_text_of(error)}'
+            f' {exceptions.text_of(error)}'
         ) from error
-
-
-def _text_of(error: BaseException) -> str:
-    try:
-        return exceptions.message_text(str(error))
-    except Exception:  # noqa: BLE001 - of the error's class
-        return '(no text: its str() fails)'
 
 
 def _is_sendable(error: Exception) -> bool:

@@ -166,6 +166,21 @@ def test_load_when_import_fails_raises(name: str) -> None:
         snapshot.load([name])
 
 
+@pytest.mark.parametrize('base', ['Exception', 'BaseException'])
+def test_load_when_an_error_cannot_be_printed_raises(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, base: str
+) -> None:
+    (tmp_path / f'raises_{base}.py').write_text(
+        f'class Odd({base}):\n'
+        '    def __str__(self):\n'
+        '        raise ValueError\n'
+        'raise Odd\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(LockError, match=r'raises_.*: Odd: \(no text'):
+        snapshot.load([f'raises_{base}'])
+
+
 def test_load_when_a_declaration_is_wrong_gives_only_its_fix(
     registry: None, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
