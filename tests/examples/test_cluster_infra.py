@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import pathlib
 import random
 import signal
@@ -39,6 +40,9 @@ SERVICE_TYPE = 'container-infrastructure-management'
 #: [fleet] heartbeat_interval in seconds. Processes that send no heartbeat in
 #: some of these are considered dead, although they only wait for a processor.
 HEARTBEAT = 3.0 * machine_speed.scale()
+
+#: [fleet] call_timeout in seconds.
+CALL_TIMEOUT = math.ceil(30 * machine_speed.scale())
 
 #: Service declaration of the ledger.
 SERVICE = Service(
@@ -210,7 +214,8 @@ class Deployment:
         file.write_text(
             f'[DEFAULT]\ntransport_url = {self.transport_url}\n'
             f'[database]\nconnection = sqlite:///{self.directory}/db.sqlite\n'
-            f'[fleet]\nheartbeat_interval = {HEARTBEAT}\n{more}'
+            f'[fleet]\nheartbeat_interval = {HEARTBEAT}\n'
+            f'call_timeout = {CALL_TIMEOUT}\n{more}'
         )
         return file
 
