@@ -184,6 +184,8 @@ class LedgerStatements:
         :param steps: notes the time of the database. If its clock was set
             within the time of ``older_than``, ages are unknown, and the result
             is empty
+
+        :meta private:
         """
         pulse = self._pulse(transaction, steps)
         if pulse is None:
@@ -207,6 +209,8 @@ class LedgerStatements:
         :param silent: sorted by ``id``, so that transactions lock the rows in
             the same order
         :returns: the members that this call removed
+
+        :meta private:
         """
         members = self._members.c
         stored = sa.type_coerce(members.heartbeat, sa.types.NullType())

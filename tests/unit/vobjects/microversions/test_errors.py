@@ -117,20 +117,26 @@ class Textless:
     __repr__ = __str__
 
 
-DEEP = []
-for _ in range(5000):
-    DEEP = [DEEP]
-
-
 @pytest.mark.parametrize(
     'detail',
-    [DEEP, Textless(), {Textless(): 1}, [Textless()]],
-    ids=['deep', 'value', 'key', 'item'],
+    [Textless(), {Textless(): 1}, [Textless()]],
+    ids=['value', 'key', 'item'],
 )
 def test_document_for_a_detail_without_text_has_that_of_the_status(detail):
     error = application_errors.HttpError(409, detail)
 
     assert error.detail == application_errors.HttpError(409).detail
+
+
+def test_document_for_a_deep_detail_is_one():
+    detail = []
+    for _ in range(5000):
+        detail = [detail]
+
+    body = application_errors.HttpError(409, detail).document(presets.SENLIN)
+
+    # Newer releases of Python write data that is this deep.
+    api_sig.assert_error_document(body, 409)
 
 
 def test_headers_of_an_applications_error_can_be_sent_with_the_document():
