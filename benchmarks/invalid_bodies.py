@@ -78,16 +78,23 @@ def shapes() -> Iterator[tuple[str, Shape]]:
     short = [str(number) for number in range(10_000)]
     filled = {f'k{number}': 'x' * 90 for number in range(SIZE // 106)}
     valid_list = {'nodes': ids[:9_000]}
+    # A valid body has at most 32,768 values.
     same = ['n'] * (SIZE // 4 - 9)
-    yield 'same item', Shape({'metadata': {'a': same}}, {'nodes': same})
+    yield (
+        'same item',
+        Shape({'metadata': {'a': same[:30_000]}}, {'nodes': same}),
+    )
     yield 'last item again', Shape(valid_list, {'nodes': [*ids, ids[0]]})
     mixed = [1, '1', [1], {}] * (SIZE // 16 - 9)
     yield (
         'items of other types',
-        Shape({'metadata': {'a': mixed}}, {'nodes': mixed}),
+        Shape({'metadata': {'a': mixed[:20_000]}}, {'nodes': mixed}),
     )
     equal = [{'a': 1}] * (SIZE // 8 - 9)
-    yield 'equal objects', Shape({'metadata': {'a': equal}}, {'nodes': equal})
+    yield (
+        'equal objects',
+        Shape({'metadata': {'a': equal[:15_000]}}, {'nodes': equal}),
+    )
     yield (
         'last text is a number',
         Shape({'texts': short}, {'texts': [*ids, 1]}),
