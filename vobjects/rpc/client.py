@@ -290,7 +290,7 @@ class Client:
         except exceptions.UnknownManifest:
             call.reader['manifest'] = dict(self._local)
             response = self._exchange(call, message, rpc)
-        return call.read(response, call.context)
+        return serializer.from_bytes(response)
 
     def _send(
         self,

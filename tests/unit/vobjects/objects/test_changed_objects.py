@@ -331,6 +331,7 @@ class Rack(objects.Object):
         'disks': [('1.0', '1.0'), ('1.1', '1.1')],
     }
     fields = {
+        'label': fields.StringField(),
         'one': fields.ObjectField('Span'),
         'disks': fields.ObjectField('Disks'),
     }
@@ -338,6 +339,7 @@ class Rack(objects.Object):
 
 def test_changes_of_nested_objects_have_the_names_of_their_version() -> None:
     rack = Rack(
+        label='a',
         one=Span(amount=1, unit='minutes'),
         disks=Disks(objects=[Span(amount=2, unit='minutes')]),
     )

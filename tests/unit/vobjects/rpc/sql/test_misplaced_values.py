@@ -207,3 +207,16 @@ def test_lost_state_begins_after_what_members_have_seen(
     unaware = ledger.unaware(report.view.generation, MEMBER.id)
     assert [process.id for process in unaware.examples] == [OTHER.id]
     check_readers(engine)
+
+
+@pytest.mark.parametrize(
+    'column', ['held_manifest', 'hold_origin', 'group_counts']
+)
+def test_unreadable_state_is_logged_with_its_column(
+    engine: sqlalchemy.Engine, caplog: pytest.LogCaptureFixture, column: str
+) -> None:
+    write(engine, TABLES.state, column, '[', 1)
+
+    check_readers(engine)
+
+    assert f'in the ledger: {column}: ' in caplog.text
