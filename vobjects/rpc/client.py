@@ -77,7 +77,6 @@ AwaitView = Callable[[Callable[[fleet.View], bool], float], fleet.View]
 class _Call:
     """A call, however often it is sent.
 
-    :ivar read: reads the response
     :ivar reader: see :meth:`vobjects.rpc.server.Endpoint.perform`
     :ivar deadline: when the caller stops waiting, by the monotonic clock
     :ivar shown: versions of the types in the response; None: all that the
@@ -86,7 +85,6 @@ class _Call:
     """
 
     context: Any
-    read: Read
     reader: dict[str, Any]
     deadline: float
     shown: Manifest | None = routing.NOTHING
@@ -220,9 +218,11 @@ class Client:
         deadline = time.monotonic() + self._timeout
         with self._limit.slot(self._timeout):
             reader = {'call': uuid.uuid4().hex, **reader}
-            call = _Call(context, read, reader, deadline, shown)
+            call = _Call(context, reader, deadline, shown)
             with tracing.calling(request, call.reader):
-                return self._call(call, request, versions)
+                message = self._call(call, request, versions)
+                # An error of this is no rejection: the call was performed.
+                return read(message, context)
 
     def _call(
         self,
@@ -236,7 +236,7 @@ class Client:
         lost: oslo_messaging.MessagingTimeout | None = None
         while True:
             try:
-                message = self._send(call, request, view, versions)
+                return self._send(call, request, view, versions)
             except exceptions.UnknownManifest:
                 if 'manifest' in reader:
                     raise
@@ -267,9 +267,6 @@ class Client:
                     raise
                 LOG.info('Sending the call again: %s', error)
                 view, lost = self._get_view(), error
-            else:
-                # An error of this is no rejection: the call was performed.
-                return call.read(message, call.context)
 
     def call_ledger(self, request: objects.Request, timeout: float) -> Any:
         """Send a fleet protocol request to the next server in turn.
@@ -284,7 +281,7 @@ class Client:
         rpc = self._rpc.prepare(timeout=timeout)
         deadline = time.monotonic() + timeout
         message = serializer.to_bytes(request, lowest).decode()
-        call = _Call({}, serializer.from_bytes, {}, deadline)
+        call = _Call({}, {}, deadline)
         try:
             response = self._exchange(call, message, rpc)
         except exceptions.UnknownManifest:

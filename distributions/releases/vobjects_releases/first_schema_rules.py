@@ -185,7 +185,7 @@ def _optional(function: Function) -> set[str]:
 def _optional_properties(
     schema: Schema, depth: int = 0
 ) -> Iterator[tuple[str, Schema]]:
-    """Yield the properties that need not be there, at any depth."""
+    """Yield the optional properties, at any depth."""
     required = strings(schema.get('required'))
     for name, item in schemas_in(schema.get('properties')).items():
         if isinstance(item, dict) and depth < MAXIMUM:
