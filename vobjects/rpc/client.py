@@ -232,7 +232,7 @@ class Client:
     ) -> Any:
         reader = call.reader
         view = self._get_view()
-        is_renewed = False
+        is_renewed: bool = False
         lost: oslo_messaging.MessagingTimeout | None = None
         while True:
             try:

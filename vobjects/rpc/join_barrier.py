@@ -62,21 +62,21 @@ class ServerMembership(Membership):
             during the barrier, it may fail for up to the longest lease
         """
         wait = wait or self._stopping.wait
-        absences = self._absences
+        absence = self._last_absence
         view = self.refresh()
         self._announce_changes()
         must_wait, is_consuming = self._lowers_cap(view), False
         generation: int | None = view.generation
         while True:
             if must_wait:
-                absences = self._wait_at_barrier(generation, wait)
+                absence = self._wait_at_barrier(generation, wait)
             if self._stopping.is_set():
                 return
             if not is_consuming:
                 consume()
                 is_consuming = True
             self._report_state('up')
-            if absences == self._absences:
+            if absence == self._last_absence:
                 return
             # The ledger may have removed this process before it received the
             # report. Senders then ignored its versions, and servers that had
@@ -139,33 +139,33 @@ class ServerMembership(Membership):
 
     def _wait_at_barrier(
         self, generation: int | None, wait: Callable[[float], Any]
-    ) -> int:
+    ) -> float:
         """Wait until all senders know what this process has reported.
 
         :param generation: the generation that contains this process; None:
             that of a new report
-        :returns: the number of absences before the wait
+        :returns: the instant of the last absence before the wait
         :raises vobjects.exceptions.NoLivePeer: the ledger has not responded
             for the longest lease
         """
         start = responded = self._monotonic()
         lease = self.period * LONGEST_LEASE_PERIODS
-        absences = self._absences
+        absence = self._last_absence
         while True:
             try:
-                if generation is None or absences != self._absences:
+                if generation is None or absence != self._last_absence:
                     # The ledger may have removed this process as dead. Senders
                     # then ignore its versions, so the wait starts over.
                     generation = self.refresh().generation
                     start = self._monotonic()
-                    absences = self._absences
+                    absence = self._last_absence
                 unaware = self._store.unaware(generation, self.member.id)
                 responded = self._monotonic()
                 if not unaware.count or responded - start >= lease:
                     # Detect an absence that no heartbeat has detected yet.
                     self.refresh()
-                    if absences == self._absences:
-                        return absences
+                    if absence == self._last_absence:
+                        return absence
                     continue
             except (exceptions.FleetError, exceptions.Unreachable) as error:
                 if self._monotonic() - responded >= lease:
@@ -181,4 +181,4 @@ class ServerMembership(Membership):
                     ', ...' * (unaware.count > len(unaware.examples)),
                 )
             if wait(BARRIER_INTERVAL):
-                return absences
+                return absence

@@ -90,9 +90,9 @@ class Membership:
         self._jitter = jitter
         #: Whether the generation increased and other processes don't know.
         self._is_unannounced = False
-        #: Number of times that the ledger may have removed this process,
-        #: because its reports did not arrive.
-        self._absences = 0
+        #: Instant of the last report before which the ledger may have removed
+        #: this process, because earlier ones did not arrive.
+        self._last_absence = float('-inf')
         self._refreshing = threading.Lock()
         self._view: View | None = None
         self._renewed = float('-inf')
@@ -247,7 +247,7 @@ class Membership:
             if report.now is not None:
                 self._ledger_clock.note(report.now, start, self._monotonic())
             if known is not None and self.age >= self.period * LEASE_PERIODS:
-                self._absences += 1
+                self._last_absence = start
             # The lease starts before the report was sent, because the
             # response may have been delayed.
             self._renewed = start
@@ -330,7 +330,7 @@ class Membership:
         self._is_unannounced = False
 
     def _send_heartbeats(self) -> None:
-        failing = False
+        failing: bool = False
         while not self._stopping.is_set():
             self._wake.clear()
             try:

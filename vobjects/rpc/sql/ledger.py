@@ -60,10 +60,7 @@ class SqlLedger:
         :raises vobjects.exceptions.NoLivePeer: the database does not answer
         """
 
-        token: str | None = None
-
-        def work(transaction: Transaction) -> Report:
-            nonlocal token
+        def work(transaction: Transaction) -> tuple[Report, str | None]:
             has_changed = self._statements.record(transaction, member)
             if has_changed is not None:
                 # Checked only now, because the write waited for a contraction
@@ -75,10 +72,10 @@ class SqlLedger:
             token = self._steps.untold()
             if token is not None:
                 self._statements.state.note_step(transaction, token)
-            return report
+            return report, token
 
         try:
-            report = self._write(work, urgent=True)
+            report, token = self._write(work, urgent=True)
         except exceptions.Unreachable as error:
             raise exceptions.NoLivePeer(str(error)) from error
         if token is not None:
