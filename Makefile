@@ -13,6 +13,7 @@ STATE ?= .state
 BIN := $(VENV)/bin
 SERVICE := ./distributions/clustering
 RELEASES := ./distributions/releases
+TESTING := ./distributions/testing
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # Tests start many processes, and each would compile all modules again.
@@ -105,7 +106,7 @@ site: docs ## Add this release to the site in SITE (doc/build/site)
 .PHONY: dist
 dist: $(VENV)/.test ## Build all distributions of this commit in dist
 	@rm -rf dist
-	@for source in . $(SERVICE) $(RELEASES) $(TRANSPORTS); do \
+	@for source in . $(SERVICE) $(RELEASES) $(TESTING) $(TRANSPORTS); do \
 		$(BIN)/python -m build --outdir dist "$$source"; done
 
 .PHONY: release
@@ -341,7 +342,7 @@ $(BIN)/python:
 
 TRANSPORTS := $(addprefix ./transports/,driverlib embedded pyamqp)
 PROJECTS := pyproject.toml constraints.txt \
-	$(addsuffix /pyproject.toml,$(SERVICE) $(RELEASES) $(TRANSPORTS))
+	$(addsuffix /pyproject.toml,$(SERVICE) $(RELEASES) $(TESTING) $(TRANSPORTS))
 
 # Without uv, which is several times as fast as pip, the program uses pip.
 VERSIONS ?= --constraint constraints.txt
@@ -357,7 +358,8 @@ endef
 # A call of `install` in a recipe must be one line.
 CLUSTERING := $(addprefix --editable ,$(TRANSPORTS)) \
 	--editable '$(SERVICE)[clients,docker,mysql,postgresql]'
-EVERYTHING := --editable '.[test]' --editable $(RELEASES) $(CLUSTERING)
+EVERYTHING := --editable '.[test]' \
+	$(addprefix --editable ,$(RELEASES) $(TESTING)) $(CLUSTERING)
 
 $(VENV)/.up: $(PROJECTS) | $(BIN)/python
 	@echo 'installing the service and its clients (a minute, once)'
@@ -376,7 +378,7 @@ $(VENV)/.test: $(PROJECTS) | $(BIN)/python
 constraints: $(VENV)/.test ## Update constraints.txt to the newest releases
 	@printf '%s\n' '-e .[test]' uv 'mutmut==3.8.*' \
 		'-e $(SERVICE)[clients,docker,mysql,postgresql]' \
-		$(addprefix '-e ,$(addsuffix ',$(RELEASES) $(TRANSPORTS))) \
+		$(addprefix '-e ,$(addsuffix ',$(RELEASES) $(TESTING) $(TRANSPORTS))) \
 		| $(BIN)/uv pip compile --quiet --upgrade --universal \
 		--python-version 3.11 --no-annotate --no-header - \
 		| sed -e '1i # `make constraints` writes this file.' -e '/^-e /d' \

@@ -184,7 +184,9 @@ def environment(python: str, root: pathlib.Path) -> dict[str, str]:
     """Return the environment of processes that import a prepared package."""
     return {
         **os.environ,
-        'PYTHONPATH': f'{root}:{_REPOSITORY}',
+        'PYTHONPATH': (
+            f'{root}:{_REPOSITORY}:{_REPOSITORY}/distributions/testing'
+        ),
         'PATH': f'{pathlib.Path(python).parent}:{os.environ["PATH"]}',
     }
 

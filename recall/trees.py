@@ -135,7 +135,7 @@ class Trees:
                 [
                     *installation.command(python),
                     *project.requirements,
-                    *('--editable', f'{environments.ROOT}[testing]'),
+                    *environments.LIBRARY,
                 ]
             )
             stamp.touch()

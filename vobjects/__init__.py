@@ -28,7 +28,6 @@ use. These packages are public, too:
 ``vobjects.stored``        objects in a database, and rollbacks
 ``vobjects.wire``          JSON of rows and lists, without creating objects
 ``vobjects.lock``          recorded schemas of all releases
-``vobjects.testing``       pytest plug-in, emulated releases, upgrade plans
 =========================  ==================================================
 
 and, for the commands of a service, ``vobjects.cli``. The public names of a

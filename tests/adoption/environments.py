@@ -19,6 +19,12 @@ from tests.adoption import services
 
 ROOT = pathlib.Path(__file__).parents[2]
 
+#: Arguments of pip: the library, and its tools for tests.
+LIBRARY = (
+    *('--editable', str(ROOT)),
+    *('--editable', str(ROOT / 'distributions' / 'testing')),
+)
+
 #: Seconds after which a command is considered hung.
 TIMEOUT = 3600
 
@@ -71,7 +77,7 @@ class Environment:
                 *('fixtures', 'msgspec', 'orjson', 'setuptools', 'testtools'),
             )
             stamp.touch()
-        self._pip('--editable', f'{ROOT}[testing]')
+        self._pip(*LIBRARY)
 
     def _create(self, *words: str) -> None:
         run([sys.executable, *words, str(self.directory)])

@@ -19,7 +19,7 @@ from typing import Any
 
 from vobjects.lock import golden, lock_names, parse
 from vobjects.lock.model import Lock
-from vobjects.testing import golden_checks, invariants
+from vobjects_testing import golden_checks, invariants
 
 
 def violations(case: invariants.Case) -> Iterator[dict[str, str]]:

@@ -42,8 +42,11 @@ EXAMPLES = ROOT / 'examples'
 #: Timeout of a command in seconds.
 TIMEOUT = 600 * machine_speed.scale()
 
-#: The transports, which examples install beside the library.
-TRANSPORTS = sorted(path.parent for path in ROOT.glob('transports/*/LICENSE'))
+#: What examples install beside the library.
+OTHERS = [
+    *sorted(path.parent for path in ROOT.glob('transports/*/LICENSE')),
+    ROOT / 'distributions' / 'testing',
+]
 
 #: Files from which a wheel of the library is built.
 LIBRARY_FILES = ('pyproject.toml', 'README.md', 'LICENSE')
@@ -59,7 +62,7 @@ def _document(source: pathlib.Path) -> dict[str, Any]:
 BUILD_REQUIREMENTS = sorted(
     {
         requirement
-        for source in (ROOT, *TRANSPORTS, *EXAMPLES.glob('*_*'))
+        for source in (ROOT, *OTHERS, *EXAMPLES.glob('*_*'))
         for requirement in _document(source)['build-system']['requires']
     }
 )
@@ -244,7 +247,7 @@ def unmet_requirements(
 
 
 def library_sources(directory: pathlib.Path) -> list[pathlib.Path]:
-    """Copy the library and the transports; return their directories.
+    """Copy the library and the others; return their directories.
 
     Building them leaves no files in the repository.
     """
@@ -253,8 +256,8 @@ def library_sources(directory: pathlib.Path) -> list[pathlib.Path]:
     )
     for name in LIBRARY_FILES:
         shutil.copy(ROOT / name, directory / name)
-    copies = [directory / path.relative_to(ROOT) for path in TRANSPORTS]
-    for path, copy in zip(TRANSPORTS, copies, strict=True):
+    copies = [directory / path.relative_to(ROOT) for path in OTHERS]
+    for path, copy in zip(OTHERS, copies, strict=True):
         shutil.copytree(path, copy, ignore=_NOT_SOURCE)
     return [directory, *copies]
 
@@ -275,13 +278,13 @@ def build(
 
 
 def third_party(source: pathlib.Path, extras: Sequence[str]) -> set[str]:
-    """Return the requirements of a release, the library and the transports.
+    """Return the requirements of a release, the library and the others.
 
     :param source: source tree of the release
     :param extras: extras of the release
     :returns: requirements, without the distributions of this repository
     """
-    projects = [_project(ROOT), *map(_project, TRANSPORTS)]
+    projects = [_project(ROOT), *map(_project, OTHERS)]
     ours = {project['name']: project for project in projects}
     result: set[str] = set()
     pending = _requirements(_project(source), extras)

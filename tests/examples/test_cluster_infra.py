@@ -28,7 +28,7 @@ from tests.examples import releases
 from tests.functional import brokers, processes
 from vobjects import Service, exceptions
 from vobjects.rpc.client_process import connect_to_ledger
-from vobjects.testing import upgrade
+from vobjects_testing import upgrade
 
 EXAMPLE = 'cluster_infra'
 OLD, MIDDLE, NEW = '1.0.0', '1.1.0', '1.2.0'

@@ -20,7 +20,7 @@ from api.contract import contract
 from tests import api_sig
 from tests.functional.processes import TIMEOUT, wait_for
 from vobjects.clustering import consts, history
-from vobjects.testing.contract_checks import ContractChecker
+from vobjects_testing.contract_checks import ContractChecker
 
 NEWEST = str(history.MAXIMUM)
 #: The same, as keystoneauth shows it.

@@ -228,7 +228,7 @@ def test_distributions_when_built_then_have_one_version_and_need_it(
         if re.match(r'[\w-]+', requirement)[0] in SOURCES
         and 'extra ==' not in requirement
     ]
-    assert len(pins) == 6
+    assert len(pins) == 7
     assert {pin.partition('==')[2] for pin in pins} == versions
 
 
@@ -266,7 +266,7 @@ def test_distributions_when_built_then_share_no_file_and_have_all_packages(
     service = built.contents('vobjects-clustering')
     assert not library & service
     assert {name.split('/')[0] for name in library} == {'vobjects'}
-    for name in (*TRANSPORTS, 'vobjects-releases'):
+    for name in (*TRANSPORTS, 'vobjects-releases', 'vobjects-testing'):
         package = name.replace('-', '_')
         contents = built.contents(name)
         assert {path.split('/')[0] for path in contents} == {package}

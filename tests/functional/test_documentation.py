@@ -27,7 +27,10 @@ ROOT = pathlib.Path(__file__).parents[2]
 HTML = ROOT / 'doc' / 'build' / 'html'
 
 #: Folders with the sources of the pages.
-SOURCES = ('doc/source', 'doc/extensions', 'api', 'engine', 'vobjects')
+SOURCES = (
+    *('doc/source', 'doc/extensions', 'api', 'engine', 'vobjects'),
+    'distributions',
+)
 
 #: Pages with images, diagrams, wide tables and code.
 PAGES = ('start', 'metrics', 'upgrades', 'api/clusters')

@@ -18,7 +18,7 @@ from tests.functional.processes import TIMEOUT
 from tests.unit.vobjects.microversions import test_asgi, wsgi
 from vobjects import exceptions
 from vobjects.contract.registry import Contract
-from vobjects.testing.contract_checks import ContractChecker
+from vobjects_testing.contract_checks import ContractChecker
 
 HERE = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
 EXAMPLES = sorted(path.name for path in HERE.glob('*_app.py'))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import grimp
 import pytest
 
-LIBRARY = 'tests.unit.vobjects'
+LIBRARY = ('tests.unit.vobjects', 'tests.unit.vobjects_testing')
 
 #: The service, its tests, and packages that only its distribution installs.
 OF_SERVICE = (
@@ -24,6 +24,7 @@ OF_SERVICE = (
     'tests.unit.engine',
     'tests.unit.transports',
     'tests.unit.vobjects.clustering',
+    'tests.unit.vobjects_testing.clustering',
     'vobjects.clustering',
     'vobjects_releases',
 )
@@ -50,11 +51,15 @@ def test_tests_of_the_library_import_nothing_of_the_service(
 ) -> None:
     modules = [
         module
+        for package in LIBRARY
         for module in graph.modules
-        if is_in(module, LIBRARY)
-        and not is_in(module, f'{LIBRARY}.clustering')
+        if is_in(module, package)
+        and not is_in(module, f'{package}.clustering')
     ]
-    assert f'{LIBRARY}.rpc.test_client_server' in modules
+    assert {
+        'tests.unit.vobjects.rpc.test_client_server',
+        'tests.unit.vobjects_testing.test_mixin',
+    } <= set(modules)
 
     found = {
         (module, imported)

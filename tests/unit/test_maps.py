@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 PACKAGES = sorted(
     path.parent.relative_to(ROOT)
-    for package in ('vobjects', 'api', 'engine', 'transports')
+    for package in ('vobjects', 'api', 'engine', 'distributions', 'transports')
     for path in (ROOT / package).rglob('__init__.py')
 )
 
@@ -74,7 +74,13 @@ def test_docstrings_name_only_errors_of_their_module() -> None:
     """Other errors have the name of their module before them."""
     unknown = {
         str(module.relative_to(ROOT)): names
-        for package in ('vobjects', 'api', 'engine', 'transports')
+        for package in (
+            'vobjects',
+            'api',
+            'engine',
+            'distributions',
+            'transports',
+        )
         for module in (ROOT / package).rglob('*.py')
         if (names := unknown_errors(module))
     }

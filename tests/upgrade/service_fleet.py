@@ -24,8 +24,8 @@ from tests.upgrade import load_balancer, mixed_fleet
 from tests.upgrade.redelivery import RecordedMessages
 from tests.upgrade.workload import Workload
 from vobjects.lock import installed_locks
-from vobjects.testing import upgrade
-from vobjects.testing.upgrade.runner import OpenFleet
+from vobjects_testing import upgrade
+from vobjects_testing.upgrade.runner import OpenFleet
 
 #: An emulated release: engines use the old manifest of
 #: :mod:`tests.upgrade.mixed_fleet`, APIs the oldest release in the lock.

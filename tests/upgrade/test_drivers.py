@@ -16,7 +16,7 @@ from tests import requirements, revisions
 from tests.functional.deployments import Platform
 from tests.upgrade import service_fleet
 from tests.upgrade.service_fleet import NEW, PYAMQP, REAL
-from vobjects.testing import upgrade
+from vobjects_testing import upgrade
 
 #: A revision whose library contains the driver.
 BASELINE = '625d944cef7d4437a01ed77d5d3ba0d184e387fa'

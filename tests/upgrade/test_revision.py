@@ -11,7 +11,7 @@ import pytest
 from tests import requirements, revisions
 from tests.functional.deployments import Platform
 from tests.upgrade import service_fleet
-from vobjects.testing import upgrade
+from vobjects_testing import upgrade
 
 ROOT = pathlib.Path(__file__).parents[2]
 

@@ -38,10 +38,6 @@ its types and releases.
     golden.py           primitives as each release wrote them
     installed_locks.py  the locks of installed services
 
-:mod:`vobjects.testing.emulated_peer` emulates a peer of a locked version, and
-:mod:`vobjects.testing.invariants` has the invariants that every type must
-keep.
-
 A running service loads this package only to look up a release.
 """
 

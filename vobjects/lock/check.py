@@ -194,8 +194,8 @@ def _covering_conversion(
 ) -> str:
     """Return the conversion that covers a change, or ``''``.
 
-    A conversion by hand only converts down. It is run for new fields; the
-    tests of :mod:`vobjects.testing` check its other effects.
+    A conversion by hand only converts down. It is run for new fields; only
+    tests check its other effects.
     """
     for conversion in change.conversions:
         if conversion != BY_HAND:

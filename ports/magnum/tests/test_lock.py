@@ -5,7 +5,7 @@ import pathlib
 
 from magnum.tests import base
 
-from vobjects.testing import mixin
+from vobjects_testing import mixin
 
 
 class TestLock(mixin.LockMixin, base.TestCase):

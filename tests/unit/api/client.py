@@ -17,7 +17,7 @@ from wsgiref import util, validate
 
 from api.contract import contract
 from tests import api_sig
-from vobjects.testing.contract_checks import ContractChecker
+from vobjects_testing.contract_checks import ContractChecker
 
 #: Value of the header Host.
 HOST = 'api.example.org'

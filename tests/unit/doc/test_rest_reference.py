@@ -17,8 +17,8 @@ from api.contract import contract
 from tests.unit.doc import extensions
 from vobjects.contract.registry import Contract, Operation, OperationShape
 from vobjects.microversions.presets import SENLIN
-from vobjects.testing.contract_checks import ContractChecker
 from vobjects.versions import Version
+from vobjects_testing.contract_checks import ContractChecker
 
 reference = extensions.load('rest_reference')
 

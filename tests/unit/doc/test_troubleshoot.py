@@ -34,7 +34,13 @@ def texts() -> str:
     a line.
     """
     lines: list[str] = []
-    for package in ('vobjects', 'api', 'engine', 'transports'):
+    for package in (
+        'vobjects',
+        'api',
+        'engine',
+        'distributions',
+        'transports',
+    ):
         for path in (ROOT / package).rglob('*.py'):
             lines += _texts_of(path)
     return '\n'.join(lines)

@@ -13,8 +13,13 @@ import pytest
 from oslo_versionedobjects import fields as ovo_fields
 
 import vobjects
+import vobjects_testing
 
-ROOT = pathlib.Path(vobjects.__file__).parent
+#: The packages of all distributions with public names.
+ROOTS = [
+    pathlib.Path(str(package.__file__)).parent
+    for package in (vobjects, vobjects_testing)
+]
 GOLDEN = pathlib.Path(__file__).with_name('public_names.txt')
 
 #: More names than a reader can survey.
@@ -31,10 +36,11 @@ def is_public(path: pathlib.Path) -> bool:
 
 
 PUBLIC = sorted(
-    '.'.join(path.relative_to(ROOT.parent).with_suffix('').parts).removesuffix(
+    '.'.join(path.relative_to(root.parent).with_suffix('').parts).removesuffix(
         '.__init__'
     )
-    for path in ROOT.rglob('*.py')
+    for root in ROOTS
+    for path in root.rglob('*.py')
     if 'clustering' not in path.parts and is_public(path)
 )
 

@@ -18,8 +18,8 @@ from vobjects.cli import lock as cli
 from vobjects.cli import main
 from vobjects.lock import golden, parse
 from vobjects.lock.model import LockError
-from vobjects.testing import golden_checks
-from vobjects.testing.emulated_peer import EmulatedPeer
+from vobjects_testing import golden_checks
+from vobjects_testing.emulated_peer import EmulatedPeer
 
 FIRST = """\
 import vobjects

@@ -22,7 +22,7 @@ import pytest
 from tests.unit.vobjects.lock.factories import accept
 from vobjects.cli import lock as cli
 from vobjects.lock import annotation_code, parse, rules
-from vobjects.testing import invariants
+from vobjects_testing import invariants
 
 MODULE = """\
 import vobjects

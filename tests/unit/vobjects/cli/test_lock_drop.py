@@ -13,7 +13,7 @@ from vobjects import exceptions
 from vobjects.cli import lock as cli
 from vobjects.lock import parse
 from vobjects.lock.model import LockError
-from vobjects.testing import invariants
+from vobjects_testing import invariants
 
 CODE = """\
 import vobjects

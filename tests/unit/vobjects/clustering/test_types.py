@@ -16,8 +16,8 @@ from vobjects.clustering import history, resources, types
 from vobjects.lock import installed_locks
 from vobjects.objects import manifest
 from vobjects.rpc import fleet_types as fleet_objects
-from vobjects.testing import strategies
 from vobjects.versions import Version
+from vobjects_testing import strategies
 
 OURS = sorted(
     (

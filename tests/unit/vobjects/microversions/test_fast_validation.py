@@ -18,8 +18,8 @@ from vobjects.microversions import (
     schema,
     validation,
 )
-from vobjects.testing import strategies
 from vobjects.versions import Version
+from vobjects_testing import strategies
 
 LARGE = 10**400
 NAN, INFINITY = float('nan'), float('inf')

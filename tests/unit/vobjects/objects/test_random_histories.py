@@ -33,9 +33,9 @@ from vobjects import exceptions, objects
 from vobjects.controllers import request_parsing
 from vobjects.lock import edit, snapshot
 from vobjects.microversions import errors, schema, version_policy
-from vobjects.testing import matrix
-from vobjects.testing.emulated_peer import EmulatedPeer
 from vobjects.versions import Version
+from vobjects_testing import matrix
+from vobjects_testing.emulated_peer import EmulatedPeer
 
 HISTORIES = int(os.environ.get('VOBJECTS_HISTORIES', '500'))
 DATA = 'versioned_object.data'

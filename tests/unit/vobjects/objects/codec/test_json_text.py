@@ -22,7 +22,7 @@ from vobjects.objects.codec import json_text
 from vobjects.objects.history import added
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc import serializer
-from vobjects.testing import strategies
+from vobjects_testing import strategies
 
 from .test_equivalence import sorted_changes
 
