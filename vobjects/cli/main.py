@@ -64,10 +64,14 @@ _EXPLAINED = (
     ('builtins', 'OSError', FAILED),
 )
 
-#: Commands of the service that is developed with this library, which another
-#: distribution installs.
-_SERVICE = 'vobjects-clustering'
-_SERVICE_COMMANDS = ('up', 'api', 'engine', 'db', 'queue', 'config')
+#: Commands of other distributions -> the distribution.
+_ELSEWHERE: Mapping[str, str] = {
+    **dict.fromkeys(
+        ('up', 'api', 'engine', 'db', 'queue', 'config'), 'vobjects-clustering'
+    ),
+    **dict.fromkeys(('releases', 'transfers'), 'vobjects-releases'),
+    'matrix': 'vobjects-testing',
+}
 
 Command = Callable[[list[str]], int]
 CommandPoints = Mapping[str, importlib.metadata.EntryPoint]
@@ -172,10 +176,10 @@ def _complete() -> NoReturn:
 
 
 def _unknown(name: str, commands: CommandPoints) -> str:
-    if name in _SERVICE_COMMANDS:
+    if distribution := _ELSEWHERE.get(name):
         return (
-            f'{name!r} is a command of the clustering service; install it'
-            f' with "pip install {_SERVICE}"'
+            f'{name!r} is a command of {distribution}; install it with "pip'
+            f' install {distribution}"'
         )
     found = _with_subcommand(name, commands)
     if not found and (near := suggestions.nearest(name, commands)):

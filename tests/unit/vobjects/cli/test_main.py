@@ -13,6 +13,13 @@ import pytest
 
 from vobjects.cli import main
 
+#: Commands of other distributions of this repository.
+ELSEWHERE = {
+    point.name: point.dist.name
+    for point in importlib.metadata.entry_points(group=main.GROUP)
+    if point.dist is not None and point.dist.name.startswith('vobjects-')
+}
+
 HEAVY = (
     'oslo_config',
     'oslo_messaging',
@@ -121,6 +128,18 @@ def test_main_when_command_is_unknown_then_exits_2(
     streams = capsys.readouterr()
     assert error_text in streams.err
     assert streams.out == ''
+
+
+@pytest.mark.parametrize(('command', 'distribution'), ELSEWHERE.items())
+def test_main_when_the_distribution_of_a_command_is_missing_names_it(
+    command, distribution, capsys, monkeypatch
+):
+    monkeypatch.setattr(importlib.metadata, 'entry_points', lambda group: ())
+    with pytest.raises(SystemExit) as ended:
+        main.main([command])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert f'"pip install {distribution}"' in error
 
 
 def test_main_without_arguments_prints_help_and_exits_2(capsys):
