@@ -34,7 +34,6 @@ and, for the commands of a service, ``vobjects.cli``. The public names of a
 package or module are those in its ``__all__``. The remaining modules support
 them, and may change in any release: ``objects`` implements the base classes,
 ``service`` the declaration of a service,
-``releases`` compares the source code of two releases,
 ``versions`` the version numbers, ``cli`` the command ``vobjects``;
 ``field_values`` finds the objects and defaults in values of fields,
 ``field_types`` corrects field types of oslo.versionedobjects,

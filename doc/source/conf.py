@@ -78,7 +78,7 @@ html_copy_source = False
 nitpicky = True
 # Types of other packages in signatures: their documentation is elsewhere.
 nitpick_ignore_regex = [
-    ('py:(class|exc|data)', r'(?!vobjects\.).*'),
+    ('py:(class|exc|data)', r'(?!vobjects(_testing)?\.).*'),
     # Type variables.
     (
         'py:class',
