@@ -28,6 +28,14 @@ def script():
         ('vobjects/rpc/expiry.py', 'tests/unit/vobjects/rpc/test_expiry.py'),
         ('vobjects/versions.py', 'tests/unit/vobjects/test_versions.py'),
         (
+            'distributions/testing/vobjects_testing/mixin.py',
+            'tests/unit/vobjects_testing/test_mixin.py',
+        ),
+        (
+            'distributions/testing/vobjects_testing/strategies.py',
+            'tests/unit/vobjects/objects/codec/test_json_text.py',
+        ),
+        (
             'transports/pyamqp/oslo_messaging_pyamqp/x.py',
             'tests/unit/transports',
         ),
