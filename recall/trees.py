@@ -120,25 +120,21 @@ class Trees:
         return Environment(bug.project, revision, directory)
 
     def _environment(self, name: str, project: Project) -> pathlib.Path:
-        """Install the dependencies of a project once."""
+        """Install the dependencies of a project, until they change."""
         directory = self.cache / 'environments' / name
         python = directory / 'bin' / 'python'
         stamp = directory / 'installed'
-        if not stamp.exists():
+        packages = (*project.requirements, *environments.LIBRARY)
+        wanted = '\n'.join(packages)
+        if not stamp.exists() or stamp.read_text() != wanted:
             environments.run(
                 [
                     *(sys.executable, '-m', 'venv', '--clear'),
                     *('--without-pip', str(directory)),
                 ]
             )
-            environments.run(
-                [
-                    *installation.command(python),
-                    *project.requirements,
-                    *environments.LIBRARY,
-                ]
-            )
-            stamp.touch()
+            environments.run([*installation.command(python), *packages])
+            stamp.write_text(wanted)
         return python
 
 
