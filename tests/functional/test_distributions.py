@@ -30,7 +30,7 @@ import requests
 from readme_renderer import markdown
 
 from tests import installation, machine_speed
-from tests.functional import processes
+from tests.functional import processes, test_pages
 
 ROOT = pathlib.Path(__file__).parents[2]
 SERVICE = ROOT / 'distributions' / 'clustering'
@@ -336,19 +336,30 @@ def test_library_when_installed_alone_then_its_command_lists_its_commands(
 ) -> None:
     printed = run(library.program('vobjects'), '--help', cwd=tmp_path)
     assert '\n  lock ' in printed
-    assert '\n  up ' not in printed
-    code = 'import api'
-    with pytest.raises(AssertionError, match='ModuleNotFoundError'):
-        run(library.program('python'), '-c', code, cwd=tmp_path)
+    for command, name in (('up', 'clustering'), ('matrix', 'testing')):
+        assert f'\n  {command} ' not in printed
+        with pytest.raises(AssertionError, match=f'install vobjects-{name}"'):
+            run(library.program('vobjects'), command, cwd=tmp_path)
+    for module in ('api', 'vobjects_testing', 'hypothesis', 'pytest'):
+        with pytest.raises(AssertionError, match='ModuleNotFoundError'):
+            run(library.program('python'), '-c', f'import {module}')
 
 
-def test_library_when_installed_with_pytest_alone_then_pytest_runs(
-    library: Environment, tmp_path: pathlib.Path
+@pytest.mark.parametrize('by_extra', [False, True])
+def test_fixtures_when_installed_as_documented_then_work_as_documented(
+    by_extra: bool, index: str, tmp_path: pathlib.Path
 ) -> None:
-    library.install('pytest')
-    (tmp_path / 'test_nothing.py').write_text('def test_it():\n    pass\n')
-    python = library.program('python')
-    assert '1 passed' in run(python, '-m', 'pytest', '-q', cwd=tmp_path)
+    environment = Environment(tmp_path / 'testing', index)
+    wanted = documented_installation(SOURCES['vobjects-testing'] / 'README.md')
+    assert wanted == ['vobjects-testing']
+    environment.install(*(['vobjects[testing]'] if by_extra else wanted))
+    service = tmp_path / 'service'
+    service.mkdir()
+    test_pages.follow(
+        'adopt-lock',
+        service,
+        lambda program: [str(environment.program(program))],
+    )
 
 
 @pytest.mark.long

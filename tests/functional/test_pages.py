@@ -13,7 +13,7 @@ import shlex
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -21,10 +21,13 @@ from tests import machine_speed
 
 SOURCE = pathlib.Path(__file__).parents[2] / 'doc' / 'source'
 
-PROGRAMS = {
-    'vobjects': [sys.executable, '-m', 'vobjects'],
-    'pytest': [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider'],
-}
+#: Returns the command that starts a program.
+Programs = Callable[[str], list[str]]
+
+
+def module(name: str) -> list[str]:
+    """Return the command of a program of this environment."""
+    return [sys.executable, '-m', name]
 
 
 def blocks(page: str) -> Iterator[tuple[str, str]]:
@@ -59,10 +62,10 @@ def commands(console: str) -> Iterator[tuple[str, list[str]]]:
         yield command, [line.strip() for line in expected if line.strip()]
 
 
-def run(command: str, directory: pathlib.Path) -> str:
-    words = shlex.split(command)
+def run(command: str, directory: pathlib.Path, programs: Programs) -> str:
+    program, *words = shlex.split(command)
     result = subprocess.run(
-        [*PROGRAMS[words[0]], *words[1:]],
+        [*programs(program), *words],
         cwd=directory,
         env={**os.environ, 'PYTHONDONTWRITEBYTECODE': '1'},
         capture_output=True,
@@ -75,6 +78,21 @@ def run(command: str, directory: pathlib.Path) -> str:
     return result.stdout + result.stderr
 
 
+def follow(name: str, directory: pathlib.Path, programs: Programs) -> None:
+    """Create the files of a page in a directory, and run its commands."""
+    count = 0
+    for caption, text in blocks((SOURCE / f'{name}.rst').read_text()):
+        if caption:
+            (directory / caption).write_text(text)
+            continue
+        for command, shown in commands(text):
+            count += 1
+            output = run(command, directory, programs)
+            for line in shown:
+                assert line in output, f'{command}\n{output}'
+    assert count > 3
+
+
 @pytest.mark.parametrize(
     'name',
     ['adopt-lock', pytest.param('upgrade-test', marks=pytest.mark.long)],
@@ -82,14 +100,4 @@ def run(command: str, directory: pathlib.Path) -> str:
 def test_commands_of_a_page_print_the_documented_output(
     name: str, tmp_path: pathlib.Path
 ) -> None:
-    count = 0
-    for caption, text in blocks((SOURCE / f'{name}.rst').read_text()):
-        if caption:
-            (tmp_path / caption).write_text(text)
-            continue
-        for command, shown in commands(text):
-            count += 1
-            output = run(command, tmp_path)
-            for line in shown:
-                assert line in output, f'{command}\n{output}'
-    assert count > 3
+    follow(name, tmp_path, module)
