@@ -62,7 +62,7 @@ from vobjects.rpc.fleet import LEASE_PERIODS, Member, Report, Unaware, View
 from vobjects.rpc.join_barrier import BARRIER_INTERVAL, ServerMembership
 from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger
 from vobjects.rpc.server import collect_handlers
-from vobjects.rpc.sql import LedgerTables, SqlLedger, create_tables
+from vobjects_sql.ledger import LedgerTables, SqlLedger, create_tables
 
 TYPES = types  # registers them, for a manifest of realistic size
 

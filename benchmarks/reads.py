@@ -48,7 +48,7 @@ from vobjects.clustering.requests import (
 from vobjects.microversions.version_policy import Version
 from vobjects.objects import manifest
 from vobjects.rpc import response_text, serializer, server
-from vobjects.stored import StoredText
+from vobjects_sql.stored import StoredText
 
 #: Requests in one round.
 NUMBER = 5

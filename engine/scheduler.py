@@ -31,7 +31,8 @@ from engine.actions import (
 )
 from engine.actions.runtime import Runtime
 from engine.db import actions, database, locks, statements, work_queue
-from vobjects import exceptions, stored
+from vobjects import exceptions
+from vobjects_sql import stored
 
 LOG = logging.getLogger(__name__)
 

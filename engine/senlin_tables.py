@@ -18,7 +18,8 @@ from typing import Any
 import sqlalchemy
 
 from engine.db import database, models, types
-from vobjects import exceptions, objects, sensitive, sqlite_files, stored
+from vobjects import exceptions, objects, sensitive
+from vobjects_sql import sqlite_files, stored
 
 #: Number of rows that are read together.
 BATCH = 1000

@@ -25,7 +25,7 @@ use. These packages are public, too:
 ``vobjects.contract``      OpenAPI, history and differences of an API
 ``vobjects.client``        typed clients of an API, with httpx
 ``vobjects.rpc``           clients, servers and the fleet, on oslo.messaging
-``vobjects.stored``        objects in a database, and rollbacks
+``vobjects_sql.stored``        objects in a database, and rollbacks
 ``vobjects.wire``          JSON of rows and lists, without creating objects
 ``vobjects.lock``          recorded schemas of all releases
 =========================  ==================================================

@@ -47,7 +47,7 @@ class Service:
     :ivar lock: package that contains the schema lock ``vobjects.lock``; empty:
         the service has none
     :ivar stored: module whose ``STORED`` lists the columns with objects, each
-        a :class:`vobjects.stored.scan.StoredColumn`; empty: there are none
+        a :class:`vobjects_sql.stored.scan.StoredColumn`; empty: there are none
     :ivar distribution: distribution whose version is the release; default: the
         name of the service
     :ivar exchange: exchange on the message bus; default: the name

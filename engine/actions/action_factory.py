@@ -8,8 +8,9 @@ from typing import Any
 
 from engine.actions.runtime import Runtime
 from engine.db import models, types
-from vobjects import exceptions, objects, stored
+from vobjects import exceptions, objects
 from vobjects.clustering import consts
+from vobjects_sql import stored
 
 
 def from_request(
@@ -78,7 +79,7 @@ def child(
 def read(runtime: Runtime, action: models.Action) -> objects.Request:
     """Return the request stored in an action's inputs.
 
-    :raises vobjects.stored.StoredTooNew: a newer engine has stored it
+    :raises vobjects_sql.stored.StoredTooNew: a newer engine has stored it
     :raises vobjects.exceptions.ConversionError: the inputs are no request
     """
     try:

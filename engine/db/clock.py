@@ -12,7 +12,7 @@ import datetime
 import sqlalchemy
 from sqlalchemy import orm
 
-from vobjects.rpc.sql.columns import utcnow
+from vobjects_sql.columns import utcnow
 
 __all__ = ['now', 'utcnow']
 

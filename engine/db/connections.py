@@ -15,7 +15,7 @@ from oslo_db.sqlalchemy import engines
 from sqlalchemy import event, pool
 
 from engine.db import writer_queue
-from vobjects import sqlite_files
+from vobjects_sql import sqlite_files
 
 #: Seconds that a writer on SQLite waits for the other writers.
 WRITE_TIMEOUT = 30

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ledger of live processes, in the engines' database.
 
-:mod:`vobjects.rpc.sql` implements it. Here, its transactions are those of
+:mod:`vobjects_sql.ledger` implements it. Here, its transactions are those of
 :class:`engine.db.database.Database`, and it admits no process that a newer
 release has excluded by contracting the database.
 """
@@ -18,8 +18,8 @@ from sqlalchemy import orm
 
 from engine.db import database, migrations, models
 from vobjects import exceptions
-from vobjects.rpc.sql import LedgerStatements, SqlLedger
-from vobjects.rpc.sql.state import Transaction
+from vobjects_sql.ledger import LedgerStatements, SqlLedger
+from vobjects_sql.ledger.state import Transaction
 
 Result = TypeVar('Result')
 
@@ -73,7 +73,7 @@ class _Transactions:
         self._database = target
 
     def reader(self) -> contextlib.AbstractContextManager[orm.Session]:
-        """See :class:`vobjects.rpc.sql.transactions.Transactions`."""
+        """See :class:`vobjects_sql.ledger.transactions.Transactions`."""
         return self._database.reader()
 
     def write(
@@ -82,7 +82,7 @@ class _Transactions:
         *,
         urgent: bool = False,
     ) -> Result:
-        """See :class:`vobjects.rpc.sql.transactions.Transactions`."""
+        """See :class:`vobjects_sql.ledger.transactions.Transactions`."""
         try:
             return self._database.write(work, urgent=urgent)
         except oslo_db_exception.DBError as error:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from engine.db import actions, models
-from vobjects.stored import StoredColumn
+from vobjects_sql.stored import StoredColumn
 
 #: No engine reads the inputs of an action again that has ended.
 STORED = (

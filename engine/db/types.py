@@ -19,7 +19,7 @@ from sqlalchemy import types
 from sqlalchemy.dialects import mysql
 
 from vobjects import exceptions, wire
-from vobjects.rpc.sql.columns import Json, Tolerant, UtcDateTime
+from vobjects_sql.columns import Json, Tolerant, UtcDateTime
 
 __all__ = [
     'UNREADABLE',

@@ -11,10 +11,11 @@ from sqlalchemy import orm
 from engine.actions import action_factory, cancellation, policy_checks
 from engine.db import actions, find, models, related
 from engine.handlers import common, views
-from vobjects import exceptions, objects, stored
+from vobjects import exceptions, objects
 from vobjects.clustering import consts, errors, resources
 from vobjects.clustering.requests import actions as requests
 from vobjects.rpc.server import handles
+from vobjects_sql import stored
 
 ACTION = models.Action
 

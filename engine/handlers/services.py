@@ -129,7 +129,7 @@ class ServiceHandlers(common.Handlers):
         # Imported here: engines need neither for their other work.
         from engine.db.stored import STORED
         from vobjects.lock import installed_locks
-        from vobjects.stored import scan, verdict
+        from vobjects_sql.stored import scan, verdict
 
         lock = installed_locks.of_service(SERVICE.name)
         older = list(lock.releases)

@@ -41,7 +41,7 @@ def join_as_conductor():
     global _process
     # Not earlier, nor `rpc.ServerProcess`: this registers types, and Magnum's
     # tests compare the types that are registered.
-    from vobjects.rpc.sql import SqlLedger
+    from vobjects_sql.ledger import SqlLedger
 
     with _LOCK:
         if _process is not None:

@@ -7,7 +7,7 @@ Revises: c0f832afc4fd
 
 from alembic import op
 
-from vobjects.rpc.sql import migrations
+from vobjects_sql.ledger import migrations
 
 revision = '5f1ee7c0ffee'
 down_revision = 'c0f832afc4fd'

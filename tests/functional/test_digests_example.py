@@ -24,7 +24,7 @@ from tests.functional.processes import (
     ProcessGroup,
     wait_for,
 )
-from vobjects.rpc.sql import SqlLedger
+from vobjects_sql.ledger import SqlLedger
 
 EXAMPLE = pathlib.Path(__file__).parents[2] / 'doc' / 'examples' / 'digests'
 

@@ -19,7 +19,6 @@ and the commands of its contract with ``contract_main``.
     fleet_commands  runs its commands
     lock        `vobjects lock`, `vobjects diff`, `vobjects history`
     lock_commands  runs their commands
-    stored      `vobjects stored`: the versions in the database
     contract    history, differences and OpenAPI of an API, for the command of
                 a service
 

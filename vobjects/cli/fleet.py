@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 
-from vobjects.cli import arguments, output, settings, stored
+from vobjects.cli import arguments, output, settings
 from vobjects.cli.parser import (
     Command,
     Parser,
@@ -17,6 +17,7 @@ from vobjects.cli.parser import (
     late,
     whole_number,
 )
+from vobjects_sql import commands as stored
 
 #: Number of processes that ``list`` shows, and the largest ``--limit``.
 LISTED, MAX_LISTED = 100, 10_000

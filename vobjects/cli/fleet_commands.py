@@ -45,9 +45,9 @@ def run(name: str, options: argparse.Namespace) -> int:
 def can_roll_back(options: argparse.Namespace) -> int:
     """Print whether a release can read what is stored."""
     # Imported here: the other commands need neither a lock nor SQLAlchemy.
-    from vobjects.cli import stored
     from vobjects.lock import installed_locks
-    from vobjects.stored import verdict
+    from vobjects_sql import commands as stored
+    from vobjects_sql.stored import verdict
 
     service = arguments.service_of(options)
     release = options.release

@@ -42,7 +42,6 @@ SUMMARIES: Mapping[str, str] = {
     'lock': 'record released versions, and compare the code with them',
     'diff': 'show the changes between two releases, and breaking ones',
     'history': 'show the versions of a type',
-    'stored': 'count the objects in the database by version',
     'completion': 'print a script that completes commands in your shell',
 }
 

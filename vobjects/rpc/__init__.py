@@ -30,7 +30,7 @@ In the order of a call::
     transport      configures oslo.messaging, discovers what a driver can do
     conf           configuration options
 
-A service needs only the public names, :mod:`vobjects.rpc.sql`, and
+A service needs only the public names, :mod:`vobjects_sql.ledger`, and
 :mod:`vobjects.rpc.own_methods` if it keeps its RPC methods.
 """
 

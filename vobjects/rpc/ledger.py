@@ -5,7 +5,7 @@
 
     Ledger            a protocol: report, leave, read, hold
     LedgerStore       a Ledger that server processes share without RPC, as
-                      vobjects.rpc.sql.SqlLedger
+                      vobjects_sql.ledger.SqlLedger
     LedgerEndpoint    serves a ledger to processes without a database
     RemoteLedger      the ledger of such a process: it calls the endpoint
 """

@@ -10,7 +10,7 @@ import sqlalchemy
 from digests import types
 from digests.service import SERVICE, configuration
 from vobjects.rpc import ServerProcess, handles
-from vobjects.rpc.sql import SqlLedger, create_tables
+from vobjects_sql.ledger import SqlLedger, create_tables
 
 
 class Digests:

@@ -8,7 +8,7 @@ import sqlalchemy
 from keys import errors, types
 from keys.service import SERVICE, configuration
 from vobjects.rpc import ServerProcess, handles
-from vobjects.rpc.sql import SqlLedger, create_tables
+from vobjects_sql.ledger import SqlLedger, create_tables
 
 
 class Keys:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from engine.db import types
-from vobjects.rpc.sql.columns import TABLE_OPTIONS
+from vobjects_sql.columns import TABLE_OPTIONS
 
 
 def table(name: str, *items: Any) -> None:

@@ -18,7 +18,8 @@ from engine.db.models.base import (
     json_column,
     reason_column,
 )
-from vobjects import objects, stored
+from vobjects import objects
+from vobjects_sql import stored
 
 
 class Action(Owned, Base):

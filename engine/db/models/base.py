@@ -11,7 +11,7 @@ import sqlalchemy
 from sqlalchemy import String, orm
 
 from engine.db import types
-from vobjects.rpc.sql.columns import TABLE_OPTIONS, utcnow
+from vobjects_sql.columns import TABLE_OPTIONS, utcnow
 
 __all__ = [
     'CONVENTIONS',

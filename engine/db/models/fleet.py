@@ -14,7 +14,8 @@ from engine.db.models.base import (
     Time,
     json_column,
 )
-from vobjects.rpc.sql import columns, tables
+from vobjects_sql import columns
+from vobjects_sql.ledger import tables
 
 #: The tables of the live engine and API processes. Two columns are only shown.
 LEDGER = tables.LedgerTables(

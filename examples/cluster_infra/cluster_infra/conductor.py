@@ -10,7 +10,7 @@ from cluster_infra import errors, models, types
 from cluster_infra.service import SERVICE, configuration
 from vobjects.fields import is_required
 from vobjects.rpc import ServerProcess, current_call, handles
-from vobjects.rpc.sql import SqlLedger, create_tables
+from vobjects_sql.ledger import SqlLedger, create_tables
 
 
 class Collection:

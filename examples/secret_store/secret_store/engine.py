@@ -11,7 +11,7 @@ from sqlalchemy import orm
 from secret_store import errors, models, types
 from secret_store.service import SERVICE, configuration
 from vobjects.rpc import ServerProcess, current_call, handles
-from vobjects.rpc.sql import SqlLedger, create_tables
+from vobjects_sql.ledger import SqlLedger, create_tables
 
 
 def metadata_of(row):

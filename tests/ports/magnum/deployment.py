@@ -22,7 +22,7 @@ from ports.port import Port
 from tests import databases
 from tests.functional import brokers, processes
 from tests.ports.magnum import cloud as clouds
-from vobjects.rpc.sql import SqlLedger
+from vobjects_sql.ledger import SqlLedger
 
 #: Release name -> port.
 RELEASES: dict[str, Port] = {'22': PREVIOUS, '23': PORT}

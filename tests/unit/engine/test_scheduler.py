@@ -14,10 +14,11 @@ from engine.db import models
 from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
-from vobjects import exceptions, stored
+from vobjects import exceptions
 from vobjects.clustering.requests import actions, clusters, nodes
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import serializer
+from vobjects_sql import stored
 
 
 def at_rest(harness: Harness) -> bool:

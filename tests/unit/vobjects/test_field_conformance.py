@@ -20,7 +20,7 @@ from oslo_versionedobjects import base as ovo_base
 
 import vobjects
 from vobjects import client as typed
-from vobjects import field_types, fields, objects, stored
+from vobjects import field_types, fields, objects
 from vobjects.contract import type_schemas
 from vobjects.controllers import request_parsing
 from vobjects.lock import registries, samples, snapshot
@@ -30,6 +30,7 @@ from vobjects.objects import primitives
 from vobjects.objects.codec import json_text
 from vobjects.rpc import serializer
 from vobjects.versions import Version
+from vobjects_sql import stored
 
 from . import field_table
 from .field_table import ROWS, Row, Types, fields_of

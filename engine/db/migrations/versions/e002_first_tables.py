@@ -8,7 +8,7 @@ from alembic import op
 
 from engine.db import types
 from engine.db.migrations import columns as c
-from vobjects.rpc.sql import migrations as ledger_migrations
+from vobjects_sql.ledger import migrations as ledger_migrations
 
 revision = 'e002'
 down_revision = None

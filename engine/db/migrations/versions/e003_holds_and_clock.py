@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from alembic import op
 
-from vobjects.rpc.sql import migrations as ledger_migrations
+from vobjects_sql.ledger import migrations as ledger_migrations
 
 revision = 'e003'
 down_revision = 'e002'

@@ -7,7 +7,7 @@ import datetime
 from typing import Any
 
 from engine.db import clock, database, models
-from vobjects.stored import StoredText
+from vobjects_sql.stored import StoredText
 
 
 def _add(database_: database.Database, model: type[Any], **values: Any) -> str:

@@ -18,7 +18,7 @@ from engine.db import (
 )
 from tests import waiting
 from tests.unit.engine.engine_harness import Harness
-from vobjects.stored import StoredText
+from vobjects_sql.stored import StoredText
 
 
 def new(**values: object) -> models.Action:

@@ -11,7 +11,7 @@ from sqlalchemy import orm
 
 from engine.db import database, locks, models, statements
 from tests import waiting
-from vobjects.stored import StoredText
+from vobjects_sql.stored import StoredText
 
 LATER = datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC)
 

@@ -16,7 +16,7 @@ from tests import crafted_files
 from tests.unit.engine.conftest import configuration
 from vobjects.cli import main
 from vobjects.clustering.requests import clusters
-from vobjects.stored import StoredText
+from vobjects_sql.stored import StoredText
 
 
 @pytest.fixture

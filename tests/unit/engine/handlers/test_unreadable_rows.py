@@ -17,10 +17,10 @@ from tests.unit.engine import (
 )
 from tests.unit.engine.conftest import Prepare
 from tests.unit.engine.engine_harness import Engine, Harness
-from vobjects import stored
 from vobjects.clustering import topics
 from vobjects.clustering.requests import clusters, nodes
-from vobjects.rpc.sql.columns import utcnow
+from vobjects_sql import stored
+from vobjects_sql.columns import utcnow
 
 #: An expression of text that is not UTF-8; no parameter has such a value.
 INVALID_TEXT = "CAST(x'61ff' AS TEXT)"

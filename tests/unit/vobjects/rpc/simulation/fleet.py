@@ -43,10 +43,10 @@ from vobjects.rpc.fleet import LEASE_PERIODS, Member, Report, View
 from vobjects.rpc.join_barrier import ServerMembership
 from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger
 from vobjects.rpc.membership import Membership
-from vobjects.rpc.sql import SqlLedger
-from vobjects.rpc.sql.statements import LedgerStatements
-from vobjects.rpc.sql.step_detector import StepDetector
-from vobjects.rpc.sql.tables import LedgerTables
+from vobjects_sql.ledger import SqlLedger
+from vobjects_sql.ledger.statements import LedgerStatements
+from vobjects_sql.ledger.step_detector import StepDetector
+from vobjects_sql.ledger.tables import LedgerTables
 
 TOPIC = 'workers'
 
@@ -206,7 +206,7 @@ class MemoryAccess(LedgerAccess):
 
 
 class SqlAccess(LedgerAccess):
-    """``Transactions`` of a :class:`vobjects.rpc.sql.SqlLedger`."""
+    """``Transactions`` of a :class:`vobjects_sql.ledger.SqlLedger`."""
 
     @contextlib.contextmanager
     def reader(self) -> Iterator[Any]:

@@ -18,8 +18,8 @@ from vobjects.rpc import (
     membership,
     serializer,
 )
-from vobjects.rpc.sql.statements import LedgerStatements
-from vobjects.rpc.sql.step_detector import StepDetector
+from vobjects_sql.ledger.statements import LedgerStatements
+from vobjects_sql.ledger.step_detector import StepDetector
 
 
 class Mutant(NamedTuple):
