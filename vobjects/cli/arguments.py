@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that several commands share: a service, a microversion."""
+"""Arguments of several commands: a service, a database, a microversion."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import argparse
 from collections.abc import Iterable
 
 from vobjects import exceptions, service
+from vobjects.cli.parser import whole_number
 from vobjects.versions import Version
+
+#: Largest value of ``--limit``.
+_MAX_LIMIT = 1_000_000_000
 
 
 def add_service(parser: argparse.ArgumentParser) -> None:
@@ -17,6 +21,23 @@ def add_service(parser: argparse.ArgumentParser) -> None:
         metavar='NAME',
         help='name of the service, an entry point of the group'
         f' {service.GROUP} (default: the only one that is installed)',
+    )
+
+
+def add_database(parser: argparse.ArgumentParser) -> None:
+    """Add ``--limit`` and ``--database`` to a command that reads objects."""
+    parser.add_argument(
+        '--limit',
+        type=whole_number(1, _MAX_LIMIT),
+        metavar='N',
+        help='read at most N rows of a column without an index of versions'
+        ' (default: 1000000), and count at most N rows of each version with'
+        ' one (default: 100000)',
+    )
+    parser.add_argument(
+        '--database',
+        metavar='URL',
+        help='URL of the database (default: [database] connection)',
     )
 
 

@@ -7,22 +7,41 @@ is declared by a :class:`vobjects.service.Service`.
 
 from __future__ import annotations
 
+import argparse
 import functools
+import importlib.metadata
 
+from vobjects import exceptions
 from vobjects.cli import arguments, output, settings
 from vobjects.cli.parser import (
     Command,
     Parser,
+    Run,
     configured,
     late,
     whole_number,
 )
-from vobjects_sql import commands as stored
 
 #: Number of processes that ``list`` shows, and the largest ``--limit``.
 LISTED, MAX_LISTED = 100, 10_000
 
+#: Entry points of the subcommands that another distribution runs: each refers
+#: to a function of the parsed arguments that returns the exit code.
+GROUP = 'vobjects.fleet_commands'
+
 _run = late('vobjects.cli.fleet_commands', 'run')
+
+
+def _can_roll_back(options: argparse.Namespace) -> int:
+    for point in importlib.metadata.entry_points(
+        group=GROUP, name='can-roll-back'
+    ):
+        run: Run = point.load()
+        return run(options)
+    raise exceptions.VobjectsError(
+        'can-roll-back reads the database of the service; install what it'
+        ' needs with "pip install vobjects-sql"'
+    )
 
 
 def _parser() -> Parser:
@@ -145,9 +164,9 @@ _COMMANDS = {
     'can-roll-back': (
         'tell whether an older release can read what is stored',
         configured(
-            late('vobjects.cli.fleet_commands', 'can_roll_back'),
+            _can_roll_back,
             _add_release,
-            stored.add_options,
+            arguments.add_database,
             *_ALL,
             more='The release is one of the schema lock. The command reads'
             ' what the service has stored. Messages do not stand in the way:'

@@ -42,28 +42,7 @@ def run(name: str, options: argparse.Namespace) -> int:
     return 0
 
 
-def can_roll_back(options: argparse.Namespace) -> int:
-    """Print whether a release can read what is stored."""
-    # Imported here: the other commands need neither a lock nor SQLAlchemy.
-    from vobjects.lock import installed_locks
-    from vobjects_sql import commands as stored
-    from vobjects_sql.stored import verdict
-
-    service = arguments.service_of(options)
-    release = options.release
-    supported = installed_locks.at_release(service.name, release).manifest()
-    conf = settings.read(cfg.ConfigOpts(), options)
-    answer = verdict.decide(
-        release,
-        supported,
-        stored.censuses(options, conf, service),
-        _live_cap(conf, service),
-    )
-    output.show(options, answer.to_json(), answer.lines())
-    return 0 if answer.can_roll_back else 1
-
-
-def _live_cap(
+def live_cap(
     conf: cfg.ConfigOpts, service: Service
 ) -> manifest.Manifest | None:
     """Return the versions in use; None if no server is alive."""

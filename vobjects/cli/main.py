@@ -70,6 +70,7 @@ _ELSEWHERE: Mapping[str, str] = {
     ),
     **dict.fromkeys(('releases', 'transfers'), 'vobjects-releases'),
     'matrix': 'vobjects-testing',
+    'stored': 'vobjects-sql',
 }
 
 Command = Callable[[list[str]], int]

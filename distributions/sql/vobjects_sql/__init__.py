@@ -8,7 +8,7 @@ The packages are public. It supports SQLite, PostgreSQL and MariaDB::
     columns       column types that behave alike on all databases, and the
                   database's clock
     sqlite_files  opens SQLite files from elsewhere
-    commands      `vobjects stored`
+    commands      `vobjects stored` and `vobjects fleet can-roll-back`
 """
 
 #: Summary of the command, for ``vobjects --help``.

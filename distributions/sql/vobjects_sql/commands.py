@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Implement ``vobjects stored``: count stored objects by version."""
+"""Implement the commands that read stored objects.
+
+``vobjects stored`` counts them by version. ``vobjects fleet can-roll-back``
+tells which of them an older release cannot read.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from oslo_config import cfg
 
 from vobjects import exceptions
 from vobjects.cli import arguments, output, settings, terminal
-from vobjects.cli.parser import Command, Parser, configured, whole_number
+from vobjects.cli.parser import Command, Parser, configured
 from vobjects.service import Service
 from vobjects_sql import sqlite_files
 
@@ -25,16 +29,14 @@ if TYPE_CHECKING:
 
     from vobjects_sql.stored.scan import Census
 
-#: Largest value of ``--limit``.
-_MAX_LIMIT = 1_000_000_000
-
 
 def censuses(
     options: argparse.Namespace, conf: cfg.ConfigOpts, service: Service
 ) -> list[Census]:
     """Count the rows of each column of a service, and show the progress.
 
-    :param options: the parsed arguments, with those of :func:`add_options`
+    :param options: the parsed arguments, with those of
+        :func:`vobjects.cli.arguments.add_database`
     :param conf: configuration with its files read
     :raises vobjects.exceptions.VobjectsError: the service declares no columns,
         or the database is not configured or cannot be used
@@ -66,21 +68,31 @@ def censuses(
         ]
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add ``--limit`` and ``--database`` to a command."""
-    parser.add_argument(
-        '--limit',
-        type=whole_number(1, _MAX_LIMIT),
-        metavar='N',
-        help='read at most N rows of a column without an index of versions'
-        ' (default: 1000000), and count at most N rows of each version with'
-        ' one (default: 100000)',
+def can_roll_back(options: argparse.Namespace) -> int:
+    """Print whether a release can read what is stored.
+
+    :param options: the parsed arguments of ``vobjects fleet can-roll-back``
+    :returns: the exit code: 0 if it can, 1 if it cannot or rows were not read
+    :raises vobjects.exceptions.VobjectsError: see :func:`censuses`; or the
+        lock has no such release
+    """
+    # Imported here: the help of a command needs neither of them.
+    from vobjects.cli import fleet_commands
+    from vobjects.lock import installed_locks
+    from vobjects_sql.stored import verdict
+
+    service = arguments.service_of(options)
+    release = options.release
+    supported = installed_locks.at_release(service.name, release).manifest()
+    conf = settings.read(cfg.ConfigOpts(), options)
+    answer = verdict.decide(
+        release,
+        supported,
+        censuses(options, conf, service),
+        fleet_commands.live_cap(conf, service),
     )
-    parser.add_argument(
-        '--database',
-        metavar='URL',
-        help='URL of the database (default: [database] connection)',
-    )
+    output.show(options, answer.to_json(), answer.lines())
+    return 0 if answer.can_roll_back else 1
 
 
 def _url(options: argparse.Namespace, conf: cfg.ConfigOpts) -> sqlalchemy.URL:
@@ -169,7 +181,7 @@ _COMMANDS = {
         'count the rows of each type and version',
         configured(
             _scan,
-            add_options,
+            arguments.add_database,
             output.add_option,
             arguments.add_service,
             settings.add_options,

@@ -12,6 +12,7 @@ import sqlalchemy
 import api
 import engine
 import vobjects
+import vobjects_sql
 from tests import crafted_files
 from vobjects_sql import sqlite_files
 
@@ -53,7 +54,7 @@ def test_view_and_trigger_that_call_a_function_are_rejected(
 def test_each_module_that_opens_databases_distrusts_their_schema() -> None:
     opening = {
         path.name: 'distrust_schema(' in text
-        for package in (api, engine, vobjects)
+        for package in (api, engine, vobjects, vobjects_sql)
         for path in pathlib.Path(package.__path__[0]).rglob('*.py')
         for text in [path.read_text()]
         if ' = sqlalchemy.create_engine(' in text

@@ -56,6 +56,15 @@ def test_fleet_when_several_services_are_installed_then_exits_2(
     assert 'choose one with --service NAME' in capsys.readouterr().err
 
 
+def test_can_roll_back_without_the_sql_distribution_names_it_and_exits_2(
+    monkeypatch, capsys
+):
+    monkeypatch.setattr(fleet, 'GROUP', 'vobjects.not_installed')
+    arguments = ['fleet', 'can-roll-back', '0.1.0', '--database', 'sqlite://']
+    assert main.main(arguments) == 2
+    assert 'pip install vobjects-sql' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ('arguments', 'error_text'),
     [

@@ -170,15 +170,25 @@ def test_main_when_the_caller_can_mend_it_then_exits_2(capsys):
     )
 
 
-@pytest.mark.parametrize('name', ['up', 'api', 'engine', 'db', 'queue'])
-def test_main_when_the_service_is_not_installed_names_its_distribution(
-    name, monkeypatch, capsys
+@pytest.mark.parametrize(
+    ('name', 'distribution'),
+    [
+        ('up', 'vobjects-clustering'),
+        ('api', 'vobjects-clustering'),
+        ('engine', 'vobjects-clustering'),
+        ('db', 'vobjects-clustering'),
+        ('queue', 'vobjects-clustering'),
+        ('stored', 'vobjects-sql'),
+    ],
+)
+def test_main_when_a_command_is_not_installed_names_its_distribution(
+    name, distribution, monkeypatch, capsys
 ):
     monkeypatch.setattr(main, 'command_points', dict)
     with pytest.raises(SystemExit) as ended:
         main.main([name])
     assert ended.value.code == 2
-    assert 'pip install vobjects-clustering' in capsys.readouterr().err
+    assert f'pip install {distribution}' in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
