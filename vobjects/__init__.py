@@ -25,13 +25,14 @@ use. These packages are public, too:
 ``vobjects.contract``      OpenAPI, history and differences of an API
 ``vobjects.client``        typed clients of an API, with httpx
 ``vobjects.rpc``           clients, servers and the fleet, on oslo.messaging
-``vobjects_sql.stored``        objects in a database, and rollbacks
 ``vobjects.wire``          JSON of rows and lists, without creating objects
 ``vobjects.lock``          recorded schemas of all releases
 =========================  ==================================================
 
-and, for the commands of a service, ``vobjects.cli``. The public names of a
-package or module are those in its ``__all__``. The remaining modules support
+and, for the commands of a service, ``vobjects.cli``. The distribution
+vobjects-sql has the ledger and stored objects in SQL databases:
+``vobjects_sql``. The public names of a package or module are those in its
+``__all__``. The remaining modules support
 them, and may change in any release: ``objects`` implements the base classes,
 ``service`` the declaration of a service,
 ``versions`` the version numbers, ``cli`` the command ``vobjects``;
@@ -41,7 +42,7 @@ them, and may change in any release: ``objects`` implements the base classes,
 of fields, and ``unregistered`` has
 the errors about types that are not registered. ``sensitive`` hides secrets,
 ``log_lines`` escapes control characters in logs, ``tls_files`` checks
-certificates and keys, ``sqlite_files`` opens files from elsewhere,
+certificates and keys,
 ``metric_series`` limits the number of series of a metric, ``spans`` tells
 whether a process traces, ``phrases`` and ``suggestions`` build the texts of
 errors. ``clustering``

@@ -78,11 +78,11 @@ html_copy_source = False
 nitpicky = True
 # Types of other packages in signatures: their documentation is elsewhere.
 nitpick_ignore_regex = [
-    ('py:(class|exc|data)', r'(?!vobjects(_testing)?\.).*'),
+    ('py:(class|exc|data)', r'(?!vobjects(_sql|_testing)?\.).*'),
     # Type variables.
     (
         'py:class',
-        r'vobjects\..*\.'
+        r'vobjects(_sql)?\..*\.'
         '(Item|Method|ObjectType|FieldT|Http|Params|Resource|Result|T|Value)',
     ),
 ]

@@ -6,7 +6,6 @@ In the order of a call::
     fleet          live members, their manifests and the cap: Member, View
     fleet_types    object types of the fleet protocol
     ledger         the record of live members, and access to it over RPC
-    sql/           a ledger in an SQL database, with its migrations
     expiry         removes dead members from the ledger
     suspend_detector  delays that after this process was suspended
     ledger_clock   estimates the time on the ledger's clock
@@ -30,8 +29,9 @@ In the order of a call::
     transport      configures oslo.messaging, discovers what a driver can do
     conf           configuration options
 
-A service needs only the public names, :mod:`vobjects_sql.ledger`, and
-:mod:`vobjects.rpc.own_methods` if it keeps its RPC methods.
+A service needs only the public names, and :mod:`vobjects.rpc.own_methods` if
+it keeps its RPC methods. :mod:`vobjects_sql.ledger`, of the distribution
+vobjects-sql, is a ledger in an SQL database.
 """
 
 from vobjects import (

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ledger of live processes in an SQL database.
 
-The extra ``vobjects[ledger]`` installs what this package imports: SQLAlchemy
-and alembic. It supports SQLite, PostgreSQL and MariaDB::
+It supports SQLite, PostgreSQL and MariaDB::
 
     engine = sqlalchemy.create_engine('postgresql+psycopg2://...')
     create_tables(engine)
@@ -14,7 +13,7 @@ A service with a schema of its own adds the tables to its metadata
 
 ::
 
-    ledger        SqlLedger
+    sql_ledger    SqlLedger
     statements    the statements about the two tables, for a transaction of the
                   service: LedgerStatements
     state         those about the state of the ledger
@@ -26,7 +25,6 @@ A service with a schema of its own adds the tables to its metadata
     tables        the definitions of the two tables
     migrations    steps that change the tables, for alembic
     transactions  transactions on an SQLAlchemy engine
-    columns       column types, and the database's clock
 """
 
 from vobjects_sql.ledger.migrations import create_tables

@@ -17,8 +17,6 @@ every older version as the newest one::
 can-roll-back`` tells which rows an older release cannot read. Both find the
 columns in the :class:`StoredColumn` objects that the service declares.
 
-The extra ``vobjects[ledger]`` installs what this package imports.
-
 ::
 
     text        the stored text, and the versions in it
