@@ -24,7 +24,7 @@ import venv
 from collections.abc import Iterable, Iterator, Sequence
 
 from ports import comparison, editing
-from ports.port import Port
+from ports.port import Port, search_path
 
 NAMES = ('magnum', 'barbican', 'senlin', 'nova')
 
@@ -184,9 +184,7 @@ def environment(python: str, root: pathlib.Path) -> dict[str, str]:
     """Return the environment of processes that import a prepared package."""
     return {
         **os.environ,
-        'PYTHONPATH': (
-            f'{root}:{_REPOSITORY}:{_REPOSITORY}/distributions/testing'
-        ),
+        'PYTHONPATH': search_path(root),
         'PATH': f'{pathlib.Path(python).parent}:{os.environ["PATH"]}',
     }
 

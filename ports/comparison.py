@@ -21,7 +21,7 @@ from collections.abc import Callable
 from concurrent import futures
 from typing import Any
 
-from ports.port import Port
+from ports.port import Port, search_path
 
 #: (path, kind of header, response) of each request.
 Responses = list[tuple[str, str, dict[str, Any]]]
@@ -68,7 +68,7 @@ def _responses(port: Port, python: str, root: pathlib.Path) -> Responses:
     output = subprocess.check_output(
         [python, '-m', 'ports.probe', port.name],
         cwd=root,
-        env={**os.environ, 'PYTHONPATH': f'{root}:{_REPOSITORY}'},
+        env={**os.environ, 'PYTHONPATH': search_path(root)},
         text=True,
         timeout=_TIMEOUT,
     )

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 
 from ports.editing import Edit
+
+_REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,3 +42,14 @@ class Port:
     stestr_folder: str = ''
     empty_folders: tuple[str, ...] = ()
     source_folders: tuple[str, ...] = ()
+
+
+def search_path(folder: pathlib.Path) -> str:
+    """Return the search path of processes that import packages of a folder.
+
+    The library is that of this working tree.
+    """
+    parts = [
+        _REPOSITORY / 'distributions' / name for name in ('sql', 'testing')
+    ]
+    return ':'.join(map(str, [folder, _REPOSITORY, *parts]))

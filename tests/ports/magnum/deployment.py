@@ -18,7 +18,7 @@ import sqlalchemy
 
 from ports import __main__ as ports
 from ports.magnum import PORT, PREVIOUS
-from ports.port import Port
+from ports.port import Port, search_path
 from tests import databases
 from tests.functional import brokers, processes
 from tests.ports.magnum import cloud as clouds
@@ -37,7 +37,6 @@ FLEET = 'magnum-fleet'
 #: Seconds from SIGTERM to SIGKILL, more than ``graceful_shutdown_timeout``.
 GRACE = 90.0
 
-_REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
 
 _CONF = """
 [DEFAULT]
@@ -225,9 +224,9 @@ class Deployment:
         return [str(python), str(python.with_name(program))]
 
     def _environment(self, release: str) -> dict[str, str]:
-        paths = (self._folder / release, self._folder / 'driver', _REPOSITORY)
+        path = search_path(self._folder / 'driver')
         return {
-            'PYTHONPATH': ':'.join(map(str, paths)),
+            'PYTHONPATH': f'{self._folder / release}:{path}',
             'RECORDING_URL': self._cloud.url,
         }
 
