@@ -45,6 +45,7 @@ TIMEOUT = 600 * machine_speed.scale()
 #: What examples install beside the library.
 OTHERS = [
     *sorted(path.parent for path in ROOT.glob('transports/*/LICENSE')),
+    ROOT / 'distributions' / 'sql',
     ROOT / 'distributions' / 'testing',
 ]
 

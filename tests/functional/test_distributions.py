@@ -202,6 +202,7 @@ def library(
     assert wanted == ['vobjects']
     more = environment.install_with_pip(*wanted) - alone
     assert len(more - {'vobjects'}) <= MOST_MORE, more
+    assert not more & {'alembic', 'SQLAlchemy', 'vobjects-sql'}
     return environment
 
 
@@ -228,7 +229,7 @@ def test_distributions_when_built_then_have_one_version_and_need_it(
         if re.match(r'[\w-]+', requirement)[0] in SOURCES
         and 'extra ==' not in requirement
     ]
-    assert len(pins) == 7
+    assert len(pins) == 10
     assert {pin.partition('==')[2] for pin in pins} == versions
 
 
@@ -266,7 +267,8 @@ def test_distributions_when_built_then_share_no_file_and_have_all_packages(
     service = built.contents('vobjects-clustering')
     assert not library & service
     assert {name.split('/')[0] for name in library} == {'vobjects'}
-    for name in (*TRANSPORTS, 'vobjects-releases', 'vobjects-testing'):
+    others = 'vobjects-releases', 'vobjects-sql', 'vobjects-testing'
+    for name in (*TRANSPORTS, *others):
         package = name.replace('-', '_')
         contents = built.contents(name)
         assert {path.split('/')[0] for path in contents} == {package}
@@ -343,6 +345,32 @@ def test_library_when_installed_alone_then_its_command_lists_its_commands(
     for module in ('api', 'vobjects_testing', 'hypothesis', 'pytest'):
         with pytest.raises(AssertionError, match='ModuleNotFoundError'):
             run(library.program('python'), '-c', f'import {module}')
+
+
+def test_library_when_installed_alone_then_names_what_reads_a_database(
+    library: Environment, tmp_path: pathlib.Path
+) -> None:
+    command = (library.program('vobjects'), 'fleet', 'can-roll-back', '1.0')
+    with pytest.raises(AssertionError, match='pip install vobjects-sql'):
+        run(*command, cwd=tmp_path)
+
+
+@pytest.mark.parametrize('wanted', ['vobjects-sql', 'vobjects[ledger]'])
+def test_ledger_when_installed_without_the_service_then_works(
+    index: str, tmp_path: pathlib.Path, wanted: str
+) -> None:
+    environment = Environment(tmp_path / 'ledger', index)
+    environment.install(wanted)
+    code = (
+        'import sqlalchemy; from vobjects_sql import ledger;'
+        ' engine = sqlalchemy.create_engine("sqlite://");'
+        ' ledger.create_tables(engine);'
+        ' print(ledger.SqlLedger(engine).get().generation)'
+    )
+    python = environment.program('python')
+    assert run(python, '-c', code, cwd=tmp_path) == '0\n'
+    program = environment.program('vobjects')
+    assert 'scan' in run(program, 'stored', '--help', cwd=tmp_path)
 
 
 @pytest.mark.parametrize('by_extra', [False, True])

@@ -36,6 +36,10 @@ def script():
             'tests/unit/vobjects/objects/codec/test_json_text.py',
         ),
         (
+            'distributions/sql/vobjects_sql/stored/column.py',
+            'tests/unit/vobjects_sql/stored/test_stored.py',
+        ),
+        (
             'transports/pyamqp/oslo_messaging_pyamqp/x.py',
             'tests/unit/transports',
         ),

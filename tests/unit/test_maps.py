@@ -12,10 +12,13 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
 
+#: The folders with the code of all distributions.
+FOLDERS = 'vobjects', 'api', 'engine', 'distributions', 'transports'
+
 PACKAGES = sorted(
     path.parent.relative_to(ROOT)
-    for package in ('vobjects', 'api', 'engine', 'distributions', 'transports')
-    for path in (ROOT / package).rglob('__init__.py')
+    for folder in FOLDERS
+    for path in (ROOT / folder).rglob('__init__.py')
 )
 
 
@@ -74,14 +77,8 @@ def test_docstrings_name_only_errors_of_their_module() -> None:
     """Other errors have the name of their module before them."""
     unknown = {
         str(module.relative_to(ROOT)): names
-        for package in (
-            'vobjects',
-            'api',
-            'engine',
-            'distributions',
-            'transports',
-        )
-        for module in (ROOT / package).rglob('*.py')
+        for folder in FOLDERS
+        for module in (ROOT / folder).rglob('*.py')
         if (names := unknown_errors(module))
     }
     assert unknown == {}

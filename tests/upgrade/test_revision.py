@@ -64,10 +64,13 @@ def previous() -> revisions.Environment:
     Skips the test without the full history, or fails it in CI.
     """
     release = previous_release()
-    transports = git('ls-tree', '--name-only', release, 'transports/')
+    others = git(
+        *('ls-tree', '--name-only', release),
+        *('distributions/sql', 'transports/'),
+    )
     try:
         return revisions.environment(
-            release, ('.', *transports, 'distributions/clustering')
+            release, ('.', *others, 'distributions/clustering')
         )
     except subprocess.CalledProcessError as error:
         requirements.missing(str(error))
