@@ -12,9 +12,10 @@ VENV ?= .venv
 STATE ?= .state
 BIN := $(VENV)/bin
 SERVICE := ./distributions/clustering
+PROVIDERS := $(addprefix ./distributions/,docker simulated)
 RELEASES := ./distributions/releases
-TESTING := ./distributions/testing
 SQL := ./distributions/sql
+TESTING := ./distributions/testing
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # Tests start many processes, and each would compile all modules again.
@@ -107,7 +108,7 @@ site: docs ## Add this release to the site in SITE (doc/build/site)
 .PHONY: dist
 dist: $(VENV)/.test ## Build all distributions of this commit in dist
 	@rm -rf dist
-	@for source in . $(SERVICE) $(RELEASES) $(SQL) $(TESTING) $(TRANSPORTS); do \
+	@for source in . $(SERVICE) $(OTHERS); do \
 		$(BIN)/python -m build --outdir dist "$$source"; done
 
 .PHONY: release
@@ -342,8 +343,9 @@ $(BIN)/python:
 	}
 
 TRANSPORTS := $(addprefix ./transports/,driverlib embedded pyamqp)
+OTHERS := $(PROVIDERS) $(RELEASES) $(SQL) $(TESTING) $(TRANSPORTS)
 PROJECTS := pyproject.toml constraints.txt \
-	$(addsuffix /pyproject.toml,$(SERVICE) $(RELEASES) $(SQL) $(TESTING) $(TRANSPORTS))
+	$(addsuffix /pyproject.toml,$(SERVICE) $(OTHERS))
 
 # Without uv, which is several times as fast as pip, the program uses pip.
 VERSIONS ?= --constraint constraints.txt
@@ -357,7 +359,7 @@ define install
 endef
 
 # A call of `install` in a recipe must be one line.
-CLUSTERING := $(addprefix --editable ,$(SQL) $(TRANSPORTS)) \
+CLUSTERING := $(addprefix --editable ,$(PROVIDERS) $(SQL) $(TRANSPORTS)) \
 	--editable '$(SERVICE)[clients,docker,mysql,postgresql]'
 EVERYTHING := --editable '.[test]' \
 	$(addprefix --editable ,$(RELEASES) $(TESTING)) $(CLUSTERING)
@@ -379,7 +381,7 @@ $(VENV)/.test: $(PROJECTS) | $(BIN)/python
 constraints: $(VENV)/.test ## Update constraints.txt to the newest releases
 	@printf '%s\n' '-e .[test]' uv 'mutmut==3.8.*' \
 		'-e $(SERVICE)[clients,docker,mysql,postgresql]' \
-		$(addprefix '-e ,$(addsuffix ',$(RELEASES) $(SQL) $(TESTING) $(TRANSPORTS))) \
+		$(addprefix '-e ,$(addsuffix ',$(OTHERS))) \
 		| $(BIN)/uv pip compile --quiet --upgrade --universal \
 		--python-version 3.11 --no-annotate --no-header - \
 		| sed -e '1i # `make constraints` writes this file.' -e '/^-e /d' \

@@ -7,8 +7,8 @@ from oslo_config import cfg
 from oslo_db import options as oslo_db_options
 
 from engine.providers.openstack import conf as openstack_conf
-from engine.providers.simulated import conf as simulated_conf
 from engine.trusts import conf as trusts_conf
+from vobjects_simulated import conf as simulated_conf
 
 #: Loopback and link-local addresses; clouds serve the credentials of servers
 #: at link-local ones.

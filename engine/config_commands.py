@@ -98,7 +98,7 @@ def _bus(conf: cfg.ConfigOpts) -> None:
 
 
 def _docker(conf: cfg.ConfigOpts) -> None:
-    from engine.providers.docker import local
+    from vobjects_docker import local
 
     local.LocalContainers(conf).check_connection()
 

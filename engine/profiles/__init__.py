@@ -7,7 +7,6 @@
     nova_server        os.nova.server-1.0
     heat_stack         os.heat.stack-1.0
     docker_container   container.dockerinc.docker-1.0
-    local_container    container.docker.local-1.0
 
 The name of an entry point is the name of the type with its version, such as
 ``os.nova.server-1.0``. Its value names a class that takes no arguments.

@@ -6,7 +6,8 @@
     base             the interface, and its errors
     server_events    the interface for events about servers
     load_balancing   the interface for load balancers
-    docker           containers of Docker daemons, and the provider for one
     openstack        the provider for an OpenStack cloud
-    simulated        the provider for a simulated cloud
+
+The distributions ``vobjects-clustering-docker`` and
+``vobjects-clustering-simulated`` have further providers.
 """

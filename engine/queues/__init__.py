@@ -3,7 +3,8 @@
 
 ::
 
-    base       the interface of queue services
-    simulated  simulated queues, stored in a table that all engines share
-    zaqar      OpenStack's queue service Zaqar, using version 2 of its API
+    base    the interface of queue services
+    zaqar   OpenStack's queue service Zaqar, using version 2 of its API
+
+The distribution ``vobjects-clustering-simulated`` has the default queues.
 """

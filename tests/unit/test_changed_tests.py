@@ -43,6 +43,10 @@ def script():
             'transports/pyamqp/oslo_messaging_pyamqp/x.py',
             'tests/unit/transports',
         ),
+        (
+            'distributions/docker/vobjects_docker/x.py',
+            'tests/unit/vobjects_docker',
+        ),
         ('tests/http_server.py', 'tests/unit/engine/health/test_probes.py'),
         ('tests/unit/test_maps.py', 'tests/unit/test_maps.py'),
         ('tests/unit/api/conftest.py', 'tests/unit/api'),

@@ -24,9 +24,13 @@ OF_SERVICE = (
     'tests.unit.engine',
     'tests.unit.transports',
     'tests.unit.vobjects.clustering',
+    'tests.unit.vobjects_docker',
+    'tests.unit.vobjects_simulated',
     'tests.unit.vobjects_testing.clustering',
     'vobjects.clustering',
+    'vobjects_docker',
     'vobjects_releases',
+    'vobjects_simulated',
 )
 
 

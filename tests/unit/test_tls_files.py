@@ -12,7 +12,6 @@ from keystoneauth1 import loading
 from oslo_config import cfg
 
 from api import keystone
-from engine.providers.docker import connection as docker
 from engine.providers.openstack import conf as openstack_conf
 from engine.providers.openstack import connection as openstack
 from engine.trusts import conf as trusts_conf
@@ -22,6 +21,7 @@ from tests.unit.api import conftest
 from vobjects import exceptions, tls_files
 from vobjects.cli import main
 from vobjects.rpc import transport
+from vobjects_docker import connection as docker
 
 CA, CERTIFICATE, KEY = 0, 1, 2
 

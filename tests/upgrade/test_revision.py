@@ -65,8 +65,9 @@ def previous() -> revisions.Environment:
     """
     release = previous_release()
     others = git(
-        *('ls-tree', '--name-only', release),
-        *('distributions/sql', 'transports/'),
+        *('ls-tree', '--name-only', release, 'transports/'),
+        *('distributions/docker', 'distributions/simulated'),
+        'distributions/sql',
     )
     try:
         return revisions.environment(

@@ -9,8 +9,6 @@
     actions     actions, action_dependencies, locks, events
     health      health_registry, lifecycle_events
     fleet       services, ledger_state, calls, contract_version
-    simulation  simulated_servers, simulated_stacks, simulated_containers,
-                simulated_parts, simulated_events, simulated_messages
     base        base class of the tables, and shared columns
 
 Migrations are written by hand (``migrations/versions``). A test compares
@@ -41,15 +39,6 @@ from engine.db.models.resources import (
     Receiver,
     ReceiverCredential,
 )
-from engine.db.models.simulation import (
-    SimulatedContainer,
-    SimulatedEvent,
-    SimulatedMessage,
-    SimulatedObject,
-    SimulatedPart,
-    SimulatedServer,
-    SimulatedStack,
-)
 
 __all__ = [
     'LEDGER',
@@ -75,13 +64,6 @@ __all__ = [
     'ReceiverCredential',
     'RecordedCall',
     'ServerEvent',
-    'SimulatedContainer',
-    'SimulatedEvent',
-    'SimulatedMessage',
-    'SimulatedObject',
-    'SimulatedPart',
-    'SimulatedServer',
-    'SimulatedStack',
     'Time',
     'new_id',
 ]

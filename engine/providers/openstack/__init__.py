@@ -15,7 +15,7 @@
     locations           server groups, zones and regions, hypervisors
     octavia             load balancers
 
-Containers don't belong to the cloud: see :mod:`engine.providers.docker`.
+Containers don't belong to the cloud: see :mod:`vobjects_docker`.
 Except for notifications, the database stores nothing for this provider. A
 resource created for a node has the node's ID in a tag or in its description,
 so that another engine can find it.

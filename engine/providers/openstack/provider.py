@@ -9,9 +9,9 @@ import threading
 from oslo_config import cfg
 
 from engine.providers import base, server_events
-from engine.providers.docker import containers
 from engine.providers.openstack import connection, octavia, servers, stacks
 from engine.providers.openstack.locations import Hosts, Places, ServerGroups
+from vobjects_docker import containers
 
 #: Maximum number of authorizations whose connections are cached.
 MAX_CACHED = 256

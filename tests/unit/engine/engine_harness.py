@@ -24,7 +24,6 @@ from engine.events import recorder
 from engine.policies import base as policy_types
 from engine.profiles import base as profile_types
 from engine.providers import base as providers
-from engine.providers.simulated.provider import SimulatedProvider
 from engine.queues import base as queues
 from engine.trusts import receiver_credentials
 from vobjects import objects
@@ -32,6 +31,7 @@ from vobjects.clustering import topics, types
 from vobjects.clustering.context import RequestContext
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import fleet, server
+from vobjects_simulated.provider import SimulatedProvider
 
 SPEC = {
     'type': 'os.nova.server',

@@ -14,6 +14,7 @@ from engine.db import database, models
 from tests.unit.engine import conftest, engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering.requests import clusters, nodes
+from vobjects_simulated import tables
 
 #: Request -> expected numbers of nodes and servers afterwards.
 Scenario = Callable[[Engine], None]
@@ -91,7 +92,7 @@ def assert_two_are_well(harness: Harness, engine: Engine) -> None:
     assert (shown.status, len(shown.nodes)) == ('ACTIVE', 2)
     members = [request_helpers.get_node(engine, id_) for id_ in shown.nodes]
     assert [member.status for member in members] == ['ACTIVE', 'ACTIVE']
-    servers = {row.id: row for row in harness.rows(models.SimulatedServer)}
+    servers = {row.id: row for row in harness.rows(tables.SimulatedServer)}
     assert {member.physical_id for member in members} == set(servers)
     assert {
         row.status for row in harness.rows(models.Action) if row.id == shown.id
@@ -168,7 +169,7 @@ def test_crash_around_cloud_operation_leaks_no_server(
     any_harness.assert_idle()
     expected = 2 if operation == 'create' else 0
     assert any_harness.count(models.Node) == expected
-    assert any_harness.count(models.SimulatedServer) == expected
+    assert any_harness.count(tables.SimulatedServer) == expected
 
 
 def test_action_that_crashes_engines_repeatedly_fails(
@@ -207,7 +208,7 @@ def test_expired_engine_stops_running_lost_actions(
     after = any_harness.rows(models.Action)[0]
     assert (after.status, after.owner) == ('SUCCEEDED', None)
     assert after.updated_at == before.updated_at
-    assert any_harness.count(models.SimulatedServer) == 1
+    assert any_harness.count(tables.SimulatedServer) == 1
 
 
 def test_expired_engine_claims_nothing(harness: Harness) -> None:

@@ -18,6 +18,7 @@ from vobjects import exceptions
 from vobjects.clustering.requests import actions, clusters, nodes
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import serializer
+from vobjects_simulated import tables
 from vobjects_sql import stored
 
 
@@ -97,7 +98,7 @@ def test_stop_releases_unfinished_actions(harness: Harness) -> None:
     for thread in engine.scheduler._workers:
         thread.join()
     harness.assert_idle()
-    assert harness.count(models.SimulatedServer) == 1
+    assert harness.count(tables.SimulatedServer) == 1
 
 
 def test_stop_waits_for_running_actions(harness: Harness) -> None:

@@ -15,13 +15,13 @@ from sqlalchemy import orm
 from engine.actions import cancellation, node_policies, node_steps
 from engine.db import models
 from engine.providers import base
-from engine.providers.simulated import servers
 from tests import waiting
 from tests.unit.engine import request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.test_scheduler import at_rest
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, nodes
+from vobjects_simulated import servers, tables
 
 
 def be_late(harness: Harness, action_type: str) -> None:
@@ -96,7 +96,7 @@ def test_forced_cluster_deletion_cancels_blocking_actions(
     assert any_harness.count(models.Cluster) == 0
     blocked_run.perform()
     any_harness.assert_idle()
-    assert any_harness.count(models.SimulatedServer) == 0
+    assert any_harness.count(tables.SimulatedServer) == 0
 
 
 def test_forced_node_deletion_cancels_blocking_actions(
@@ -110,7 +110,7 @@ def test_forced_node_deletion_cancels_blocking_actions(
     assert harness.statuses('NODE_CREATE') == ['CANCELLED']
     blocked_run.perform()
     harness.assert_idle()
-    assert harness.count(models.SimulatedServer) == 0
+    assert harness.count(tables.SimulatedServer) == 0
 
 
 @pytest.mark.parametrize('fails', [False, True])
@@ -152,7 +152,7 @@ def test_creation_after_the_search_of_a_forced_deletion_leaves_no_server(
     harness.assert_idle()
     assert harness.statuses('NODE_DELETE') == ['SUCCEEDED']
     assert harness.count(models.Node) == 0
-    assert harness.count(models.SimulatedServer) == 0
+    assert harness.count(tables.SimulatedServer) == 0
 
 
 def test_forced_deletion_of_a_member_does_not_wait_for_its_cluster(
@@ -295,13 +295,13 @@ def test_nodes_have_the_objects_of_creations_that_end_meanwhile(
     row = harness.row(models.Action, accepted.action)
     assert row.status == ('CANCELLED' if cause == 'CANCEL' else 'FAILED')
     servers_of_nodes = {row.physical_id for row in harness.rows(models.Node)}
-    running = {row.id for row in harness.rows(models.SimulatedServer)}
+    running = {row.id for row in harness.rows(tables.SimulatedServer)}
     assert running <= servers_of_nodes
     for row in harness.rows(models.Cluster):
         engine.call(clusters.ClusterDeleteRequest(identity=row.id))
     engine.run_actions()
     assert harness.count(models.Node) == 0
-    assert harness.count(models.SimulatedServer) == 0
+    assert harness.count(tables.SimulatedServer) == 0
 
 
 @pytest.mark.parametrize('deleted', [0, 1])

@@ -12,6 +12,7 @@ from tests.unit.engine import request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters
+from vobjects_simulated import tables
 
 
 def test_create_derives_node_actions(any_harness: Harness) -> None:
@@ -26,7 +27,7 @@ def test_create_derives_node_actions(any_harness: Harness) -> None:
     ]
     assert indices == [1, 2, 3]
     assert any_harness.statuses('NODE_CREATE') == ['SUCCEEDED'] * 3
-    assert any_harness.count(models.SimulatedServer) == 3
+    assert any_harness.count(tables.SimulatedServer) == 3
     any_harness.assert_idle()
 
 
@@ -147,7 +148,7 @@ def test_resize_results_in_matching_nodes_and_servers(
     assert shown.desired_capacity == size
     assert shown.min_size == options.get('min_size', 0)
     assert shown.max_size == options.get('max_size', -1)
-    assert harness.count(models.SimulatedServer) == size
+    assert harness.count(tables.SimulatedServer) == size
     harness.assert_idle()
 
 
@@ -201,7 +202,7 @@ def test_profile_update_reaches_nodes_unless_profile_only(
     assert of_nodes == {not profile_only}
     flavors = {
         row.properties['flavor']
-        for row in harness.rows(models.SimulatedServer)
+        for row in harness.rows(tables.SimulatedServer)
     }
     assert flavors == {'m1.small' if profile_only else 'm1.huge'}
 
@@ -229,7 +230,7 @@ def test_delete_removes_everything_but_actions(any_harness: Harness) -> None:
     cluster = request_helpers.create_cluster(engine, 2)
     engine.run(clusters.ClusterDeleteRequest(identity=cluster))
     any_harness.assert_idle()
-    for model in (models.Cluster, models.Node, models.SimulatedServer):
+    for model in (models.Cluster, models.Node, tables.SimulatedServer):
         assert any_harness.count(model) == 0
     assert any_harness.statuses('NODE_DELETE') == ['SUCCEEDED'] * 2
 
@@ -250,7 +251,7 @@ def test_delete_with_a_failing_node_keeps_the_cluster(
 
 
 def lose_a_server(harness: Harness, engine: Engine) -> None:
-    row = harness.rows(models.SimulatedServer)[0]
+    row = harness.rows(tables.SimulatedServer)[0]
     engine.runtime.provider.servers.delete(row.id)
 
 
@@ -281,7 +282,7 @@ def test_recover_repairs_unhealthy_nodes(
     )
     assert request_helpers.get_cluster(engine, cluster).status == 'ACTIVE'
     expected = 2 if check else 1
-    assert harness.count(models.SimulatedServer) == expected
+    assert harness.count(tables.SimulatedServer) == expected
     assert len(harness.statuses('NODE_RECOVER')) == (1 if check else 0)
     assert len(harness.statuses('NODE_CHECK')) == (2 if check else 0)
     harness.assert_idle()
@@ -318,7 +319,7 @@ def test_recover_with_check_keeps_nodes_whose_check_fails(
     assert len(harness.statuses('NODE_RECOVER')) == lost
     after = harness.row(models.Node, first.id)
     assert (after.status, after.physical_id) == ('ERROR', first.physical_id)
-    assert harness.count(models.SimulatedServer) == 3
+    assert harness.count(tables.SimulatedServer) == 3
 
     monkeypatch.setattr(servers, 'get', get)
     engine.run(clusters.ClusterRecoverRequest(identity=cluster, check=True))

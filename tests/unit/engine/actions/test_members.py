@@ -10,6 +10,7 @@ from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, nodes
+from vobjects_simulated import tables
 
 
 def members(engine: Engine, cluster: str) -> list[str]:
@@ -52,7 +53,7 @@ def test_removed_nodes_are_orphaned_or_deleted(
     )
     shown = request_helpers.get_cluster(engine, cluster)
     assert (shown.nodes, shown.desired_capacity) == ([second], 1)
-    assert harness.count(models.SimulatedServer) == (1 if destroy else 3)
+    assert harness.count(tables.SimulatedServer) == (1 if destroy else 3)
     if destroy:
         assert harness.row(models.Node, first) is None
     else:
@@ -224,7 +225,7 @@ def test_server_metadata_follows_membership(
     node = request_helpers.create_node(engine, name='a', profile_id='p')
 
     def server_metadata() -> Any:
-        (row,) = harness.rows(models.SimulatedServer)
+        (row,) = harness.rows(tables.SimulatedServer)
         return row.properties['metadata']
 
     engine.run(clusters.ClusterAddNodesRequest(identity='c', nodes=['a']))

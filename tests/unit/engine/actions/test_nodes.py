@@ -9,6 +9,7 @@ from engine.db import models
 from tests.unit.engine import request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering.requests import clusters, nodes, profiles
+from vobjects_simulated import tables
 
 
 def test_create_creates_a_server(any_harness: Harness) -> None:
@@ -17,7 +18,7 @@ def test_create_creates_a_server(any_harness: Harness) -> None:
         engine, role='master', metadata={'a': 1}
     )
     shown = request_helpers.get_node(engine, node)
-    (server,) = any_harness.rows(models.SimulatedServer)
+    (server,) = any_harness.rows(tables.SimulatedServer)
     assert (shown.status, shown.physical_id) == ('ACTIVE', server.id)
     assert (shown.name, shown.role, shown.index) == ('n', 'master', -1)
     assert shown.cluster_id == ''
@@ -92,7 +93,7 @@ def test_profile_update_changes_the_server(
     )
     engine.run(nodes.NodeUpdateRequest(identity=node, profile_id='newer'))
     assert request_helpers.get_node(engine, node).profile_id == newer
-    (server,) = harness.rows(models.SimulatedServer)
+    (server,) = harness.rows(tables.SimulatedServer)
     assert server.properties['flavor'] == 'm1.huge'
 
 
@@ -102,7 +103,7 @@ def test_properties_are_converted_for_the_cloud_but_stored_unchanged(
     properties_ = {'flavor': 1, 'config_drive': 'yes', 'image': 2}
     profile = request_helpers.create_profile(engine, properties=properties_)
     node = request_helpers.create_node(engine, profile_id=profile)
-    (server,) = harness.rows(models.SimulatedServer)
+    (server,) = harness.rows(tables.SimulatedServer)
     converted = {'flavor': '1', 'config_drive': True, 'image': '2'}
     assert server.properties.items() >= converted.items()
     shown = engine.call(profiles.ProfileGetRequest(identity=profile))
@@ -121,7 +122,7 @@ def test_delete_removes_node_and_server(any_harness: Harness) -> None:
     engine.run(nodes.NodeDeleteRequest(identity=node))
     any_harness.assert_idle()
     assert any_harness.count(models.Node) == 0
-    assert any_harness.count(models.SimulatedServer) == 0
+    assert any_harness.count(tables.SimulatedServer) == 0
 
 
 @pytest.mark.parametrize('physical_id', [None, 'known'])
@@ -163,7 +164,7 @@ def test_check_reports_server_status(
 ) -> None:
     node = request_helpers.create_node(engine)
     if lost:
-        (server,) = harness.rows(models.SimulatedServer)
+        (server,) = harness.rows(tables.SimulatedServer)
         engine.runtime.provider.servers.delete(server.id)
     engine.run(nodes.NodeCheckRequest(identity=node))
     assert request_helpers.get_node(engine, node).status == status
@@ -200,7 +201,7 @@ def test_recover_performs_the_operation(
     assert shown.status == 'ACTIVE'
     assert (shown.physical_id == before) is same
     assert harness.cloud.servers.calls[-1] == call
-    assert harness.count(models.SimulatedServer) == 1
+    assert harness.count(tables.SimulatedServer) == 1
 
 
 def test_recover_with_check_leaves_a_healthy_server_alone(
@@ -262,9 +263,9 @@ def test_recreate_when_server_deletion_fails(
     else:
         assert shown.status == 'ERROR'
         assert 'was not gone within 0 seconds' in shown.status_reason
-    assert any_harness.row(models.SimulatedServer, old) is not None
+    assert any_harness.row(tables.SimulatedServer, old) is not None
     engine.run(nodes.NodeDeleteRequest(identity=node))
-    assert any_harness.count(models.SimulatedServer) == insists
+    assert any_harness.count(tables.SimulatedServer) == insists
     any_harness.assert_idle()
 
 
@@ -295,7 +296,7 @@ def test_node_that_cannot_be_stopped_is_deleted(
     config = {'cluster.stop_node_before_delete': True}
     request_helpers.create_cluster(engine, 1, config=config)
     harness.database.write(
-        lambda session: session.query(models.SimulatedServer).delete()
+        lambda session: session.query(tables.SimulatedServer).delete()
     )
     engine.run(clusters.ClusterDeleteRequest(identity='c'))
     assert harness.count(models.Cluster) == 0

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from engine.db import models
 from tests.unit.engine import request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, nodes, profiles
+from vobjects_simulated import tables
 
 
 def servers(harness: Harness) -> list[str]:
-    return sorted(row.status for row in harness.rows(models.SimulatedServer))
+    return sorted(row.status for row in harness.rows(tables.SimulatedServer))
 
 
 def test_operation_on_a_node_reaches_its_server(any_harness: Harness) -> None:

@@ -18,6 +18,7 @@ from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies import policy_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters, policies
+from vobjects_simulated import tables
 
 POOL: dict[str, Any] = {'subnet': 'private-subnet'}
 VIP: dict[str, Any] = {'subnet': 'public-subnet'}
@@ -127,7 +128,7 @@ ENABLE = policies.ClusterUpdatePolicyRequest(
 def parts(harness: Harness, kind: str) -> list[Any]:
     return [
         part
-        for part in harness.rows(models.SimulatedPart)
+        for part in harness.rows(tables.SimulatedPart)
         if part.kind == kind
     ]
 

@@ -12,6 +12,7 @@ from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes
+from vobjects_simulated import tables
 
 TYPE = 'os.nova.server-1.0'
 
@@ -48,7 +49,7 @@ def test_adopted_server_is_a_node_with_a_profile(
         'image': 'cirros',
     }
     engine.run(nodes.NodeDeleteRequest(identity='mine'))
-    assert harness.count(models.SimulatedServer) == 0
+    assert harness.count(tables.SimulatedServer) == 0
     harness.assert_idle()
 
 
@@ -88,7 +89,7 @@ def test_server_of_a_node_is_not_adopted_again(
     harness: Harness, engine: Engine
 ) -> None:
     request_helpers.create_node(engine)
-    (row,) = harness.rows(models.SimulatedServer)
+    (row,) = harness.rows(tables.SimulatedServer)
     with pytest.raises(errors.BadRequest, match='it is a node already'):
         engine.call(
             nodes.NodeAdoptRequest(identity=row.id, type=TYPE),

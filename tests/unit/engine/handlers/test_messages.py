@@ -18,6 +18,7 @@ from vobjects.clustering import errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, receivers
 from vobjects.objects.manifest import Manifest, local
+from vobjects_simulated import tables
 
 OUT = {'cluster': 'c', 'action': 'CLUSTER_SCALE_OUT', 'params': {'count': 2}}
 
@@ -170,7 +171,7 @@ def test_redelivered_message_starts_no_second_action(
         notify(engine)
     use_queues(engine, inner)
     assert len(actions_of(any_harness)) == 1
-    any_harness.change(models.SimulatedMessage, claimed_until=None)
+    any_harness.change(tables.SimulatedMessage, claimed_until=None)
     notify(any_harness.engine(name='two'))
     assert len(actions_of(any_harness)) == 1
     assert remaining_bodies(engine, receiver) == []
@@ -187,7 +188,7 @@ def test_concurrent_notifications_start_each_action_once(
     waiting.in_threads(notify, engines)
     notify(engines[0])
     assert len(actions_of(any_harness)) == 30
-    assert any_harness.count(models.SimulatedMessage) == 0
+    assert any_harness.count(tables.SimulatedMessage) == 0
     assert any_harness.count(models.ReceivedMessage) == 0
 
 

@@ -19,6 +19,7 @@ from tests.unit.engine.policies.policy_helpers import (
 )
 from tests.unit.engine.policies.test_health import spec
 from vobjects.clustering.requests import clusters, nodes
+from vobjects_simulated import tables
 
 HOURS = datetime.timedelta(hours=2)
 
@@ -56,7 +57,7 @@ def make_all_due(harness: Harness) -> None:
 def break_first_server(harness: Harness, status: str = 'SHUTOFF') -> str:
     """Set the status of the first node's server; return its ID."""
     node = min(harness.rows(models.Node), key=lambda row: row.index)
-    harness.change(models.SimulatedServer, node.physical_id, status=status)
+    harness.change(tables.SimulatedServer, node.physical_id, status=status)
     server_id: str = node.physical_id
     return server_id
 
@@ -89,7 +90,7 @@ def test_unhealthy_node_is_recovered_when_cluster_is_due(
     run_due_checks(engine)
     assert len(recoveries(any_harness)) == 1
     engine.run_actions()
-    assert any_harness.row(models.SimulatedServer, server).status == 'ACTIVE'
+    assert any_harness.row(tables.SimulatedServer, server).status == 'ACTIVE'
     assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
     make_all_due(any_harness)
     run_due_checks(engine)
@@ -142,8 +143,8 @@ def test_node_with_missing_server_is_recreated(
     assert request.operation_params == {'fence_compute': True}
     assert (request.delete_timeout, request.force_recreate) == (7, True)
     engine.run_actions()
-    assert harness.row(models.SimulatedServer, server) is None
-    assert harness.count(models.SimulatedServer) == 2
+    assert harness.row(tables.SimulatedServer, server) is None
+    assert harness.count(tables.SimulatedServer) == 2
     assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
 
 
@@ -152,7 +153,7 @@ def test_node_on_failed_hypervisor_is_recovered(
 ) -> None:
     create_monitored_cluster(engine, 'HYPERVISOR_STATUS_POLLING')
     node = harness.rows(models.Node)[0]
-    server = harness.row(models.SimulatedServer, node.physical_id)
+    server = harness.row(tables.SimulatedServer, node.physical_id)
     harness.conf.set_override('failed_hosts', [server.host], 'simulated')
     make_all_due(harness)
     run_due_checks(engine)
@@ -160,7 +161,7 @@ def test_node_on_failed_hypervisor_is_recovered(
         f'its host {server.host} is down'
     )
     engine.run_actions()
-    for row in harness.rows(models.SimulatedServer):
+    for row in harness.rows(tables.SimulatedServer):
         assert row.host != server.host
 
 
@@ -206,8 +207,8 @@ def test_lifecycle_event_is_processed_once(
     make_all_due(harness)
     run_due_checks(engine)
     assert len(recoveries(harness)) <= 2  # the second event: it is well again
-    assert harness.rows(models.SimulatedEvent) == []
-    (server, _) = harness.rows(models.SimulatedServer)
+    assert harness.rows(tables.SimulatedEvent) == []
+    (server, _) = harness.rows(tables.SimulatedServer)
     assert server.status == 'ACTIVE'
 
 

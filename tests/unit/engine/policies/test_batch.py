@@ -14,6 +14,7 @@ from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies.policy_helpers import attach, create_policy
 from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters
+from vobjects_simulated import tables
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def show(engine: Engine, action: str) -> Any:
 def updated(harness: Harness) -> int:
     return sum(
         server.properties['flavor'] == 'm1.large'
-        for server in harness.rows(models.SimulatedServer)
+        for server in harness.rows(tables.SimulatedServer)
     )
 
 

@@ -19,6 +19,7 @@ from tests.unit.engine.policies.policy_helpers import (
 )
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters
+from vobjects_simulated import tables
 
 
 def spec(*modes: Any, **recovery: Any) -> dict[str, Any]:
@@ -175,7 +176,7 @@ def test_cluster_recovery_uses_operation_of_policy(
     properties = spec('NODE_STATUS_POLLING', actions=[{'name': 'REBUILD'}])
     create_policy(engine, 'health', **properties)
     attach(engine)
-    harness.change(models.SimulatedServer, status='SHUTOFF')
+    harness.change(tables.SimulatedServer, status='SHUTOFF')
     harness.cloud.servers.calls.clear()
     action = scale(engine, clusters.ClusterRecoverRequest, check=True)
     assert action.status == 'SUCCEEDED'

@@ -21,6 +21,7 @@ from tests.unit.engine.policies.policy_helpers import (
 )
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, nodes
+from vobjects_simulated import tables
 
 SPEC: dict[str, Any] = {
     'pool': {'subnet': 'private-subnet', 'protocol_port': 8080},
@@ -33,7 +34,7 @@ def members(harness: Harness) -> set[str]:
     """Return the servers that are in a pool."""
     return {
         part.name
-        for part in harness.rows(models.SimulatedPart)
+        for part in harness.rows(tables.SimulatedPart)
         if part.kind == 'member'
     }
 
@@ -64,7 +65,7 @@ def test_cluster_data_contains_vip_address(
     (id_,) = shown.policies
     (balancer,) = [
         part
-        for part in harness.rows(models.SimulatedPart)
+        for part in harness.rows(tables.SimulatedPart)
         if part.kind != 'member'
     ]
     assert shown.data == {
@@ -77,7 +78,7 @@ def test_cluster_data_contains_vip_address(
     assert members(harness) == servers(harness)
     (member, *_) = [
         part
-        for part in harness.rows(models.SimulatedPart)
+        for part in harness.rows(tables.SimulatedPart)
         if part.kind == 'member'
     ]
     assert member.data == {'protocol_port': 8080, 'subnet': 'private-subnet'}
@@ -171,7 +172,7 @@ def test_detach_deletes_load_balancer(
     harness: Harness, engine: Engine
 ) -> None:
     assert detach(engine).status == 'SUCCEEDED'
-    assert harness.rows(models.SimulatedPart) == []
+    assert harness.rows(tables.SimulatedPart) == []
     assert request_helpers.get_cluster(engine, 'c').data == {}
     for node in harness.rows(models.Node):
         assert set(node.data) == {'placement'}
@@ -183,8 +184,8 @@ def test_cluster_deletion_deletes_load_balancer(
     engine.run(clusters.ClusterDeleteRequest(identity='c'))
     for table in (
         models.Cluster,
-        models.SimulatedServer,
-        models.SimulatedPart,
+        tables.SimulatedServer,
+        tables.SimulatedPart,
     ):
         assert harness.rows(table) == []
     harness.assert_idle()
@@ -226,7 +227,7 @@ def test_failed_attachment_deletes_its_resources(harness: Harness) -> None:
         'FAILED',
         'out of order',
     )
-    assert harness.rows(models.SimulatedPart) == []
+    assert harness.rows(tables.SimulatedPart) == []
     assert request_helpers.get_cluster(engine, 'c').policies == []
 
 

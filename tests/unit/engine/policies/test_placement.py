@@ -10,7 +10,6 @@ import pytest
 
 from engine.db import models
 from engine.providers import base as providers
-from engine.providers.simulated import locations
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies.policy_helpers import (
@@ -21,6 +20,7 @@ from tests.unit.engine.policies.policy_helpers import (
 )
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, nodes, policies
+from vobjects_simulated import locations, tables
 
 ZONES = [{'name': 'nova', 'weight': 100}, {'name': 'nova-2', 'weight': 50}]
 REGIONS = [{'name': 'RegionOne'}, {'name': 'RegionTwo', 'cap': 2}]
@@ -28,7 +28,7 @@ REGIONS = [{'name': 'RegionOne'}, {'name': 'RegionTwo', 'cap': 2}]
 
 def where(harness: Harness, column: str) -> dict[str, int]:
     """Return the number of servers at each location."""
-    servers = harness.rows(models.SimulatedServer)
+    servers = harness.rows(tables.SimulatedServer)
     return dict(collections.Counter(getattr(s, column) for s in servers))
 
 
@@ -141,7 +141,7 @@ def test_regions_and_zones_together(harness: Harness, engine: Engine) -> None:
     engine.run_actions()
     assert request_helpers.get_cluster(engine, 'c').status == 'ACTIVE'
     resize(engine, 0)
-    assert harness.count(models.SimulatedServer) == 0
+    assert harness.count(tables.SimulatedServer) == 0
     harness.assert_idle()
 
 
@@ -263,7 +263,7 @@ def test_affinity_puts_new_nodes_into_a_group_of_its_own(
     harness.conf.set_override('hosts', 3, 'simulated')
     create_policy(engine, 'affinity', availability_zone='nova-2')
     assert attach(engine).status == 'SUCCEEDED'
-    (group,) = harness.rows(models.SimulatedPart)
+    (group,) = harness.rows(tables.SimulatedPart)
     assert group.data == {'policy': 'anti-affinity'}
     assert resize(engine, 3).status == 'SUCCEEDED'
     assert len(where(harness, 'host')) == 3
@@ -271,7 +271,7 @@ def test_affinity_puts_new_nodes_into_a_group_of_its_own(
     assert where(harness, 'group_id') == {group.id: 3}
     assert resize(engine, 4).status == 'FAILED'
     assert detach(engine).status == 'SUCCEEDED'
-    assert harness.rows(models.SimulatedPart) == []
+    assert harness.rows(tables.SimulatedPart) == []
 
 
 def test_affinity_uses_existing_group(
@@ -313,7 +313,7 @@ def test_group_is_created_once_when_engine_dies(harness: Harness) -> None:
     engine.run_actions()
     assert request_helpers.get_cluster(engine, 'c').policies
     detach(engine)
-    assert harness.rows(models.SimulatedPart) == []
+    assert harness.rows(tables.SimulatedPart) == []
     harness.assert_idle()
 
 
@@ -324,6 +324,6 @@ def test_cluster_deletion_deletes_resources_of_policies(
     attach(engine)
     resize(engine, 2)
     engine.run(clusters.ClusterDeleteRequest(identity='c'))
-    for table in (models.Cluster, models.ClusterPolicy, models.SimulatedPart):
+    for table in (models.Cluster, models.ClusterPolicy, tables.SimulatedPart):
         assert harness.rows(table) == []
     harness.assert_idle()

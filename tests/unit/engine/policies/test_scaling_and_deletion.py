@@ -18,6 +18,7 @@ from tests.unit.engine.policies.policy_helpers import (
 )
 from vobjects.clustering import consts, errors
 from vobjects.clustering.requests import clusters, nodes, policies
+from vobjects_simulated import tables
 
 
 def scaling(engine: Engine, event: str, **adjustment: Any) -> None:
@@ -321,7 +322,7 @@ def test_deletion_policy_without_destroy_keeps_nodes(
     assert (len(shown.nodes), shown.desired_capacity) == (1, 3)
     assert shown.status == 'WARNING'
     assert harness.count(models.Node) == 3
-    assert harness.count(models.SimulatedServer) == 3
+    assert harness.count(tables.SimulatedServer) == 3
     harness.assert_idle()
 
 

@@ -12,6 +12,7 @@ from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.profiles import test_heat_stack as heat
 from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, nodes, profiles
+from vobjects_simulated import tables
 
 REGISTRY = base.Registry(
     {'container.dockerinc.docker-1.0': docker_container.DockerContainer()}
@@ -40,7 +41,7 @@ def container(engine: Engine, name: str, profile_id: str) -> Any:
 
 
 def hosts_of(harness: Harness) -> list[str]:
-    rows = harness.rows(models.SimulatedContainer)
+    rows = harness.rows(tables.SimulatedContainer)
     return sorted(row.properties['host'] for row in rows)
 
 
@@ -81,7 +82,7 @@ def test_container_runs_on_a_server(any_harness: Harness) -> None:
     host = request_helpers.create_node(engine)
     boxes = profile(engine, host_node='n', port=4243)
     shown = container(engine, 'web', boxes)
-    (row,) = any_harness.rows(models.SimulatedContainer)
+    (row,) = any_harness.rows(tables.SimulatedContainer)
     assert (shown.status, shown.physical_id) == ('ACTIVE', row.id)
     server = any_harness.cloud.servers.find(host)
     assert server is not None
@@ -96,7 +97,7 @@ def test_container_runs_on_a_server(any_harness: Harness) -> None:
     with pytest.raises(errors.ResourceInUse, match=shown.id):
         engine.call(nodes.NodeDeleteRequest(identity=host))
     engine.run(nodes.NodeDeleteRequest(identity=shown.id))
-    assert any_harness.rows(models.SimulatedContainer) == []
+    assert any_harness.rows(tables.SimulatedContainer) == []
     assert request_helpers.get_node(engine, host).dependents == {
         'profiles': [boxes]
     }
@@ -119,7 +120,7 @@ def test_container_of_a_node_with_a_long_name_has_a_shorter_one(
 ) -> None:
     host = request_helpers.create_node(engine)
     node_row = container(engine, 'n' * 255, profile(engine, host_node=host))
-    (row,) = harness.rows(models.SimulatedContainer)
+    (row,) = harness.rows(tables.SimulatedContainer)
     assert (len(row.name), row.name[246:]) == (255, f'-{node_row.id[:8]}')
 
 
@@ -138,7 +139,7 @@ def test_container_has_a_name_that_docker_accepts(
 ) -> None:
     host = request_helpers.create_node(engine)
     container(engine, name, profile(engine, host_node=host))
-    (row,) = harness.rows(models.SimulatedContainer)
+    (row,) = harness.rows(tables.SimulatedContainer)
     assert row.name[:-8] == start
 
 
@@ -217,7 +218,7 @@ def test_operations_and_a_new_name(harness: Harness) -> None:
 
     def after(request: Any) -> str:
         engine.run(request)
-        (row,) = harness.rows(models.SimulatedContainer)
+        (row,) = harness.rows(tables.SimulatedContainer)
         return f'{row.name} {row.status}'
 
     def operate(name: str) -> str:

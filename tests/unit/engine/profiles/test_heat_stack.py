@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from engine.db import models
 from engine.profiles import base, heat_stack
 from tests.unit.engine import request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes
+from vobjects_simulated import tables
 
 REGISTRY = base.Registry({'os.heat.stack-1.0': heat_stack.HeatStack()})
 
@@ -60,7 +60,7 @@ def test_node_is_a_stack_from_creation_to_deletion(
 ) -> None:
     engine = any_harness.engine()
     node = stack_node(engine, parameters={'size': 1})
-    (row,) = any_harness.rows(models.SimulatedStack)
+    (row,) = any_harness.rows(tables.SimulatedStack)
     shown = engine.call(nodes.NodeGetRequest(identity=node, show_details=True))
     assert (shown.status, shown.physical_id) == ('ACTIVE', row.id)
     assert shown.details['stack_status'] == 'CREATE_COMPLETE'
@@ -71,14 +71,14 @@ def test_node_is_a_stack_from_creation_to_deletion(
         engine, 'newer', spec=spec(parameters={'size': 2})
     )
     engine.run(nodes.NodeUpdateRequest(identity=node, profile_id='newer'))
-    (row,) = any_harness.rows(models.SimulatedStack)
+    (row,) = any_harness.rows(tables.SimulatedStack)
     assert row.properties['parameters'] == {'size': 2}
 
     engine.run(nodes.NodeCheckRequest(identity=node))
     assert request_helpers.get_node(engine, node).status == 'ACTIVE'
 
     engine.run(nodes.NodeDeleteRequest(identity=node))
-    assert any_harness.rows(models.SimulatedStack) == []
+    assert any_harness.rows(tables.SimulatedStack) == []
     any_harness.assert_idle()
 
 
@@ -95,7 +95,7 @@ def test_lost_stack_is_detected_and_recreated(
 
     engine.run(nodes.NodeRecoverRequest(identity=node))
     shown = request_helpers.get_node(engine, node)
-    (row,) = harness.rows(models.SimulatedStack)
+    (row,) = harness.rows(tables.SimulatedStack)
     assert (shown.status, shown.physical_id) == ('ACTIVE', row.id)
 
 
@@ -112,7 +112,7 @@ def test_abandoned_stack_is_forgotten(harness: Harness) -> None:
     node = stack_node(engine)
     engine.run(nodes.NodeOperationRequest(identity=node, operation='abandon'))
     assert harness.statuses('NODE_OPERATION') == ['SUCCEEDED']
-    assert harness.rows(models.SimulatedStack) == []
+    assert harness.rows(tables.SimulatedStack) == []
 
 
 def test_stack_is_adopted_with_its_properties(harness: Harness) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from engine import spec_schema
-from engine.db import models
 from engine.profiles import base, nova_server
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
+from vobjects_simulated import tables
 
 REGISTRY = base.Registry({'os.nova.server-1.0': nova_server.NovaServer()})
 
@@ -208,7 +208,7 @@ def test_server_has_metadata_of_its_node_and_cluster(
 ) -> None:
     cluster = request_helpers.create_cluster(engine, 1)
     (node,) = request_helpers.get_cluster(engine, cluster).nodes
-    (row,) = harness.rows(models.SimulatedServer)
+    (row,) = harness.rows(tables.SimulatedServer)
     metadata = {
         'cluster_node_id': node,
         'cluster_id': cluster,

@@ -4,9 +4,9 @@ from __future__ import annotations
 import pytest
 
 from engine.providers import base
-from engine.providers.simulated import provider
 from tests.unit.engine.engine_harness import Harness
 from vobjects import exceptions
+from vobjects_simulated import provider
 
 
 def test_provider_is_loaded_by_its_name(harness: Harness) -> None:

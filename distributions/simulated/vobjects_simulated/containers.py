@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.db import models
 from engine.providers import base
-from engine.providers.simulated import rows, state
+from vobjects_simulated import rows, state, tables
 
 
 class Containers:
@@ -49,7 +48,7 @@ class Containers:
 
 
 class _Rows(rows.ResourceTable[base.Container]):
-    model = models.SimulatedContainer
+    model = tables.SimulatedContainer
     noun = 'container'
     not_found = base.ContainerNotFound
     transitions: rows.Transitions = {
@@ -58,7 +57,7 @@ class _Rows(rows.ResourceTable[base.Container]):
         'unpause': ('paused', 'running'),
     }
 
-    def described(self, row: models.SimulatedContainer) -> base.Container:
+    def described(self, row: tables.SimulatedContainer) -> base.Container:
         """Return a container."""
         return base.Container(
             row.id,

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from oslo_config import cfg
 
-from engine.db import database, models
+from engine.db import database
 from engine.providers import base, server_events
-from engine.providers.simulated import containers, servers, stacks, state
-from engine.providers.simulated.load_balancing import LoadBalancers
-from engine.providers.simulated.locations import Hosts, Places, ServerGroups
+from vobjects_simulated import containers, servers, stacks, state, tables
+from vobjects_simulated.load_balancing import LoadBalancers
+from vobjects_simulated.locations import Hosts, Places, ServerGroups
 
 
 class SimulatedProvider(base.Provider):
@@ -37,7 +37,7 @@ class SimulatedProvider(base.Provider):
         self.hosts = Hosts(cloud)
         self.load_balancers = LoadBalancers(cloud)
         self.lifecycle = server_events.EventStore(
-            target, models.SimulatedEvent
+            target, tables.SimulatedEvent
         )
 
     def in_region(self, name: str) -> base.Provider:

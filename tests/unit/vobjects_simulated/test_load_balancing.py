@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from engine.db import models
 from engine.providers import base, load_balancing
-from engine.providers.simulated import provider
 from tests.unit.engine.engine_harness import Harness
+from vobjects_simulated import provider, tables
 
 SPEC = load_balancing.Spec(
     name='lb',
@@ -66,15 +65,15 @@ def test_members_are_added_and_removed(
     servers = [cloud.servers.create(key, key, {}).id for key in 'ab']
     members = [add(balancers, balancer, server) for server in servers]
     assert add(balancers, balancer, servers[0]) == members[0]
-    assert any_harness.count(models.SimulatedPart) == 3
+    assert any_harness.count(tables.SimulatedPart) == 3
     for _ in range(2):
         balancers.remove_member(balancer, members[0], timeout=60)
-    assert any_harness.count(models.SimulatedPart) == 2
+    assert any_harness.count(tables.SimulatedPart) == 2
     with pytest.raises(base.ServerNotFound):
         add(balancers, balancer, 'none')
     for _ in range(2):
         balancers.delete(balancer, timeout=60)
-    assert any_harness.count(models.SimulatedPart) == 0
+    assert any_harness.count(tables.SimulatedPart) == 0
     with pytest.raises(base.ProviderError, match='is gone'):
         add(balancers, balancer, servers[0])
 

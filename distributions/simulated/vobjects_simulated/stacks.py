@@ -6,15 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.db import models
 from engine.providers import base
-from engine.providers.simulated import rows
+from vobjects_simulated import rows, tables
 
 
 class Stacks(rows.ResourceTable[base.Stack]):
     """The stacks; see :class:`engine.providers.base.Stacks`."""
 
-    model = models.SimulatedStack
+    model = tables.SimulatedStack
     noun = 'stack'
     not_found = base.StackNotFound
 
@@ -50,7 +49,7 @@ class Stacks(rows.ResourceTable[base.Stack]):
         with self.database.reader() as session:
             return dict(self.existing(session, stack_id).properties)
 
-    def described(self, row: models.SimulatedStack) -> base.Stack:
+    def described(self, row: tables.SimulatedStack) -> base.Stack:
         """Return a stack with the outputs of its template."""
         template = row.properties.get('template') or {}
         # Users may write any JSON value.

@@ -10,7 +10,7 @@ from sqlalchemy import orm
 
 from engine.db import models, statements
 from engine.providers import base, load_balancing
-from engine.providers.simulated import state
+from vobjects_simulated import state, tables
 
 BALANCER = 'load_balancer'
 MEMBER = 'member'
@@ -42,7 +42,7 @@ class LoadBalancers:
     def get(
         self, name_or_id: str, pool_id: str, monitor_id: str | None
     ) -> load_balancing.Balancer:
-        part = models.SimulatedPart
+        part = tables.SimulatedPart
         with self._cloud.database.reader() as session:
             rows = session.scalars(
                 sqlalchemy.select(part).where(part.kind == BALANCER)
@@ -72,13 +72,13 @@ class LoadBalancers:
 
         def insert(session: orm.Session) -> load_balancing.Balancer:
             row = session.scalar(
-                sqlalchemy.select(models.SimulatedPart).where(
-                    models.SimulatedPart.kind == BALANCER,
-                    models.SimulatedPart.name == key,
+                sqlalchemy.select(tables.SimulatedPart).where(
+                    tables.SimulatedPart.kind == BALANCER,
+                    tables.SimulatedPart.name == key,
                 )
             )
             if row is None:
-                row = models.SimulatedPart(
+                row = tables.SimulatedPart(
                     kind=BALANCER, name=key, data=self._data(key, spec)
                 )
                 session.add(row)
@@ -92,7 +92,7 @@ class LoadBalancers:
     ) -> None:
         resource = f'the load balancer {balancer.id}'
         self._work(balancer.id, 'delete', resource, timeout)
-        part = models.SimulatedPart
+        part = tables.SimulatedPart
 
         def remove(session: orm.Session) -> None:
             for condition in (
@@ -119,17 +119,17 @@ class LoadBalancers:
 
         def insert(session: orm.Session) -> str:
             self._check_pool(session, balancer)
-            if session.get(models.SimulatedServer, server_id) is None:
+            if session.get(tables.SimulatedServer, server_id) is None:
                 raise base.ServerNotFound(f'there is no server {server_id}')
             row = session.scalar(
-                sqlalchemy.select(models.SimulatedPart).where(
-                    models.SimulatedPart.kind == MEMBER,
-                    models.SimulatedPart.owner == balancer.pool_id,
-                    models.SimulatedPart.name == server_id,
+                sqlalchemy.select(tables.SimulatedPart).where(
+                    tables.SimulatedPart.kind == MEMBER,
+                    tables.SimulatedPart.owner == balancer.pool_id,
+                    tables.SimulatedPart.name == server_id,
                 )
             )
             if row is None:
-                row = models.SimulatedPart(
+                row = tables.SimulatedPart(
                     kind=MEMBER,
                     owner=balancer.pool_id,
                     name=server_id,
@@ -153,9 +153,9 @@ class LoadBalancers:
         self._cloud.database.write(
             lambda session: statements.change(
                 session,
-                sqlalchemy.delete(models.SimulatedPart).where(
-                    models.SimulatedPart.kind == MEMBER,
-                    models.SimulatedPart.id == member_id,
+                sqlalchemy.delete(tables.SimulatedPart).where(
+                    tables.SimulatedPart.kind == MEMBER,
+                    tables.SimulatedPart.id == member_id,
                 ),
             )
         )
@@ -174,7 +174,7 @@ class LoadBalancers:
     ) -> None:
         # Lock the row, so that no member is added during a deletion.
         row = session.get(
-            models.SimulatedPart, balancer.id, with_for_update=True
+            tables.SimulatedPart, balancer.id, with_for_update=True
         )
         if row is None or row.data['pool_id'] != balancer.pool_id:
             raise base.ProviderError(
@@ -199,7 +199,7 @@ class LoadBalancers:
         }
 
 
-def _balancer(row: models.SimulatedPart) -> load_balancing.Balancer:
+def _balancer(row: tables.SimulatedPart) -> load_balancing.Balancer:
     return load_balancing.Balancer(
         id=row.id,
         pool_id=row.data['pool_id'],

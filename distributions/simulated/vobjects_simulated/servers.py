@@ -20,9 +20,9 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import health, models
+from engine.db import health
 from engine.providers import base
-from engine.providers.simulated import locations, rows
+from vobjects_simulated import locations, rows, tables
 
 #: Key in a server's metadata: additional seconds for each operation.
 WAIT_TIME = 'simulated_wait_time'
@@ -37,7 +37,7 @@ EVENT_TYPES: Mapping[str, str] = {
 class SimulatedServers(rows.ResourceTable[base.Server]):
     """The simulated servers; see :class:`engine.providers.base.Servers`."""
 
-    model = models.SimulatedServer
+    model = tables.SimulatedServer
     noun = 'server'
     not_found = base.ServerNotFound
     transitions: rows.Transitions = {
@@ -107,7 +107,7 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
                 )
 
     def detach(self, key: str) -> None:
-        table = models.SimulatedServer
+        table = tables.SimulatedServer
         self.database.write(
             lambda session: session.execute(
                 sqlalchemy.update(table)
@@ -139,7 +139,7 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
         self.change(server_id, 'snapshot')
         return name
 
-    def is_here(self, row: models.SimulatedServer) -> bool:
+    def is_here(self, row: tables.SimulatedServer) -> bool:
         """Return whether a server is in this region."""
         default = self.cloud.options.regions[0]
         return (row.region or default) == self.cloud.region
@@ -153,13 +153,13 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
         )
 
     def after_change(
-        self, session: orm.Session, row: models.SimulatedServer, operation: str
+        self, session: orm.Session, row: tables.SimulatedServer, operation: str
     ) -> None:
         """Store the event of an operation, if it has one."""
         type_ = EVENT_TYPES.get(operation)
         if type_ is not None:
-            health.delete_old_events(session, models.SimulatedEvent)
-            session.add(models.SimulatedEvent(server_id=row.id, type=type_))
+            health.delete_old_events(session, tables.SimulatedEvent)
+            session.add(tables.SimulatedEvent(server_id=row.id, type=type_))
 
     def wait_time(self, properties: Mapping[str, Any]) -> float:
         """Return the seconds in a server's metadata, limited by an option."""
@@ -172,7 +172,7 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
             return 0.0
         return min(seconds, float(self.cloud.options.max_wait_time))
 
-    def described(self, row: models.SimulatedServer) -> base.Server:
+    def described(self, row: tables.SimulatedServer) -> base.Server:
         """Return a server with its addresses and location."""
         return base.Server(
             row.id,
@@ -194,7 +194,7 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
         )
 
 
-def _addresses(row: models.SimulatedServer) -> dict[str, Any]:
+def _addresses(row: tables.SimulatedServer) -> dict[str, Any]:
     by_network: dict[str, Any] = {}
     for network in row.properties.get('networks') or [{}]:
         name = network.get('network') or 'private'
@@ -209,7 +209,7 @@ def _addresses(row: models.SimulatedServer) -> dict[str, Any]:
     return by_network
 
 
-def _ports(row: models.SimulatedServer) -> list[dict[str, Any]]:
+def _ports(row: tables.SimulatedServer) -> list[dict[str, Any]]:
     """Return the ports of a server in the form of Senlin's node data."""
     ports = []
     for network in row.properties.get('networks') or ():

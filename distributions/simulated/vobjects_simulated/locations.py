@@ -14,9 +14,9 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import models, statements
+from engine.db import statements
 from engine.providers import base
-from engine.providers.simulated import state
+from vobjects_simulated import state, tables
 
 GROUP = 'server_group'
 
@@ -48,7 +48,7 @@ class ServerGroups:
         def insert(session: orm.Session) -> base.ServerGroup:
             row = _group(session, name)
             if row is None:
-                row = models.SimulatedPart(
+                row = tables.SimulatedPart(
                     kind=GROUP, name=name, data={'policy': policy}
                 )
                 session.add(row)
@@ -67,9 +67,9 @@ class ServerGroups:
         self._cloud.database.write(
             lambda session: statements.change(
                 session,
-                sqlalchemy.delete(models.SimulatedPart).where(
-                    models.SimulatedPart.kind == GROUP,
-                    models.SimulatedPart.id == group_id,
+                sqlalchemy.delete(tables.SimulatedPart).where(
+                    tables.SimulatedPart.kind == GROUP,
+                    tables.SimulatedPart.id == group_id,
                 ),
             )
         )
@@ -98,7 +98,7 @@ class Hosts:
     def problem(self, server_id: str) -> str:
         with self._cloud.database.reader() as session:
             row = session.get(
-                models.SimulatedServer, server_id, populate_existing=True
+                tables.SimulatedServer, server_id, populate_existing=True
             )
         if row is None:
             raise base.ServerNotFound(f'there is no server {server_id}')
@@ -140,13 +140,13 @@ def new_location(
 
 
 def _hosts_for(
-    options: Any, session: orm.Session, group: models.SimulatedPart
+    options: Any, session: orm.Session, group: tables.SimulatedPart
 ) -> Sequence[str]:
     """Return the allowed hosts for a new server of a group."""
     used = set(
         session.scalars(
-            sqlalchemy.select(models.SimulatedServer.host).where(
-                models.SimulatedServer.group_id == group.id
+            sqlalchemy.select(tables.SimulatedServer.host).where(
+                tables.SimulatedServer.group_id == group.id
             )
         )
     )
@@ -190,8 +190,8 @@ def _choose(
 
 def _group(
     session: orm.Session, name_or_id: str, *, lock: bool = False
-) -> models.SimulatedPart | None:
-    part = models.SimulatedPart
+) -> tables.SimulatedPart | None:
+    part = tables.SimulatedPart
     query = sqlalchemy.select(part).where(
         part.kind == GROUP,
         sqlalchemy.or_(part.id == name_or_id, part.name == name_or_id),
@@ -201,5 +201,5 @@ def _group(
     return session.scalar(query)
 
 
-def _server_group(row: models.SimulatedPart) -> base.ServerGroup:
+def _server_group(row: tables.SimulatedPart) -> base.ServerGroup:
     return base.ServerGroup(row.id, row.name, row.data['policy'])

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from engine.providers import base
-from engine.providers.simulated import provider
 from tests.unit.engine.engine_harness import Harness
+from vobjects_simulated import provider
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from typing import Any
 from oslo_config import cfg
 
 from engine.providers import base
-from engine.providers.docker import connection, containers
 from vobjects import exceptions
+from vobjects_docker import connection, containers
 
 #: Prefix of the labels that this service sets.
 PREFIX = 'vobjects.'

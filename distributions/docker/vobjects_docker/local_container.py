@@ -2,7 +2,7 @@
 """The profile type ``container.docker.local-1.0``: containers without hosts.
 
 The containers run on the Docker daemon that the operator has configured, see
-:mod:`engine.providers.docker`.
+:mod:`vobjects_docker`.
 """
 
 from __future__ import annotations

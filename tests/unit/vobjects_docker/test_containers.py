@@ -15,11 +15,11 @@ import pytest
 
 from engine import http_client
 from engine.providers import base
-from engine.providers.docker.containers import Containers
 from tests import certificates, memory_limit, raw_server
 from tests.cloud import docker as fake
 from tests.unit.engine.conftest import make_conf
 from vobjects import exceptions
+from vobjects_docker.containers import Containers
 
 
 @pytest.fixture
@@ -423,7 +423,7 @@ def test_daemon_that_floods_uses_little_memory() -> None:
         printed = memory_limit.run(
             f"""
 import engine.providers.base
-from tests.unit.engine.providers.docker.test_containers import configured
+from tests.unit.vobjects_docker.test_containers import configured
 try:
     configured().find('tcp://127.0.0.1:{port}', 'key')
 except engine.providers.base.ProviderError as error:

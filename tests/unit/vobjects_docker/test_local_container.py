@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from engine.db import models
-from engine.profiles import base, local_container
+from engine.profiles import base
 from tests.unit.engine import request_helpers
 from tests.unit.engine.engine_harness import Harness
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes
+from vobjects_docker import local_container
+from vobjects_simulated import tables
 
 REGISTRY = base.Registry(
     {'container.docker.local-1.0': local_container.LocalContainer()}
@@ -83,7 +85,7 @@ def test_failure_of_a_container_depends_on_its_status(
     harness: Harness, status: str, fails: bool
 ) -> None:
     box = harness.cloud.containers.create('', 'key', 'n', {'image': 'nginx'})
-    harness.change(models.SimulatedContainer, box.id, status=status)
+    harness.change(tables.SimulatedContainer, box.id, status=status)
     profile_type = local_container.LocalContainer()
     view = base.NodeView('key', 'n', box.id, {})
     assert bool(profile_type.failure(harness.cloud, view)) == fails
@@ -108,7 +110,7 @@ def test_container_lifecycle(any_harness: Harness) -> None:
         engine, 'box', spec=spec(labels={'tier': 'web'})
     )
     node = request_helpers.create_node(engine, name='n', profile_id=profile)
-    (row,) = any_harness.rows(models.SimulatedContainer)
+    (row,) = any_harness.rows(tables.SimulatedContainer)
     assert row.name == f'n-{node[:8]}'
     assert row.properties['host'] == ''
     assert row.properties['project'] == (
@@ -117,7 +119,7 @@ def test_container_lifecycle(any_harness: Harness) -> None:
 
     def after(request: Any) -> str:
         engine.run(request)
-        (row,) = any_harness.rows(models.SimulatedContainer)
+        (row,) = any_harness.rows(tables.SimulatedContainer)
         return f'{row.status} {request_helpers.get_node(engine, node).status}'
 
     pause = nodes.NodeOperationRequest(identity=node, operation='pause')
@@ -125,5 +127,5 @@ def test_container_lifecycle(any_harness: Harness) -> None:
     assert after(nodes.NodeCheckRequest(identity=node)) == 'paused ERROR'
     assert after(nodes.NodeRecoverRequest(identity=node)) == 'running ACTIVE'
     engine.run(nodes.NodeDeleteRequest(identity=node))
-    assert any_harness.rows(models.SimulatedContainer) == []
+    assert any_harness.rows(tables.SimulatedContainer) == []
     any_harness.assert_idle()

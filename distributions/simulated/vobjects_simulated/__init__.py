@@ -12,4 +12,6 @@
     rows             shared code of servers, stacks and containers
     locations        server groups, zones, hosts
     load_balancing   load balancers
+    queues           queues for message receivers and lifecycle hooks
+    tables           the tables of all of these
 """

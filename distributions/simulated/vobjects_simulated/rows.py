@@ -12,7 +12,7 @@ from sqlalchemy import orm
 
 from engine.db import clock
 from engine.providers import base
-from engine.providers.simulated import state
+from vobjects_simulated import state
 
 T = TypeVar('T')
 

@@ -18,8 +18,8 @@ import msgspec
 from oslo_config import cfg
 
 from engine.providers import base
-from engine.providers.docker import connection
 from vobjects import exceptions
+from vobjects_docker import connection
 
 LABEL = 'vobjects.node'
 

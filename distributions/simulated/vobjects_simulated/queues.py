@@ -18,8 +18,9 @@ from sqlalchemy import orm
 
 from engine.db import clock, database, models, statements
 from engine.queues import base
+from vobjects_simulated import tables
 
-MESSAGE = models.SimulatedMessage
+MESSAGE = tables.SimulatedMessage
 
 #: Maximum number of messages in one claim.
 MAX_CLAIMED = 20

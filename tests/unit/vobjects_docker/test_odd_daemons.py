@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from engine.db import models
-from engine.providers.docker import local
 from tests import raw_server
 from tests.unit.engine import request_helpers
 from tests.unit.engine.conftest import make_conf
 from tests.unit.engine.engine_harness import Harness
-from tests.unit.engine.profiles import test_local_container
+from tests.unit.vobjects_docker import test_local_container
 from vobjects.clustering.requests import nodes
+from vobjects_docker import local
+from vobjects_simulated import tables
 
 BOX = {
     'Id': 'a' * 64,
@@ -90,7 +90,7 @@ def test_error_with_impossible_text_is_the_reason_of_the_status(
     row = node_of(any_harness, replies(BOX, error or {}))
     assert row.status == 'ERROR'
     assert 'could not run the container' in row.status_reason
-    assert any_harness.rows(models.SimulatedContainer) == []
+    assert any_harness.rows(tables.SimulatedContainer) == []
 
 
 @pytest.mark.parametrize(

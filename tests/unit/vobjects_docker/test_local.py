@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from engine.providers import base
-from engine.providers.docker import local, provider
 from tests.cloud import docker as fake
 from tests.unit.engine.conftest import make_conf
 from vobjects import exceptions
+from vobjects_docker import local, provider
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from engine.providers import base
-from engine.providers.simulated.provider import SimulatedProvider, state
 from tests import waiting
 from tests.unit.engine.engine_harness import Harness
 from vobjects.rpc import concurrency_limit
+from vobjects_simulated.provider import SimulatedProvider, state
 
 
 def provider(harness: Harness) -> SimulatedProvider:

@@ -10,7 +10,7 @@ from oslo_config import cfg
 
 from engine.db import database
 from engine.providers import base
-from engine.providers.docker import local
+from vobjects_docker import local
 
 
 class DockerProvider(base.Provider):
@@ -18,7 +18,7 @@ class DockerProvider(base.Provider):
 
     It sends no request to the daemon before the first operation.
 
-    :raises engine.providers.docker.local.UrlError: the URL is not valid
+    :raises vobjects_docker.local.UrlError: the URL is not valid
     :raises vobjects.exceptions.TlsConfigError: the TLS options
         are not valid
     """

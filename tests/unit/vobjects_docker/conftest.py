@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The databases and engines of the engine's tests."""
+
+from tests.unit.engine.conftest import (
+    any_database,
+    any_harness,
+    conf,
+    harness,
+    shared_database,
+    sqlite_database,
+)
+
+__all__ = [
+    'any_database',
+    'any_harness',
+    'conf',
+    'harness',
+    'shared_database',
+    'sqlite_database',
+]
