@@ -50,5 +50,6 @@
     sizes             compute cluster sizes, their limits, and the resulting
                       health status
     spec_schema       schemas for the properties of specs
+    storage           what plug-ins use of the engine's database
     trusts            act for users, and store the credentials for it
 """

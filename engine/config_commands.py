@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import functools
+import importlib.metadata
 from collections.abc import Callable, Mapping
 
 from oslo_config import cfg
@@ -12,6 +14,7 @@ from engine import cli
 from vobjects import exceptions
 from vobjects.cli import output, settings
 from vobjects.cli.parser import Command, Parser, one_of
+from vobjects.clustering import run
 
 FINE, IGNORED, REJECTED, OUT_OF_REACH = range(4)
 
@@ -55,9 +58,10 @@ def _check(options: argparse.Namespace) -> int:
     if any(finding.rejected for finding in findings):
         code = REJECTED
     else:
+        servers = _servers()
         for name in options.connect or ():
             try:
-                _SERVERS[name](conf)
+                servers[name](conf)
             except exceptions.Unreachable as error:
                 unreachable.append(str(error))
                 code = OUT_OF_REACH
@@ -97,17 +101,22 @@ def _bus(conf: cfg.ConfigOpts) -> None:
     cli.check_bus(conf)
 
 
-def _docker(conf: cfg.ConfigOpts) -> None:
-    from vobjects_docker import local
+def _plugged(
+    point: importlib.metadata.EntryPoint, conf: cfg.ConfigOpts
+) -> None:
+    point.load()(conf)
 
-    local.LocalContainers(conf).check_connection()
 
-
-_SERVERS: Mapping[str, Callable[[cfg.ConfigOpts], None]] = {
-    'database': _database,
-    'bus': _bus,
-    'docker': _docker,
-}
+def _servers() -> Mapping[str, Callable[[cfg.ConfigOpts], None]]:
+    """Return the functions that connect to servers, also those of plug-ins."""
+    return {
+        **{
+            point.name: functools.partial(_plugged, point)
+            for point in importlib.metadata.entry_points(group=run.SERVERS)
+        },
+        'database': _database,
+        'bus': _bus,
+    }
 
 
 def _parser() -> Parser:
@@ -137,14 +146,16 @@ def _configure_check(parser: Parser) -> None:
             'vobjects config check --connect bus --connect database',
         ],
     )
+    servers = sorted(_servers())
     parser.add_argument(
         '--connect',
         metavar='SERVER',
         action='append',
-        type=one_of(_SERVERS, 'server'),
-        choices=sorted(_SERVERS),
-        help='also connect to a server: bus, database or docker (the daemon'
-        ' of the provider "docker"); may be repeated',
+        type=one_of(servers, 'server'),
+        choices=servers,
+        help='also connect to a server: bus, database or that of a provider,'
+        ' such as docker (the daemon of the provider "docker"); may be'
+        ' repeated',
     )
     parser.add_argument(
         '--quiet', action='store_true', help='print only findings'

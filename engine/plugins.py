@@ -13,7 +13,7 @@ from stevedore import driver, extension
 from engine import spec_schema
 from engine.spec_schema import Property
 from vobjects import exceptions, suggestions
-from vobjects.clustering import errors
+from vobjects.clustering import errors, run
 
 
 def load(namespace: str, name: str, option: str, *arguments: Any) -> Any:
@@ -29,10 +29,13 @@ def load(namespace: str, name: str, option: str, *arguments: Any) -> Any:
             namespace, name, invoke_on_load=True, invoke_args=arguments
         )
     except stevedore.exception.NoMatches:
-        names = extension.ExtensionManager[Any](namespace).names()
+        if name in run.INSTALLATIONS:
+            advice = f'run: {run.INSTALLATIONS[name]}'
+        else:
+            names = extension.ExtensionManager[Any](namespace).names()
+            advice = f'there are {", ".join(sorted(names))}'
         raise exceptions.VobjectsError(
-            f'{option}: there is no {name}; there are'
-            f' {", ".join(sorted(names))}'
+            f'{option}: there is no {name}; {advice}'
         ) from None
     return manager.driver
 

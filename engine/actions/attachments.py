@@ -151,13 +151,16 @@ def check_attachable(
     :raises engine.policies.base.PolicyCheckError: with the reason
     """
     policy_type, cluster = attachment.policy_type, attachment.target.cluster
-    name = run.runtime.profile_types.get(attachment.target.profile.type).name
+    profile_type = run.runtime.profile_types.get(
+        attachment.target.profile.type
+    )
     if (
         policy_type.profile_types != base.ANY
-        and name not in policy_type.profile_types
+        and profile_type.name not in policy_type.profile_types
+        and policy_type.name not in profile_type.policies
     ):
         raise base.PolicyCheckError(
-            f'Policy not applicable on profile type: {name}'
+            f'Policy not applicable on profile type: {profile_type.name}'
         )
     if not policy_type.singleton:
         return

@@ -55,7 +55,7 @@ class HealthPolicy(base.PolicyType):
     version = '1.0'
     priority = 600
     targets = {base.BEFORE: ('CLUSTER_RECOVER',)}
-    profile_types = (SERVER, 'os.heat.stack', 'container.docker.local')
+    profile_types = (SERVER, 'os.heat.stack')
     data_key = 'HealthPolicy'
     support_status = SCHEMA.support_status
     properties = SCHEMA.properties

@@ -121,6 +121,8 @@ class ProfileType:
     #: Whether nodes run on other nodes, named by the properties ``host_node``
     #: or ``host_cluster``; ``port`` is that of the host's service.
     on_hosts: bool = False
+    #: Names of policy types that apply to it although they do not list it.
+    policies: Sequence[str] = ()
     #: Name of the only provider that runs its nodes; None: they run on any.
     provider: str | None = None
 

@@ -20,8 +20,9 @@ attached if the cloud lacks a feature that it needs.
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Protocol, cast
+from typing import Any, NoReturn, Protocol, cast
 
 from oslo_config import cfg
 
@@ -29,8 +30,12 @@ from engine import plugins
 from engine.db import database
 from engine.providers import load_balancing, server_events
 from vobjects import exceptions
+from vobjects.clustering import run
 
 NAMESPACE = 'vobjects.providers'
+
+#: Containers on hosts: classes that are called with ``(conf)``.
+CONTAINERS = 'vobjects.containers'
 
 #: Host of containers that run where the operator has configured it.
 NO_HOST = ''
@@ -296,6 +301,22 @@ class Containers(Protocol):
         """
 
 
+class Unavailable:
+    """Resources that cannot be used: each operation raises ProviderError.
+
+    :param message: for users
+    """
+
+    def __init__(self, message: str) -> None:
+        self._message = message
+
+    def __getattr__(self, name: str) -> Callable[..., NoReturn]:
+        def fail(*arguments: Any, **options: Any) -> NoReturn:
+            raise ProviderError(self._message)
+
+        return fail
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class ServerGroup:
     """Servers that are kept on the same host, or on different hosts.
@@ -398,5 +419,25 @@ def load(conf: cfg.ConfigOpts, target: database.Database) -> Provider:
             conf.engine.provider,
             '[engine] provider',
             *(conf, target),
+        ),
+    )
+
+
+def load_containers(conf: cfg.ConfigOpts) -> Containers:
+    """Return the containers on hosts with a Docker daemon.
+
+    Of several installed classes, the one with the first name is used. Without
+    any, each operation raises ProviderError.
+
+    :raises vobjects.exceptions.VobjectsError: the configuration is not valid
+    """
+    points = importlib.metadata.entry_points(group=CONTAINERS)
+    for name in sorted(points.names):
+        return cast(Containers, points[name].load()(conf))
+    return cast(
+        Containers,
+        Unavailable(
+            'containers need another package in the environment of the'
+            f' engine: {run.INSTALLATIONS["docker"]}'
         ),
     )

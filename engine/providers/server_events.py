@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import database, statements
+from engine.db import database, health, statements
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -54,6 +54,11 @@ class EventStore:
 
     def stop(self) -> None:
         """Stop receiving events."""
+
+    def add(self, session: orm.Session, server_id: str, type_: str) -> None:
+        """Add an event in a transaction, and delete old ones."""
+        health.delete_old_events(session, self._model)
+        session.add(self._model(server_id=server_id, type=type_))
 
     def of(self, server_ids: Collection[str]) -> list[Event]:
         """Return the events of some servers, oldest first."""

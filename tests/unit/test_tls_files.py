@@ -109,11 +109,11 @@ def open_keystone(values: dict[str, str]) -> None:
 
 
 def open_docker(values: dict[str, str]) -> None:
-    from engine.conf import DOCKER_OPTIONS
+    from vobjects_docker.conf import OPTIONS
 
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[], default_config_dirs=[])
-    conf.register_opts(DOCKER_OPTIONS, docker.SECTION)
+    conf.register_opts(OPTIONS, docker.SECTION)
     docker.tls_options(set_all(conf, docker.SECTION, {'tls': True, **values}))
 
 

@@ -3,12 +3,11 @@
 
 ::
 
+    conf              configuration options
     connection        connections to daemons, TLS, and the errors of daemons
     containers        the containers of hosts with a daemon
     local             the containers of the daemon that the operator has
                       configured
     local_container   the profile type container.docker.local-1.0
     provider          the provider "docker", which has only such containers
-
-The package ``docker`` is optional; it is imported when it is first needed.
 """

@@ -8,7 +8,6 @@ them without.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import logging
 import re
 import ssl
@@ -16,6 +15,9 @@ import urllib.parse
 from collections.abc import Iterator
 from typing import Any
 
+import docker
+import docker.errors
+import docker.tls
 import msgspec
 import requests
 from oslo_config import cfg
@@ -85,14 +87,7 @@ class Daemons:
             code and message
         """
         try:
-            docker: Any = importlib.import_module('docker')
-        except ImportError:
-            raise base.ProviderError(
-                f'could not {description}: the engine lacks the package'
-                " docker: pip install 'vobjects-clustering[docker]'"
-            ) from None
-        try:
-            with self._connected(docker, url) as client:
+            with self._connected(url) as client:
                 yield client
         except (
             http_client.OutgoingError,
@@ -100,10 +95,10 @@ class Daemons:
             requests.RequestException,
             *_BAD_SHAPE,
         ) as error:
-            raise self._converted(docker, error, url, description) from None
+            raise self._converted(error, url, description) from None
 
     @contextlib.contextmanager
-    def _connected(self, docker: Any, url: str) -> Iterator[Any]:
+    def _connected(self, url: str) -> Iterator[Any]:
         socket_path = _socket_path(url)
         tls = None if socket_path else self._tls
         # While an image is pulled, the daemon stops unless its messages are
@@ -117,7 +112,7 @@ class Daemons:
             socket_path=socket_path,
         )
         with contextlib.closing(adapter), concurrency_limit.released():
-            client = _client_type(docker, adapter, self._target)(
+            client = _client_type(adapter, self._target)(
                 # The library would use its own adapter for unix://.
                 base_url='tcp://localhost:2375' if socket_path else url,
                 version='auto',
@@ -128,7 +123,7 @@ class Daemons:
                 yield client
 
     def _converted(
-        self, docker: Any, error: Exception, url: str, description: str
+        self, error: Exception, url: str, description: str
     ) -> base.ProviderError:
         """Return the error for users."""
         # The library wraps the exceptions of its first request.
@@ -178,9 +173,7 @@ def _socket_path(url: str) -> str:
     return parts.path if parts.scheme == UNIX else ''
 
 
-def _client_type(
-    docker: Any, adapter: http_client.Adapter, target: str
-) -> Any:
+def _client_type(adapter: http_client.Adapter, target: str) -> Any:
     """Return a client class with fixed TLS settings and no credentials."""
 
     class Client(docker.APIClient):  # type: ignore[misc]

@@ -7,7 +7,6 @@ A label of the container holds the key that it was created for.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 import shlex
 import time
@@ -15,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, TypeVar
 
 import msgspec
+from docker import errors
 from oslo_config import cfg
 
 from engine.providers import base
@@ -171,7 +171,6 @@ class Containers:
         died, it first reserves the name, then lists the container, and
         describes it last.
         """
-        errors = importlib.import_module('docker').errors
 
         def attempt() -> str | None:
             container_id = _find(client, key)
@@ -231,7 +230,6 @@ def _find(client: Any, key: str) -> str | None:
 
 
 def _exists(client: Any, name_or_id: str) -> bool:
-    errors = importlib.import_module('docker').errors
     try:
         client.inspect_container(name_or_id)
     except errors.NotFound:
@@ -257,7 +255,6 @@ def _wait(client: Any, event: str, poll: Callable[[], T | None]) -> T:
 
 def _image(client: Any, name: str) -> str:
     """Pull an image unless the daemon has it, and return its name."""
-    errors = importlib.import_module('docker').errors
     try:
         client.inspect_image(name)
     except errors.ImageNotFound:
@@ -296,7 +293,6 @@ def _words(command: str) -> list[str]:
 
 
 def _remove(client: Any, container_id: str) -> None:
-    errors = importlib.import_module('docker').errors
     try:
         client.remove_container(container_id, force=True, v=True)
     except errors.APIError as error:

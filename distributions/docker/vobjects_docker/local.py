@@ -32,6 +32,18 @@ _LOG_SIZE = '10m'
 _MIB = 2**20
 
 
+def check_connection(conf: cfg.ConfigOpts) -> None:
+    """Connect to the daemon of ``[provider_docker] url``.
+
+    :raises UrlError: the URL of the daemon is not valid
+    :raises vobjects.exceptions.TlsConfigError: the TLS options
+        are not valid
+    :raises vobjects.exceptions.Unreachable: the daemon does not answer, or
+        rejects the connection
+    """
+    LocalContainers(conf).check_connection()
+
+
 class UrlError(exceptions.VobjectsError):
     """Raised when the URL of the daemon is not valid."""
 

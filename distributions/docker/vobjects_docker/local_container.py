@@ -42,6 +42,7 @@ class LocalContainer(docker_container.DockerContainer):
     support_status = SCHEMA.support_status
     properties = SCHEMA.properties
     on_hosts = False
+    policies = ('senlin.policy.health',)
     provider = 'docker'
 
     def check_properties(self, properties: Mapping[str, Any]) -> None:

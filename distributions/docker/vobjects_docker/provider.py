@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NoReturn, cast
+from typing import cast
 
 from oslo_config import cfg
 
-from engine.db import database
+from engine import storage
 from engine.providers import base
 from vobjects_docker import local
 
@@ -24,33 +23,27 @@ class DockerProvider(base.Provider):
     """
 
     def __init__(
-        self, conf: cfg.ConfigOpts, target: database.Database | None = None
+        self, conf: cfg.ConfigOpts, target: storage.Database | None = None
     ) -> None:
         self.servers = cast(base.Servers, _Missing('servers'))
         self.stacks = cast(base.Stacks, _Missing('stacks'))
         self.containers = local.LocalContainers(conf)
 
 
-class _Missing:
+class _Missing(base.Unavailable):
     """Resources that the provider does not have: finds none, creates none.
 
     A node whose creation has failed can therefore be deleted.
     """
 
     def __init__(self, noun: str) -> None:
-        self._noun = noun
+        super().__init__(
+            f'the provider docker has no {noun}; use a profile of the type'
+            ' container.docker.local-1.0'
+        )
 
     def find(self, key: str) -> None:
         """Return None."""
 
     def delete_related(self, key: str) -> None:
         """Do nothing."""
-
-    def __getattr__(self, name: str) -> Callable[..., NoReturn]:
-        def fail(*arguments: Any, **options: Any) -> NoReturn:
-            raise base.ProviderError(
-                f'the provider docker has no {self._noun}; use a profile of'
-                ' the type container.docker.local-1.0'
-            )
-
-        return fail

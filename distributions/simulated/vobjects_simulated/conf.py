@@ -78,3 +78,8 @@ OPTIONS = [
         help='IDs of the available load balancer flavors.',
     ),
 ]
+
+
+def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:
+    """Return (group, options) pairs for oslo.config."""
+    return [(GROUP, OPTIONS)]

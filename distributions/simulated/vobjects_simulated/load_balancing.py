@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import models, statements
+from engine import storage
 from engine.providers import base, load_balancing
 from vobjects_simulated import state, tables
 
@@ -99,7 +99,7 @@ class LoadBalancers:
                 (part.kind == MEMBER) & (part.owner == balancer.pool_id),
                 (part.kind == BALANCER) & (part.id == balancer.id),
             ):
-                statements.change(
+                storage.change(
                     session, sqlalchemy.delete(part).where(condition)
                 )
 
@@ -151,7 +151,7 @@ class LoadBalancers:
         resource = f'the member {member_id}'
         self._work(member_id, 'remove', resource, timeout)
         self._cloud.database.write(
-            lambda session: statements.change(
+            lambda session: storage.change(
                 session,
                 sqlalchemy.delete(tables.SimulatedPart).where(
                     tables.SimulatedPart.kind == MEMBER,
@@ -192,9 +192,9 @@ class LoadBalancers:
             'monitor': None if spec.monitor is None else dict(spec.monitor),
             'availability_zone': spec.availability_zone,
             'flavor_id': spec.flavor_id,
-            'pool_id': models.new_id(),
-            'listener_id': models.new_id(),
-            'monitor_id': None if spec.monitor is None else models.new_id(),
+            'pool_id': storage.new_id(),
+            'listener_id': storage.new_id(),
+            'monitor_id': None if spec.monitor is None else storage.new_id(),
             'vip_address': address or f'10.0.{number // 256}.{number % 256}',
         }
 

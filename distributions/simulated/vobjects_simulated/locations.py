@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import statements
+from engine import storage
 from engine.providers import base
 from vobjects_simulated import state, tables
 
@@ -65,7 +65,7 @@ class ServerGroups:
     def delete(self, group_id: str) -> None:
         self._cloud.work(group_id, 'delete', f'the server group {group_id}')
         self._cloud.database.write(
-            lambda session: statements.change(
+            lambda session: storage.change(
                 session,
                 sqlalchemy.delete(tables.SimulatedPart).where(
                     tables.SimulatedPart.kind == GROUP,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from oslo_config import cfg
 
-from engine.db import database
+from engine import storage
 from engine.providers import base, server_events
 from vobjects_simulated import containers, servers, stacks, state, tables
 from vobjects_simulated.load_balancing import LoadBalancers
@@ -21,13 +21,19 @@ class SimulatedProvider(base.Provider):
     def __init__(
         self,
         conf: cfg.ConfigOpts,
-        target: database.Database,
+        target: storage.Database,
         region: str | None = None,
     ) -> None:
         self._conf = conf
         self._database = target
+        self.lifecycle = server_events.EventStore(
+            target, tables.SimulatedEvent
+        )
         cloud = state.Simulation(
-            conf.simulated, target, region or conf.simulated.regions[0]
+            conf.simulated,
+            target,
+            region or conf.simulated.regions[0],
+            self.lifecycle,
         )
         self.servers = servers.SimulatedServers(cloud)
         self.stacks = stacks.Stacks(cloud)
@@ -36,9 +42,6 @@ class SimulatedProvider(base.Provider):
         self.places = Places(cloud)
         self.hosts = Hosts(cloud)
         self.load_balancers = LoadBalancers(cloud)
-        self.lifecycle = server_events.EventStore(
-            target, tables.SimulatedEvent
-        )
 
     def in_region(self, name: str) -> base.Provider:
         if name not in self._conf.simulated.regions:

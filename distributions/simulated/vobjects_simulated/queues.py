@@ -16,7 +16,7 @@ import sqlalchemy
 from oslo_config import cfg
 from sqlalchemy import orm
 
-from engine.db import clock, database, models, statements
+from engine import storage
 from engine.queues import base
 from vobjects_simulated import tables
 
@@ -29,9 +29,7 @@ MAX_CLAIMED = 20
 class SimulatedQueues:
     """The simulated queue service; see :class:`engine.queues.base.Queues`."""
 
-    def __init__(
-        self, conf: cfg.ConfigOpts, target: database.Database
-    ) -> None:
+    def __init__(self, conf: cfg.ConfigOpts, target: storage.Database) -> None:
         self._options = conf.queues
         self._database = target
 
@@ -41,7 +39,7 @@ class SimulatedQueues:
     def delete(self, project: str | None, queue: str) -> None:
         """Delete the messages of a queue."""
         self._database.write(
-            lambda session: statements.change(
+            lambda session: storage.change(
                 session,
                 sqlalchemy.delete(MESSAGE).where(_in_queue(project, queue)),
             )
@@ -65,7 +63,7 @@ class SimulatedQueues:
             _delete_expired(session, project, queue)
             session.add(
                 MESSAGE(
-                    id=models.new_id(),
+                    id=storage.new_id(),
                     project=project or '',
                     queue=queue,
                     body=dict(body),
@@ -77,17 +75,17 @@ class SimulatedQueues:
 
     def claim(self, project: str | None, queue: str) -> base.Claim:
         """Claim some messages that are not claimed."""
-        id_ = models.new_id()
+        id_ = storage.new_id()
 
         def write(session: orm.Session) -> list[base.Message]:
             rows = session.scalars(
                 sqlalchemy.select(MESSAGE)
                 .where(
                     _in_queue(project, queue),
-                    MESSAGE.expires_at > clock.utcnow(),
+                    MESSAGE.expires_at > storage.utcnow(),
                     sqlalchemy.or_(
                         MESSAGE.claimed_until.is_(None),
-                        MESSAGE.claimed_until <= clock.utcnow(),
+                        MESSAGE.claimed_until <= storage.utcnow(),
                     ),
                 )
                 .order_by(MESSAGE.created_at, MESSAGE.id)
@@ -107,7 +105,7 @@ class SimulatedQueues:
     ) -> None:
         """Delete a message, if it still belongs to the claim."""
         self._database.write(
-            lambda session: statements.change(
+            lambda session: storage.change(
                 session,
                 sqlalchemy.delete(MESSAGE).where(
                     _in_queue(project, queue),
@@ -120,7 +118,7 @@ class SimulatedQueues:
     def release(self, project: str | None, queue: str, claim: str) -> None:
         """Release the remaining messages of a claim."""
         self._database.write(
-            lambda session: statements.change(
+            lambda session: storage.change(
                 session,
                 sqlalchemy.update(MESSAGE)
                 .where(_in_queue(project, queue), MESSAGE.claim_id == claim)
@@ -130,7 +128,7 @@ class SimulatedQueues:
 
     @staticmethod
     def _after(session: orm.Session, seconds: int) -> datetime.datetime:
-        return clock.now(session) + datetime.timedelta(seconds=seconds)
+        return storage.now(session) + datetime.timedelta(seconds=seconds)
 
 
 def _in_queue(
@@ -144,9 +142,9 @@ def _in_queue(
 def _delete_expired(
     session: orm.Session, project: str | None, queue: str
 ) -> None:
-    statements.change(
+    storage.change(
         session,
         sqlalchemy.delete(MESSAGE).where(
-            _in_queue(project, queue), MESSAGE.expires_at <= clock.utcnow()
+            _in_queue(project, queue), MESSAGE.expires_at <= storage.utcnow()
         ),
     )

@@ -10,7 +10,7 @@ import sqlalchemy
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.db import clock
+from engine import storage
 from engine.providers import base
 from vobjects_simulated import state
 
@@ -130,7 +130,7 @@ class ResourceTable(Generic[T]):
             row = self.existing(session, id_)
             for name, value in values.items():
                 setattr(row, name, value)
-            row.updated_at = clock.utcnow()
+            row.updated_at = storage.utcnow()
             self.after_change(session, row, operation)
             session.flush()
             return self.described(row)

@@ -20,7 +20,6 @@ from typing import Any
 import sqlalchemy
 from sqlalchemy import orm
 
-from engine.db import health
 from engine.providers import base
 from vobjects_simulated import locations, rows, tables
 
@@ -158,8 +157,7 @@ class SimulatedServers(rows.ResourceTable[base.Server]):
         """Store the event of an operation, if it has one."""
         type_ = EVENT_TYPES.get(operation)
         if type_ is not None:
-            health.delete_old_events(session, tables.SimulatedEvent)
-            session.add(tables.SimulatedEvent(server_id=row.id, type=type_))
+            self.cloud.events.add(session, row.id, type_)
 
     def wait_time(self, properties: Mapping[str, Any]) -> float:
         """Return the seconds in a server's metadata, limited by an option."""

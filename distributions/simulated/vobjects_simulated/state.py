@@ -13,8 +13,8 @@ from oslo_config import cfg
 from oslo_db import exception as oslo_db_exception
 from sqlalchemy import orm
 
-from engine.db import database
-from engine.providers import base
+from engine import storage
+from engine.providers import base, server_events
 from vobjects.rpc import concurrency_limit
 
 Result = TypeVar('Result')
@@ -25,11 +25,13 @@ class Simulation:
     """One region of the simulated cloud.
 
     :ivar region: the name of the region
+    :ivar events: the events of its servers
     """
 
     options: cfg.ConfigOpts.GroupAttr
-    database: database.Database
+    database: storage.Database
     region: str
+    events: server_events.EventStore
 
     def work(
         self, key: str, operation: str, resource: str, *, seconds: float = 0.0

@@ -7,15 +7,15 @@ from typing import Any
 
 from sqlalchemy import Index, String, UniqueConstraint, orm
 
-from engine.db import clock
-from engine.db.models.base import (
+from engine.storage import (
     TABLE_OPTIONS,
     Base,
+    ServerEvent,
     Time,
     id_column,
     json_column,
+    utcnow,
 )
-from engine.db.models.health import ServerEvent
 
 
 class SimulatedObject:
@@ -26,7 +26,7 @@ class SimulatedObject:
     name: orm.Mapped[str] = orm.mapped_column(String(255))
     status: orm.Mapped[str] = orm.mapped_column(String(32))
     properties: orm.Mapped[dict[str, Any]] = json_column()
-    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
+    created_at: orm.Mapped[Time] = orm.mapped_column(default=utcnow())
     updated_at: orm.Mapped[Time | None]
 
 
@@ -95,4 +95,4 @@ class SimulatedMessage(Base):
     claim_id: orm.Mapped[str | None] = orm.mapped_column(String(36))
     claimed_until: orm.Mapped[Time | None]
     expires_at: orm.Mapped[Time]
-    created_at: orm.Mapped[Time] = orm.mapped_column(default=clock.utcnow())
+    created_at: orm.Mapped[Time] = orm.mapped_column(default=utcnow())

@@ -15,7 +15,8 @@
     locations           server groups, zones and regions, hypervisors
     octavia             load balancers
 
-Containers don't belong to the cloud: see :mod:`vobjects_docker`.
+Containers don't belong to the cloud: see
+:func:`engine.providers.base.load_containers`.
 Except for notifications, the database stores nothing for this provider. A
 resource created for a node has the node's ID in a tag or in its description,
 so that another engine can find it.
@@ -47,13 +48,16 @@ def load(
     :raises vobjects.rpc.transport.BadTransport: ``notification_url`` is not
         usable
     """
+    from engine.providers import base
     from engine.providers.openstack import connection, notifications, provider
 
     cloud = connection.Cloud.configured(conf)
     events = None
     if conf.provider_openstack.notification_url and target is not None:
         events = notifications.Notifications(conf, target)
-    root = provider.OpenStackProvider(conf, cloud, events)
+    root = provider.OpenStackProvider(
+        base.load_containers(conf), cloud, events
+    )
     if conf.provider_openstack.account == 'project':
         root.for_user = provider.UserClouds(root)
     return root

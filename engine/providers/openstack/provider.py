@@ -6,12 +6,9 @@ from __future__ import annotations
 import collections
 import threading
 
-from oslo_config import cfg
-
 from engine.providers import base, server_events
 from engine.providers.openstack import connection, octavia, servers, stacks
 from engine.providers.openstack.locations import Hosts, Places, ServerGroups
-from vobjects_docker import containers
 
 #: Maximum number of authorizations whose connections are cached.
 MAX_CACHED = 256
@@ -20,7 +17,7 @@ MAX_CACHED = 256
 class OpenStackProvider(base.Provider):
     """One region; see :class:`engine.providers.base.Provider`.
 
-    :param conf: the configuration, with ``[provider_openstack]``
+    :param containers: containers on any host, which may be a server
     :param events: the events of the cloud; None: not configured
     :param account: the cloud, accessed by the account of the service; None:
         the same as ``cloud``
@@ -28,18 +25,17 @@ class OpenStackProvider(base.Provider):
 
     def __init__(
         self,
-        conf: cfg.ConfigOpts,
+        containers: base.Containers,
         cloud: connection.Cloud,
         events: server_events.EventStore | None = None,
         account: connection.Cloud | None = None,
     ) -> None:
-        self._conf = conf
         self._cloud = cloud
         self._account = account or cloud
         self._others: dict[str, OpenStackProvider] = {}
         self.servers = servers.Servers(cloud)
         self.stacks = stacks.Stacks(cloud)
-        self.containers = containers.Containers(conf)
+        self.containers = containers
         self.server_groups = ServerGroups(cloud)
         self.places = Places(cloud)
         self.hosts = Hosts(cloud, self._account)
@@ -54,7 +50,7 @@ class OpenStackProvider(base.Provider):
             if self._account is not self._cloud:
                 account = self._account.in_region(name)
             provider = OpenStackProvider(
-                self._conf, cloud, self.lifecycle, account
+                self.containers, cloud, self.lifecycle, account
             )
             # Another thread may have been faster.
             self._others.setdefault(name, provider)
@@ -64,7 +60,7 @@ class OpenStackProvider(base.Provider):
         """Return the same region, accessed for the user of a authorization."""
         cloud = self._cloud.as_user(authorization.auth)
         return OpenStackProvider(
-            self._conf, cloud, self.lifecycle, self._account
+            self.containers, cloud, self.lifecycle, self._account
         )
 
     def authenticate(self) -> None:

@@ -16,6 +16,8 @@ from engine.trusts import conf as trusts_conf
 from oslo_messaging_embedded import driver as embedded
 from vobjects.clustering.run import config_check
 from vobjects.rpc import conf as rpc_conf
+from vobjects_docker import conf as docker_conf
+from vobjects_simulated import conf as simulated_conf
 
 ETC = pathlib.Path(__file__).parents[3] / 'etc'
 
@@ -44,6 +46,8 @@ MODULES = (
     trusts_conf,
     rpc_conf,
     embedded,
+    docker_conf,
+    simulated_conf,
 )
 
 #: Sections of the service. Other releases of libraries have other options.
@@ -117,7 +121,8 @@ def test_sample_has_the_namespaces_of_the_processes() -> None:
         line.partition(' = ')[2] for line in lines if 'namespace' in line
     }
     points = importlib.metadata.entry_points(group=config_check.GROUP)
-    ours = {p.name for p in points if p.value.startswith(('api.', 'engine.'))}
+    packages = ('api.', 'engine.', 'vobjects_docker.', 'vobjects_simulated.')
+    ours = {p.name for p in points if p.value.startswith(packages)}
     assert ours <= listed
     for name in listed - ours:
         assert name.startswith(

@@ -6,7 +6,6 @@ import json
 import pathlib
 import socketserver
 import ssl
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -282,18 +281,6 @@ def test_daemon_on_a_unix_socket_is_reached_without_a_proxy(
         finally:
             server.shutdown()
             thread.join()
-
-
-def test_engine_without_the_library_names_the_extra(
-    containers: Containers,
-    host: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, 'docker', None)
-    with pytest.raises(
-        base.ProviderError, match=r'vobjects-clustering\[docker\]'
-    ):
-        containers.find(host, 'key')
 
 
 @dataclasses.dataclass

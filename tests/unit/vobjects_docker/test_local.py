@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import pathlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from engine.providers import base
 from tests.cloud import docker as fake
 from tests.unit.engine.conftest import make_conf
 from vobjects import exceptions
+from vobjects.cli import main
 from vobjects_docker import local, provider
 
 
@@ -138,6 +140,16 @@ def test_daemon_that_does_not_answer_is_unreachable() -> None:
         r' not answer: No such file or directory; start the daemon, or set',
     ):
         containers.check_connection()
+
+
+def test_config_check_connects_to_the_daemon(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / 'docker.conf'
+    file.write_text('[provider_docker]\nurl = unix:///none/sock\n')
+    words = ['config', 'check', '--connect=docker', f'--config-file={file}']
+    assert main.main(words) == 3
+    assert 'unix:///none/sock' in capsys.readouterr().out
 
 
 def test_provider_has_only_containers() -> None:

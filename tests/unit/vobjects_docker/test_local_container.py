@@ -9,6 +9,7 @@ from engine.db import models
 from engine.profiles import base
 from tests.unit.engine import request_helpers
 from tests.unit.engine.engine_harness import Harness
+from tests.unit.engine.policies import policy_helpers
 from vobjects.clustering import errors
 from vobjects.clustering.requests import nodes
 from vobjects_docker import local_container
@@ -129,3 +130,30 @@ def test_container_lifecycle(any_harness: Harness) -> None:
     engine.run(nodes.NodeDeleteRequest(identity=node))
     assert any_harness.rows(tables.SimulatedContainer) == []
     any_harness.assert_idle()
+
+
+@pytest.mark.parametrize(
+    ('policy', 'status'),
+    [('health', 'SUCCEEDED'), ('zone_placement', 'FAILED')],
+)
+def test_policies_of_the_type_can_be_attached(
+    harness: Harness, policy: str, status: str
+) -> None:
+    properties = {
+        'health': {
+            'detection': {
+                'detection_modes': [{'type': 'NODE_STATUS_POLLING'}]
+            },
+            'recovery': {},
+        },
+        'zone_placement': {'zones': [{'name': 'nova'}]},
+    }
+    harness.conf.set_override('provider', 'docker', 'engine')
+    engine = harness.engine()
+    profile = request_helpers.create_profile(engine, 'box', spec=spec())
+    request_helpers.create_cluster(engine, 1, profile_id=profile)
+    version = '1.2' if policy == 'health' else '1.0'
+    policy_helpers.create_policy(
+        engine, policy, version=version, **properties[policy]
+    )
+    assert policy_helpers.attach(engine).status == status

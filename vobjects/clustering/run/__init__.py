@@ -19,6 +19,17 @@ from __future__ import annotations
 #: Port of the API, unless it is configured.
 DEFAULT_PORT = 8777
 
+#: Group of entry points: the name of a server, such as that of a provider, and
+#: a function of the configuration that connects to it, and raises
+#: :exc:`vobjects.exceptions.Unreachable`.
+SERVERS = 'vobjects.servers'
+
+#: Provider or queue service -> how to install it.
+INSTALLATIONS = {
+    'docker': "pip install 'vobjects-clustering[docker]'",
+    'simulated': 'pip install vobjects-clustering-simulated',
+}
+
 #: The service's commands in `vobjects --help`.
 SUMMARIES = {
     'up': 'run the whole service on this machine',

@@ -29,6 +29,8 @@ from vobjects.cli import settings, terminal
 from vobjects.cli.parser import Command, Parser, one_of, whole_number
 from vobjects.clustering.run import (
     DEFAULT_PORT,
+    INSTALLATIONS,
+    SERVERS,
     logs,
     state,
     supervisor,
@@ -71,7 +73,8 @@ def _run(options: argparse.Namespace) -> int:
     written = directory.write_configuration(sections)
     files = [written, *(f.absolute() for f in options.config_file)]
     provider = _configured(files, 'engine', 'provider')
-    servers = ['bus', *(['docker'] if provider == 'docker' else [])]
+    points = importlib.metadata.entry_points(group=SERVERS)
+    servers = ['bus', *(points.names & {provider})]
     if failure := _prepare(directory, files, servers, screen):
         return failure
     url = f'http://{_in_url(options.host)}:{port}'
@@ -160,7 +163,7 @@ def _parser() -> Parser:
     parser.add_argument(
         '--provider',
         metavar='PROVIDER',
-        type=one_of(_providers(), 'provider'),
+        type=_provider,
         choices=_providers(),
         help='provider of the nodes, such as docker for containers on the'
         ' Docker daemon of this machine (default: simulated)',
@@ -184,6 +187,15 @@ def _parser() -> Parser:
 
 #: The command ``vobjects up``.
 main = Command(_parser)
+
+
+def _provider(text: str) -> str:
+    names = _providers()
+    if text in INSTALLATIONS and text not in names:
+        raise argparse.ArgumentTypeError(
+            f'{text} is not installed; run: {INSTALLATIONS[text]}'
+        )
+    return one_of(names, 'provider')(text)
 
 
 def _providers() -> list[str]:

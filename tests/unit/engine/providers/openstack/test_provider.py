@@ -30,7 +30,7 @@ def authorization(cloud: fake.Cloud, project: str) -> base.Authorization:
 @pytest.fixture
 def root(conf: Any) -> provider.OpenStackProvider:
     cloud = connection.Cloud.configured(conf)
-    return provider.OpenStackProvider(conf, cloud)
+    return provider.OpenStackProvider(base.load_containers(conf), cloud)
 
 
 def create(provider_: base.Provider, key: str) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import io
 import os
 import signal
@@ -52,6 +53,21 @@ def test_up_when_number_is_out_of_range_exits_2(option, value, capsys):
 def test_up_when_config_file_is_missing_exits_2(tmp_path, capsys):
     error = usage_error(capsys, '--config-file', str(tmp_path / 'none.conf'))
     assert 'none.conf is not a file' in error
+
+
+def test_up_when_the_provider_is_not_installed_names_the_command(
+    capsys, monkeypatch
+):
+    installed = importlib.metadata.entry_points
+
+    def without_providers(**parameters):
+        found = installed(**parameters)
+        is_hidden = parameters.get('group') == 'vobjects.providers'
+        return importlib.metadata.EntryPoints() if is_hidden else found
+
+    monkeypatch.setattr(importlib.metadata, 'entry_points', without_providers)
+    message = usage_error(capsys, '--provider=docker')
+    assert "run: pip install 'vobjects-clustering[docker]'" in message
 
 
 def run_up(*arguments):
