@@ -44,8 +44,8 @@ def script():
             'tests/unit/transports',
         ),
         (
-            'distributions/docker/vobjects_docker/x.py',
-            'tests/unit/vobjects_docker',
+            'distributions/docker/vobjects_docker/local.py',
+            'tests/unit/vobjects_docker/test_local.py',
         ),
         ('tests/http_server.py', 'tests/unit/engine/health/test_probes.py'),
         ('tests/unit/test_maps.py', 'tests/unit/test_maps.py'),
