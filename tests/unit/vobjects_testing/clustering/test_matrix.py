@@ -159,7 +159,7 @@ def test_command_without_service_when_not_one_is_installed_fails(
 
 
 def test_installed_lock_is_that_of_the_repository() -> None:
-    top = pathlib.Path(__file__).parents[5] / 'vobjects.lock'
+    top = pathlib.Path(__file__).parents[4] / 'vobjects.lock'
     assert installed_lock() == parse.load(top)
 
 
