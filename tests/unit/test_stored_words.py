@@ -22,7 +22,7 @@ from engine.db import models
 from oslo_messaging_pyamqp import topology
 from vobjects.clustering import consts, topics
 from vobjects.rpc import client, fleet, wakeups
-from vobjects_simulated import tables  # noqa: F401
+from vobjects_simulated import tables  # noqa: F401 - adds its tables
 
 GOLDEN = pathlib.Path(__file__).with_name('stored_words.json')
 

@@ -20,7 +20,7 @@ import sys
 from oslo_config import cfg
 from engine import conf as engine_conf
 from engine.db import database, migrations, schema_phase
-from vobjects_simulated import tables  # noqa: F401
+from vobjects_simulated import tables  # noqa: F401 - adds its tables
 conf = cfg.ConfigOpts()
 engine_conf.register(conf)
 conf([], default_config_files=[])
