@@ -155,21 +155,21 @@ def rename_nested_changes(
     :param plan: how ``data`` of the object was converted
     """
     names, converted = plan.new_names, plan.converted
-    for name, field in obj.fields.items():
-        inner = data.get(names.get(name, name))
-        if (
-            name in converted
-            or inner is None
-            or not holds_objects(field._type)
-            or not obj.obj_attr_is_set(name)
-        ):
+    nested = {
+        name: field._type
+        for name, field in obj.fields.items()
+        if holds_objects(field._type)
+    }
+    for name, field_type in nested.items():
+        if name in converted or not obj.obj_attr_is_set(name):
             continue
-        children = [*objects_in(field._type, getattr(obj, name))]
-        primitives = [*objects_in(field._type, inner)]
+        inner = data.get(names.get(name, name))
+        children = [*objects_in(field_type, getattr(obj, name))]
+        primitives = [*objects_in(field_type, inner)]
         # A conversion by hand may have removed some of them.
         if len(children) == len(primitives):
-            for child, nested in zip(children, primitives, strict=True):
-                rename_changes(child, nested)
+            for child, primitive in zip(children, primitives, strict=True):
+                rename_changes(child, primitive)
 
 
 def version_in(manifest: Manifest, name: str) -> str:

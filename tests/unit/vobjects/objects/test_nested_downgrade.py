@@ -135,6 +135,36 @@ def test_object_in_any_container_is_downgraded(
     assert shape(primitive[DATA]['value']) == shape(newest)
 
 
+def test_method_by_hand_that_converts_an_object_keeps_to_the_manifest(
+    plain: Any,
+) -> None:
+    """It names a version, and the manifest those of the objects inside."""
+
+    @objects.register
+    class Middle(objects.Object):
+        fields = {'plain': fields.ObjectField('Plain')}
+
+    @ovo_base.VersionedObjectRegistry.register
+    class Outer(ovo_base.VersionedObject):
+        fields = {'middle': ovo.ObjectField('Middle')}
+
+        def obj_make_compatible(
+            self, primitive: dict[str, Any], target_version: str
+        ) -> None:
+            super().obj_make_compatible(primitive, target_version)
+            self.middle.obj_make_compatible(
+                primitive['middle'][DATA], target_version
+            )
+
+    holder = holder_type(ovo.Object('Outer'), by_hand=False)
+    outer = Outer(middle=Middle(plain=plain))
+    primitive = holder(value=outer).obj_to_primitive(
+        version_manifest={**OLDEST, 'Outer': '1.0', 'Middle': '1.0'}
+    )
+    middle = primitive[DATA]['value'][DATA]['middle']
+    assert middle[DATA]['plain'][VERSION] == '1.0'
+
+
 def test_object_inside_is_downgraded_by_the_manifest(plain: Any) -> None:
     inner = downgraded(plain)[DATA]['inner']
     assert (inner[VERSION], inner[DATA]) == ('1.0', {'a': '3'})

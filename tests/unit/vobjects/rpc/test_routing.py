@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -56,11 +57,21 @@ class EarlyRequest(PackRequest):
 
 
 @objects.register
+class LaterRequest(EarlyRequest):
+    VERSION = '1.2'
+    VERSION_MAP = {'1.2': '1.1', '1.3': '1.2'}
+    fields = {
+        **EarlyRequest.fields,
+        'note': added('1.2', fields.StringField(nullable=True)),
+    }
+
+
+@objects.register
 class PlainRequest(PackRequest):
     ROUTE = 'any'
 
 
-ROUTED = (Crate, PackRequest, WaitRequest, EarlyRequest)
+ROUTED = (Crate, PackRequest, WaitRequest, EarlyRequest, LaterRequest)
 
 
 def manifest(version: str, **others: str) -> Manifest:
@@ -95,6 +106,10 @@ class Packers:
 
     @server.handles(EarlyRequest)
     def early(self, context: Any, request: Any) -> Any:
+        return self.pack(context, request)
+
+    @server.handles(LaterRequest)
+    def later(self, context: Any, request: Any) -> Any:
         return self.pack(context, request)
 
     @server.handles(PlainRequest)
@@ -250,6 +265,23 @@ def test_call_with_an_early_type_but_no_early_value_goes_to_any(
     assert names == {'old-1', 'old-2', 'new'}
 
 
+def test_call_with_an_early_value_stays_in_the_version_of_its_microversion(
+    mixed: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mixed.serve('newest', manifest('1.1', LaterRequest='1.2'))
+    mixed.members = [m for m in mixed.members if m.id != 'new']
+    exchange, sent = Client._exchange, []
+
+    def record(*arguments: Any) -> Any:
+        sent.append(json.loads(arguments[2])['versioned_object.version'])
+        return exchange(*arguments)
+
+    monkeypatch.setattr(Client, '_exchange', record)
+    early = at_microversion(Version(1, 0), early=True)
+    mixed.client.call({}, LaterRequest(fragile=True), early)
+    assert sent == ['1.1']
+
+
 def test_calls_are_spread_evenly_over_the_servers_of_all_manifests(
     servers: Fleet,
 ) -> None:
@@ -309,6 +341,15 @@ def test_call_that_may_wait_is_sent_when_a_capable_server_joins(
     servers.awaited = lambda: servers.serve('new', NEW)
     assert servers.call(WaitRequest()) == 'new'
     assert servers.is_ready
+
+
+def test_call_that_may_wait_uses_its_last_second(
+    servers: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers.serve('old', OLD)
+    servers.awaited = lambda: servers.serve('new', NEW)
+    monkeypatch.setattr('vobjects.rpc.client._Call.remaining', 1.0)
+    assert servers.call(WaitRequest()) == 'new'
 
 
 def test_call_that_may_wait_ends_at_its_timeout(
