@@ -57,14 +57,15 @@ def _groups(fleet: Mapping[str, Any]) -> list[dict[str, Any]]:
                 'manifest': digest,
                 'count': 0,
                 'joining': 0,
+                'draining': 0,
                 'releases': [],
                 'hosts': [],
                 'serves': topic == topics.ENGINE,
             },
         )
         group['count'] += counted['count']
-        if counted['state'] == 'joining':
-            group['joining'] += counted['count']
+        if counted['state'] != 'up':
+            group[counted['state']] += counted['count']
         listed = [
             *counted['examples'],
             *(

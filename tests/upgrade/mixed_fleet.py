@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+import signal
+from collections.abc import Callable, Mapping
 
 from tests.functional.deployments import Deployment, Engine
 from tests.functional.processes import wait_for
@@ -13,7 +14,12 @@ from tests.functional.rest import RestClient, unique
 from vobjects.objects.manifest import Manifest
 
 #: Types of the old engine; the highest microversion without newer ones is 1.7.
-OLD_TYPES = {'ClusterDeleteRequest': '1.0', 'Node': '1.0'}
+OLD_TYPES = {
+    'ClusterDeleteRequest': '1.0',
+    'FleetGroup': '1.0',
+    'FleetProcess': '1.0',
+    'Node': '1.0',
+}
 
 #: Engine -> [engine] max_nodes_per_cluster, which its error message contains.
 LIMITS = {'new': 901, 'old': 902, 'next': 903}
@@ -48,6 +54,26 @@ def stop_engine(fleet: Deployment, engine: Engine) -> None:
     """Stop an engine gracefully."""
     assert engine.process.stop() == 0
     fleet.group.remove(engine.process)
+
+
+def drain_beside(fleet: Deployment, start: Callable[[], object]) -> str:
+    """Stop an engine that has work, and return the state that it shows.
+
+    :param start: starts the other engine, which answers for the fleet
+    """
+    busy = fleet.start_engine('busy', settings={'simulated': {'latency': 60}})
+    fleet.start_api()
+    with fleet.rest() as rest:
+        rest.start_cluster(rest.create_profile(), 1)
+    wait_for('it works', lambda: fleet.running_actions(busy.id))
+    start()
+    busy.process.send_signal(signal.SIGTERM)
+    wait_for('it stops', lambda: busy.id not in fleet.engine_ids())
+    states = {m['id']: m['state'] for m in fleet.fleet_list()['members']}
+    assert set(states.values()) == {'up', states[busy.id]}
+    busy.process.kill()
+    fleet.group.remove(busy.process)
+    return str(states[busy.id])
 
 
 def serving_limit(rest: RestClient, profile: str) -> int:

@@ -306,6 +306,21 @@ def test_action_of_a_new_engine_is_not_misread_by_an_old_one(
         fleet.assert_tidy()
 
 
+@pytest.mark.parametrize(
+    ('other', 'expected'), [('next', 'draining'), ('old', 'joining')]
+)
+def test_state_of_a_draining_engine_is_one_that_all_engines_can_read(
+    other: str, expected: str, tmp_path: pathlib.Path
+) -> None:
+    with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
+        manifest = mixed_fleet.old_manifest(fleet) if other == 'old' else None
+
+        def start() -> None:
+            mixed_fleet.start_engine(fleet, other, manifest)
+
+        assert mixed_fleet.drain_beside(fleet, start) == expected
+
+
 def test_old_engine_joins_a_service_that_up_has_started(
     tmp_path: pathlib.Path,
 ) -> None:

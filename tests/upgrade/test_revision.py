@@ -9,8 +9,9 @@ import subprocess
 import pytest
 
 from tests import requirements, revisions
-from tests.functional.deployments import Platform
-from tests.upgrade import service_fleet
+from tests.functional.deployments import Platform, deployed
+from tests.functional.processes import wait_for
+from tests.upgrade import mixed_fleet, service_fleet
 from vobjects_testing import upgrade
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -115,3 +116,17 @@ def test_old_process_starts_among_new_processes_only(
     report = upgrade.run(plan, opens)
 
     assert report.failed is None, upgrade.tree(report)
+
+
+def test_draining_engine_shows_old_code_a_state_that_it_can_read(
+    previous: revisions.Environment, tmp_path: pathlib.Path
+) -> None:
+    with deployed(Platform('embedded', 'sqlite'), tmp_path) as fleet:
+
+        def start() -> None:
+            command = fleet.command('engine', name='old')
+            command[:3] = [previous.program('vobjects')]
+            fleet.group.start('old', *command, stop_order=1)
+            wait_for('both are up', lambda: len(fleet.engine_ids()) == 2)
+
+        assert mixed_fleet.drain_beside(fleet, start) == 'joining'

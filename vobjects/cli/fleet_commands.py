@@ -26,7 +26,7 @@ from vobjects.versions import Version
 _COLUMNS = ('ID', 'WHAT', 'HOST', 'TOPIC', 'RELEASE', 'STATE', 'MANIFEST')
 
 #: State of a process -> style.
-_STYLES = {'up': 'good', 'joining': 'warning'}
+_STYLES = {'up': 'good', 'joining': 'warning', 'draining': 'warning'}
 
 Lines = Iterator[str]
 

@@ -62,7 +62,10 @@ DIRECT = 'FleetDirect'
 #: Default of ``[fleet] capable_servers``.
 QUORUM = 2
 
-State = Literal['joining', 'up']
+#: Versions of the processes that can read the state ``draining``.
+DRAINING = {'FleetGroup': '1.1'}
+
+State = Literal['draining', 'joining', 'up']
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -90,7 +93,8 @@ class Member(Process):
     """One live process, as recorded in the ledger.
 
     :ivar state: ``joining`` until all senders know the process, then ``up``;
-        ``joining`` again when it stops
+        ``draining`` when it stops, or ``joining`` again while an older
+        process is alive that cannot read ``draining``
     :ivar seen: newest ledger generation that this process has acted on
     :ivar age: seconds since its last heartbeat, by the ledger's clock
     """
@@ -242,7 +246,7 @@ class View:
         return self.generation, self.token
 
     def servers(self, topic: str) -> tuple[Group, ...]:
-        """Return the groups that serve a topic, including joining ones."""
+        """Return the groups that serve a topic, whatever their state."""
         return tuple(g for g in self.groups if g.topic == topic)
 
     def count(self, topic: str | None = None) -> int:

@@ -10,9 +10,9 @@ readers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, cast, get_args
 
-from vobjects import UNSET, added, fields, objects
+from vobjects import UNSET, added, changed, fields, objects
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import (
     Group,
@@ -24,7 +24,11 @@ from vobjects.rpc.fleet import (
 )
 
 #: The states of a member, as the ledger has them.
-_State = Annotated[str, fields.EnumField(('joining', 'up'))]
+_STATES = get_args(State)
+_State = Annotated[str, fields.EnumField(_STATES)]
+
+#: Those of 1.0. Processes without a database report no others.
+_FirstState = Annotated[str, fields.EnumField(('joining', 'up'))]
 
 
 class _Process(objects.Object):
@@ -81,7 +85,7 @@ class FleetHeartbeat(_Process, objects.Request):
     ``manifest`` is absent if the ledger should know it by its digest.
     """
 
-    state: _State
+    state: _FirstState
     seen: int
     digest: str
     manifest: dict[str, str] | None = UNSET
@@ -90,25 +94,33 @@ class FleetHeartbeat(_Process, objects.Request):
 
 
 @objects.register
-class FleetProcess(_Process, objects.Resource):
+class FleetProcess(_Process, objects.Object):
     """A live process; ``age`` is in seconds.
 
     The examples of a group have only the first five fields.
     """
 
+    VERSION = '1.1'
+    REFUSE_LOSS = False
+
     digest: str | None = UNSET
-    state: _State | None = UNSET
+    state: _State | None = changed(
+        '1.1', _FirstState | None, instead='joining'
+    )
     seen: int | None = UNSET
     age: float | None = UNSET
 
 
 @objects.register
-class FleetGroup(objects.Resource):
+class FleetGroup(objects.Object):
     """The live processes with the same topic, manifest and state."""
+
+    VERSION = '1.1'
+    REFUSE_LOSS = False
 
     topic: str
     digest: str
-    state: _State
+    state: _State = changed('1.1', _FirstState, instead='joining')
     count: int
     examples: list[FleetProcess]
 
@@ -372,7 +384,7 @@ def _readable(state: str) -> State:
     A later release may have stored another one. Its process counts for the
     cap, but is not known to consume.
     """
-    return 'up' if state == 'up' else 'joining'
+    return cast(State, state) if state in _STATES else 'joining'
 
 
 def from_process(resource: FleetProcess, manifest: Manifest) -> Member:

@@ -22,7 +22,14 @@ from typing import Any
 
 from vobjects import exceptions
 from vobjects.objects.manifest import minimum
-from vobjects.rpc.fleet import LONGEST_LEASE_PERIODS, Member, State, View
+from vobjects.rpc.fleet import (
+    DRAINING,
+    LONGEST_LEASE_PERIODS,
+    Member,
+    State,
+    View,
+    supports,
+)
 from vobjects.rpc.ledger import LedgerStore
 from vobjects.rpc.membership import Membership
 
@@ -95,7 +102,7 @@ class ServerMembership(Membership):
         member = self.member
         if member.state != 'up':
             return
-        view = self._report_state('joining')
+        view = self._report_state(self._last_state())
         is_last = view is not None and not any(
             group.manifest == member.manifest and group.state == 'up'
             for group in view.servers(member.topic)
@@ -107,6 +114,18 @@ class ServerMembership(Membership):
                 )
             except (exceptions.FleetError, exceptions.Unreachable) as error:
                 LOG.warning('Stopping without a barrier: %s', error.message)
+
+    def _last_state(self) -> State:
+        """Return the state of a process that stops.
+
+        The servers of a release without ``draining`` may fail to read it, and
+        may be of any topic.
+        """
+        view = self.view
+        is_readable = view is not None and all(
+            supports(group.manifest, DRAINING) for group in view.groups
+        )
+        return 'draining' if is_readable else 'joining'
 
     def _report_state(self, state: State) -> View | None:
         """Report a new state; without the ledger, the next heartbeat does."""

@@ -64,6 +64,7 @@ function Upgrade({fleet, engines}) {
   const done = engines.filter((group) => group.max_microversion === newest)
     .reduce((sum, group) => sum + group.count, 0);
   const joining = engines.reduce((sum, group) => sum + group.joining, 0);
+  const draining = engines.reduce((sum, group) => sum + group.draining, 0);
   const origin = fleet.hold_origin;
   return html`<section aria-labelledby="upgrade">
     <h2 id="upgrade">Upgrade</h2>
@@ -71,7 +72,9 @@ function Upgrade({fleet, engines}) {
         label="Engines that support ${newest}" />`}
       ${' '}${total === 1 ? 'engine supports' : 'engines support'} ${newest}.
       ${joining > 0 && ` ${plural(joining, 'engine')} wait to join until
-        every process knows them.`}</p>
+        every process knows them.`}
+      ${draining > 0 && ` ${plural(draining, 'engine')} complete their work
+        and stop.`}</p>
     <p id="hold">${fleet.held
       ? html`<strong>A hold is set${origin?.owner && ` by ${origin.owner}`}
         ${origin && html`${' '}at <${Time} value=${origin.since} />`}${
@@ -114,8 +117,10 @@ function Matrix({fleet, engines}) {
         ${engines.map((group) => html`<th scope="col"
           class=${held && group.max_microversion === held ? 'limits' : ''}>
           ${group.releases.join(', ')}
-          <small>${plural(group.count, 'engine')}${group.joining > 0
-            ? `, ${group.joining} joining` : ''}</small>
+          <small>${[plural(group.count, 'engine'),
+            group.joining > 0 && `${group.joining} joining`,
+            group.draining > 0 && `${group.draining} draining`,
+          ].filter(Boolean).join(', ')}</small>
           <small>${group.hosts.join(', ')}</small>
           <small title="Manifest ${group.manifest}">manifest ${
             shortId(group.manifest)}</small>

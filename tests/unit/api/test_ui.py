@@ -135,6 +135,7 @@ def test_fleet_when_engines_differ_groups_them_by_manifest(
             ('a', 'one', topics.ENGINE, new, 'up'),
             ('b', 'two', topics.ENGINE, old, 'up'),
             ('c', 'two', topics.ENGINE, new, 'joining'),
+            ('e', 'one', topics.ENGINE, new, 'draining'),
             ('d', 'x', 'api', new, 'up'),
         )
     ]
@@ -145,7 +146,7 @@ def test_fleet_when_engines_differ_groups_them_by_manifest(
     assert content['max_microversion'] == '1.7'
     assert 'manifests' not in content
     first, second, api = content['groups']
-    assert (first['count'], first['joining']) == (2, 1)
+    assert (first['count'], first['joining'], first['draining']) == (3, 1, 1)
     assert first['hosts'] == ['one', 'two']
     assert first['releases'] == ['0.1.0']
     assert first['max_microversion'] == str(history.MAXIMUM)

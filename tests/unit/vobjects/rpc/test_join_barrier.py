@@ -427,6 +427,28 @@ def test_withdraw_of_the_last_server_of_a_manifest_waits_for_senders(
     )
 
 
+@pytest.mark.parametrize(
+    ('peer', 'expected'),
+    [
+        pytest.param({'FleetGroup': '1.1'}, 'draining', id='new'),
+        pytest.param({'FleetGroup': '1.0'}, 'joining', id='old'),
+        pytest.param({}, 'joining', id='without the type'),
+    ],
+)
+def test_withdraw_reports_a_state_that_all_processes_can_read(
+    fleet: Fleet, ledger: TestLedger, peer: dict[str, str], expected: str
+) -> None:
+    server = fleet.add(Manifest({'FleetGroup': '1.1'}), period=LONG)
+    other = fleet.add(Manifest(peer), topic='others', period=LONG)
+    other.refresh()
+    server.join()
+
+    server.withdraw(lambda seconds: other.refresh())
+
+    states = {member.id: member.state for member in ledger.members(9)}
+    assert states == {server.member.id: expected, other.member.id: 'joining'}
+
+
 def test_withdraw_without_the_ledger_does_not_wait(
     fleet: Fleet, ledger: TestLedger
 ) -> None:

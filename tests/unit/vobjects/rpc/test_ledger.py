@@ -14,10 +14,10 @@ from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects import exceptions
 from vobjects.objects import manifest
 from vobjects.objects.manifest import Manifest
-from vobjects.rpc import fleet_types
+from vobjects.rpc import fleet_types, serializer
 from vobjects.rpc.fleet import EXACT_COUNT, Member, View, group_members
 from vobjects.rpc.ledger import LedgerEndpoint, RemoteLedger
-from vobjects.rpc.server import collect_handlers
+from vobjects.rpc.server import Endpoint, collect_handlers
 
 NEW = Manifest({'Thing': '1.1'})
 OLD = Manifest({'Thing': '1.0'})
@@ -131,6 +131,50 @@ def test_process_in_a_state_of_a_later_release_counts_for_the_cap() -> None:
         'engine': 'up',
         'me': 'joining',
     }
+
+
+@pytest.mark.parametrize(
+    ('release', 'expected'), [('1.0', 'joining'), ('1.1', 'draining')]
+)
+def test_draining_process_is_joining_for_readers_of_1_0(
+    release: str, expected: str
+) -> None:
+    engines = Engines()
+    draining = dataclasses.replace(ME, topic='workers', state='draining')
+    engines.ledger.report(draining)
+    endpoint = Endpoint(
+        [LedgerEndpoint(engines.ledger, lambda: None)],
+        manifest=manifest.local(),
+    )
+    reader = Manifest(
+        {
+            **manifest.local(),
+            'FleetGroup': release,
+            'FleetProcess': release,
+        }
+    )
+
+    class Client:
+        topic = 'workers'
+
+        def call_ledger(self, request: Any, timeout: float) -> Any:
+            response = endpoint.perform(
+                {},
+                serializer.to_bytes(request, reader).decode(),
+                {'digest': reader.digest, 'manifest': dict(reader)},
+            )
+            return serializer.from_bytes(response)
+
+    remote = RemoteLedger(Client(), timeout=6)
+    states = {member.id: member.state for member in remote.members(9)}
+    assert states == {'engine': 'up', 'me': expected}
+    view = remote.get()
+    assert {(g.state, g.count) for g in view.servers('workers')} == {
+        ('up', 1),
+        (expected, 1),
+    }
+    # It still has to read what is sent to it.
+    assert view.cap('workers') == OLD
 
 
 def test_state_for_a_reader_of_1_0_has_no_origin() -> None:

@@ -104,6 +104,8 @@ def _manifest(minor: int) -> Manifest:
     }
     for cls in (SimulatedRequest, RoutedRequest, SimulatedResult):
         versions[cls.obj_name()] = f'1.{minor}'
+    if minor == 0:  # its processes cannot read the state `draining`
+        versions |= {'FleetGroup': '1.0', 'FleetProcess': '1.0'}
     return Manifest(versions)
 
 
@@ -387,7 +389,7 @@ class Server:
 
     def _note_view(self, view: View) -> None:
         self.saw_no_server |= all(
-            group.state == 'joining' for group in view.servers(TOPIC)
+            group.state != 'up' for group in view.servers(TOPIC)
         )
 
     def _find_manifest(self, digest: str) -> Manifest | None:
