@@ -134,6 +134,7 @@ class Client:
         self._limit = call_limits.CallLimit(max_calls)
         self._await_view = await_view
         self._local = local()
+        self._lowest = Manifest(dict.fromkeys(self._local, '1.0'))
         self._rpc = oslo_messaging.get_rpc_client(
             transport,
             oslo_messaging.Target(topic=topic, version='1.0'),
@@ -277,10 +278,9 @@ class Client:
 
         :param timeout: timeout of the call, in seconds
         """
-        lowest = Manifest(dict.fromkeys(self._local, '1.0'))
         rpc = self._rpc.prepare(timeout=timeout)
         deadline = time.monotonic() + timeout
-        message = serializer.to_bytes(request, lowest).decode()
+        message = serializer.to_bytes(request, self._lowest).decode()
         call = _Call({}, {}, deadline)
         try:
             response = self._exchange(call, message, rpc)
