@@ -46,7 +46,7 @@ from vobjects.rpc.membership import Membership
 from vobjects_sql.ledger import SqlLedger
 from vobjects_sql.ledger.statements import LedgerStatements
 from vobjects_sql.ledger.step_detector import StepDetector
-from vobjects_sql.ledger.tables import LedgerTables
+from vobjects_sql.ledger.tables import MEMBERS, STATE, LedgerTables
 
 TOPIC = 'workers'
 
@@ -154,9 +154,27 @@ class Database:
         """Replace the content; default: an empty ledger."""
         self._connection.deserialize(content or self._empty)
 
+    def content(self) -> tuple[dict[str, str], Manifest | None]:
+        """Return the state of each process by ID, and the hold."""
+        # Without SQLAlchemy: each change of the ledger reads it.
+        execute = self._connection.execute
+        states = dict(execute(f'SELECT id, state FROM {MEMBERS}'))
+        # An aggregate: there may be no row.
+        select = f'SELECT max(held_manifest) FROM {STATE}'
+        (held,) = execute(select).fetchone()
+        return states, held and Manifest(json.loads(held))
+
     def _strftime(self, form: str, when: str) -> str:
         now = datetime.datetime.fromtimestamp(self.clock(), datetime.UTC)
         return now.isoformat(' ', 'milliseconds')[:23]
+
+
+class Memory(MemoryLedger):
+    """A ledger in memory."""
+
+    def content(self) -> tuple[dict[str, str], Manifest | None]:
+        """Return the state of each process by ID, and the hold."""
+        return {m.id: m.state for m in self._members.values()}, self._held
 
 
 class LedgerAccess:
@@ -577,7 +595,7 @@ class Fleet:
         self.drift = random.choice([0.0, DRIFT])
         #: Rate of the ledger's clock, and the sum of its steps in seconds.
         self._rate, self._steps = self.clock_rate(), 0.0
-        self.memory = MemoryLedger(
+        self.memory = Memory(
             self._ledger_time, lambda: kernel.now * self._rate
         )
         self._is_sql = database is not None
@@ -585,7 +603,6 @@ class Fleet:
             self.database = database
             database.restore()
             database.clock = self._ledger_time
-            self._statements = LedgerStatements(database.tables)
         self.loss = random.choice([0.0, 0.0, 0.02, 0.2])
         self.slow_network = random.choice([0.0, 0.02, 0.1])
         self.slow_ledger = random.choice([0.0, 0.0, 0.03])
@@ -707,14 +724,9 @@ class Fleet:
 
     def observe(self) -> None:
         """Tell the invariants about the content of the ledger."""
-        if self._is_sql:
-            with self.database.engine.connect() as connection:
-                members = self._statements.members(connection)
-                held = self._statements.exact_view(connection).held
-        else:
-            members = self.memory.members(1000)
-            held = self.memory.get().held
-        self.invariants.note_ledger(members, minor_version(held))
+        ledger = self.database if self._is_sql else self.memory
+        states, held = ledger.content()
+        self.invariants.note_ledger(states, minor_version(held))
 
     # Faults
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vobjects.rpc.fleet import LONGEST_LEASE_PERIODS, Member
+from vobjects.rpc.fleet import LONGEST_LEASE_PERIODS
 
 if TYPE_CHECKING:
     from tests.unit.vobjects.rpc.simulation.fleet import (
@@ -144,13 +144,16 @@ class Invariants:
         self._listed.clear()
         self._held = None, self._kernel.now
 
-    def note_ledger(self, members: list[Member], held: int | None) -> None:
+    def note_ledger(self, states: dict[str, str], held: int | None) -> None:
         """Note the content of the ledger after a change.
 
+        :param states: ID -> state of each process
         :param held: version at which a hold keeps the cap
         """
         servers = {
-            m.id: m.state for m in members if m.id in self._fleet.servers
+            name: state
+            for name, state in states.items()
+            if name in self._fleet.servers
         }
         for name in sorted(self._listed.keys() - servers.keys()):
             del self._listed[name]
