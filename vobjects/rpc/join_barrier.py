@@ -102,7 +102,9 @@ class ServerMembership(Membership):
         member = self.member
         if member.state != 'up':
             return
-        view = self._report_state(self._last_state())
+        known = self.view
+        is_readable = known is not None and _can_read_draining(known)
+        view = self._report_state('draining' if is_readable else 'joining')
         is_last = view is not None and not any(
             group.manifest == member.manifest and group.state == 'up'
             for group in view.servers(member.topic)
@@ -115,17 +117,14 @@ class ServerMembership(Membership):
             except (exceptions.FleetError, exceptions.Unreachable) as error:
                 LOG.warning('Stopping without a barrier: %s', error.message)
 
-    def _last_state(self) -> State:
-        """Return the state of a process that stops.
-
-        The servers of a release without ``draining`` may fail to read it, and
-        may be of any topic.
-        """
-        view = self.view
-        is_readable = view is not None and all(
-            supports(group.manifest, DRAINING) for group in view.groups
-        )
-        return 'draining' if is_readable else 'joining'
+    def refresh(self) -> View:
+        """Report to the ledger now; see the base class."""
+        view = super().refresh()
+        if self.member.state == 'draining' and not _can_read_draining(view):
+            # An older process has started since.
+            self._set_state('joining')
+            self.wake()
+        return view
 
     def _report_state(self, state: State) -> View | None:
         """Report a new state; without the ledger, the next heartbeat does."""
@@ -201,3 +200,11 @@ class ServerMembership(Membership):
                 )
             if wait(BARRIER_INTERVAL):
                 return absence
+
+
+def _can_read_draining(view: View) -> bool:
+    """Return whether all processes can read the state ``draining``.
+
+    The servers of an earlier release, on any topic, fail to read it.
+    """
+    return all(supports(group.manifest, DRAINING) for group in view.groups)

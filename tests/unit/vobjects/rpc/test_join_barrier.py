@@ -21,6 +21,7 @@ from tests.unit.vobjects.rpc.memberships import (
     ledger,
 )
 from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
+from tests.waiting import eventually
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import (
@@ -447,6 +448,20 @@ def test_withdraw_reports_a_state_that_all_processes_can_read(
 
     states = {member.id: member.state for member in ledger.members(9)}
     assert states == {server.member.id: expected, other.member.id: 'joining'}
+
+
+def test_draining_server_reports_another_state_when_an_old_process_starts(
+    fleet: Fleet, ledger: TestLedger
+) -> None:
+    server = fleet.add(Manifest({'FleetGroup': '1.1'}))
+    server.start()
+    server.join()
+    server.withdraw()
+    assert ledger.members(1)[0].state == 'draining'
+
+    fleet.add(OLD, topic='others', period=LONG).refresh()
+
+    eventually(lambda: {m.state for m in ledger.members(9)} == {'joining'})
 
 
 def test_withdraw_without_the_ledger_does_not_wait(
