@@ -342,9 +342,10 @@ def test_library_when_installed_alone_then_its_command_lists_its_commands(
         assert f'\n  {command} ' not in printed
         with pytest.raises(AssertionError, match=f'install vobjects-{name}"'):
             run(library.program('vobjects'), command, cwd=tmp_path)
+    python = library.program('python')
     for module in ('api', 'vobjects_testing', 'hypothesis', 'pytest'):
         with pytest.raises(AssertionError, match='ModuleNotFoundError'):
-            run(library.program('python'), '-c', f'import {module}')
+            run(python, '-c', f'import {module}', cwd=tmp_path)
 
 
 def test_library_when_installed_alone_then_names_what_reads_a_database(
