@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from vobjects.lock.check import Finding, Result
@@ -66,12 +67,17 @@ def _message(finding: Finding) -> str:
 
 
 def github(result: Result, locate: Locate) -> str:
-    """Return workflow commands, which GitHub shows next to the line."""
+    """Return workflow commands, which GitHub shows next to the line.
+
+    Their paths are relative to the root of the repository, which GitHub names
+    in an environment variable.
+    """
     lines = []
     for finding in result.failing:
         location = locate(finding)
         where = (
-            f' file={_property(location.file)},line={location.line},'
+            f' file={_property(_in_repository(location.file))},'
+            f'line={location.line},'
             f'col={location.column},'
             if location
             else ' '
@@ -81,6 +87,12 @@ def github(result: Result, locate: Locate) -> str:
             f'{_data(_message(finding))}'
         )
     return ''.join(f'{line}\n' for line in [*lines, summary(result)])
+
+
+def _in_repository(file: str) -> str:
+    root = os.environ.get('GITHUB_WORKSPACE', os.curdir)
+    path = os.path.relpath(file, root)
+    return file if path.startswith('..') else path
 
 
 def _data(text: str) -> str:

@@ -100,10 +100,17 @@ def test_workflow_annotates_the_changed_line(repository: Repository) -> None:
     check = workflow['jobs']['check']['steps'][-1]
     assert check['env'] == {'FILE': '${{ inputs.file }}'}
     step = ['bash', '-e', '-c', check['run']]
+    # The service is in a folder of the repository.
+    environment = {
+        'FILE': inputs['file']['default'],
+        'GITHUB_WORKSPACE': str(repository.path.parent),
+    }
     (repository.path / 'shop.py').write_text(CHANGED)
-    code, printed = repository.run(*step, FILE=inputs['file']['default'])
+    code, printed = repository.run(*step, **environment)
     assert code == 1
-    assert printed.startswith(f'::error file=shop.py,line={LINE + 1},')
+    assert printed.startswith(f'::error file=shop/shop.py,line={LINE + 1},')
     (repository.path / 'shop.py').write_text(SHOP)
-    code, printed = repository.run(*step, FILE=inputs['file']['default'])
+    code, printed = repository.run(*step, **environment)
     assert (code, printed.count('::error')) == (0, 0)
+    # An annotation of an installed copy would have no line in the repository.
+    assert inputs['install']['default'].startswith('--editable ')
