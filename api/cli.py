@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vobjects.cli import completion, settings
 from vobjects.cli import contract as contract_commands
 from vobjects.cli.parser import Command, Parser
 from vobjects.clustering.run import who_uses
-from vobjects.lock import installed_locks
 
 if TYPE_CHECKING:
     from vobjects.contract.registry import Contract
@@ -37,6 +37,7 @@ def _serve(options: argparse.Namespace) -> int:
     from api import conf, serving, wsgi
     from vobjects.clustering import topics
     from vobjects.clustering.run import config_check
+    from vobjects.lock import installed_locks
     from vobjects.rpc import transport
 
     files = settings.locate(options).all_files()
@@ -64,6 +65,12 @@ def _contract(options: argparse.Namespace) -> Contract:
     files = settings.locate(options).all_files()
     loaded = conf.load(cfg.ConfigOpts(), files)
     return contract.contract(conf.version_policy(loaded))
+
+
+def _releases() -> Sequence[str]:
+    from vobjects.lock import installed_locks
+
+    return installed_locks.of_service('clustering').releases
 
 
 def _parser() -> Parser:
@@ -99,6 +106,6 @@ def _add_serve(parser: Parser) -> None:
             help='use only the versions of this release of the schema lock,'
             ' and offer no microversion above its maximum',
         ),
-        lambda: installed_locks.of_service('clustering').releases,
+        _releases,
     )
     settings.add_options(parser)

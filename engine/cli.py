@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands ``vobjects engine`` and ``vobjects db``.
 
-Functions import what only they need, because SQLAlchemy and oslo.messaging
-would take most of the time of ``--help`` and of completion.
+Functions import what only they need, because SQLAlchemy, oslo.messaging
+and oslo.config would take most of the time of ``--help`` and of completion.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from oslo_config import cfg
-
 from engine import db_commands
 from vobjects import exceptions
 from vobjects.cli import collector, completion, settings, special_files
 from vobjects.cli.parser import Command, Parser, whole_number
 
 if TYPE_CHECKING:
+    from oslo_config import cfg
+
     from vobjects.objects.manifest import Manifest
 
 LOG = logging.getLogger(__name__)
@@ -95,6 +95,7 @@ def configuration(
     :param directories: directories of further files
     :raises oslo_config.cfg.Error: a file is missing or has an invalid value
     """
+    from oslo_config import cfg
     from oslo_log import log as oslo_log
 
     from engine import conf as engine_conf
@@ -130,6 +131,8 @@ def require_database(conf: cfg.ConfigOpts) -> str:
     :raises vobjects.exceptions.VobjectsError: the value refers to an option
         that does not exist
     """
+    from oslo_config import cfg
+
     try:
         url = conf.database.connection
     except (cfg.NoSuchOptError, cfg.TemplateSubstitutionError):

@@ -7,14 +7,16 @@ import argparse
 import functools
 import importlib.metadata
 from collections.abc import Callable, Mapping
-
-from oslo_config import cfg
+from typing import TYPE_CHECKING
 
 from engine import cli
 from vobjects import exceptions
 from vobjects.cli import output, settings
 from vobjects.cli.parser import Command, Parser, one_of
 from vobjects.clustering import run
+
+if TYPE_CHECKING:
+    from oslo_config import cfg
 
 FINE, IGNORED, REJECTED, OUT_OF_REACH = range(4)
 
@@ -28,6 +30,8 @@ exit codes:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from oslo_config import cfg
+
     from engine import conf as engine_conf
     from vobjects.clustering.run import config_check
     from vobjects.clustering.service import SERVICE

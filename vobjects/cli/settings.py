@@ -22,13 +22,14 @@ import stat
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
-
-from oslo_config import cfg
+from typing import TYPE_CHECKING, NamedTuple
 
 from vobjects import exceptions
 from vobjects.cli import special_files
 from vobjects.cli.parser import width
+
+if TYPE_CHECKING:
+    from oslo_config import cfg
 
 PROJECT = 'vobjects'
 
@@ -182,6 +183,9 @@ def files_of_environment() -> list[str]:
 
 
 def _found() -> Sources:
+    # Imported here: the help of a command does not need it.
+    from oslo_config import cfg
+
     files = cfg.find_config_files(PROJECT)
     directories = cfg.find_config_dirs(PROJECT)
     if files or directories:

@@ -11,10 +11,12 @@ import os
 import pathlib
 import stat
 from collections.abc import Mapping
-
-from oslo_config import cfg
+from typing import TYPE_CHECKING
 
 from vobjects import exceptions
+
+if TYPE_CHECKING:
+    from oslo_config import cfg
 
 #: Ends of the names of the options that name a file to open.
 _FILE_OPTIONS = ('file', 'log_config_append')
@@ -53,6 +55,9 @@ def check(conf: cfg.ConfigOpts) -> None:
     :raises vobjects.exceptions.VobjectsError: one is not a file; the message
         names the option
     """
+    # Imported here: the help of a command does not need it.
+    from oslo_config import cfg
+
     for section, options in {'DEFAULT': conf, **conf}.items():
         if not isinstance(options, Mapping):
             continue

@@ -6,14 +6,19 @@ from __future__ import annotations
 import argparse
 import pathlib
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from vobjects.cli import output
 from vobjects.cli.parser import Command, Parser
-from vobjects_releases import comparison
-from vobjects_releases.findings import Finding
+
+if TYPE_CHECKING:
+    from vobjects_releases.findings import Finding
 
 
 def _run(options: argparse.Namespace) -> int:
+    # Imported here: the help does not need it.
+    from vobjects_releases import comparison
+
     found = comparison.compare(
         comparison.Release(options.old), comparison.Release(options.new)
     )

@@ -16,8 +16,6 @@ import pathlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from oslo_config import cfg
-
 from vobjects import exceptions
 from vobjects.cli import arguments, output, settings, terminal
 from vobjects.cli.parser import Command, Parser, configured
@@ -26,6 +24,7 @@ from vobjects_sql import sqlite_files
 
 if TYPE_CHECKING:
     import sqlalchemy
+    from oslo_config import cfg
 
     from vobjects_sql.stored.scan import Census
 
@@ -76,7 +75,9 @@ def can_roll_back(options: argparse.Namespace) -> int:
     :raises vobjects.exceptions.VobjectsError: see :func:`censuses`; or the
         lock has no such release
     """
-    # Imported here: the help of a command needs neither of them.
+    # Imported here: the help of a command needs none of them.
+    from oslo_config import cfg
+
     from vobjects.cli import fleet_commands
     from vobjects.lock import installed_locks
     from vobjects_sql.stored import verdict
@@ -97,6 +98,7 @@ def can_roll_back(options: argparse.Namespace) -> int:
 
 def _url(options: argparse.Namespace, conf: cfg.ConfigOpts) -> sqlalchemy.URL:
     import sqlalchemy
+    from oslo_config import cfg
 
     conf.register_opt(cfg.StrOpt('connection'), 'database')
     text = options.database or conf.database.connection
@@ -139,6 +141,8 @@ def _connection(url: sqlalchemy.URL) -> Iterator[sqlalchemy.Connection]:
 
 
 def _scan(options: argparse.Namespace) -> int:
+    from oslo_config import cfg
+
     service = arguments.service_of(options)
     conf = settings.read(cfg.ConfigOpts(), options)
     found = censuses(options, conf, service)

@@ -2,7 +2,8 @@
 """Implement ``vobjects up``: the API and its engines on this machine.
 
 Everything it needs is created below the state directory. Options name the URL
-of another database or message bus.
+of another database or message bus. Functions import what the help does not
+need.
 """
 
 from __future__ import annotations
@@ -18,11 +19,7 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-
-from oslo_config import cfg
 
 from vobjects import exceptions
 from vobjects.cli import settings, terminal
@@ -318,6 +315,8 @@ def _configured(
     files: list[pathlib.Path], section: str, name: str, default: str = ''
 ) -> str:
     """Return an option of the files; empty if it cannot be read."""
+    from oslo_config import cfg
+
     conf = cfg.ConfigOpts()
     conf.register_opt(cfg.StrOpt(name, default=default), section)
     try:
@@ -420,6 +419,9 @@ def _children(
 
 def _answers(url: str) -> bool:
     """Return whether the API serves a microversion, so engines are up, too."""
+    import urllib.error
+    import urllib.request
+
     # Ignore proxies of the environment: the API is on this machine.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:

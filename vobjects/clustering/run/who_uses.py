@@ -2,7 +2,8 @@
 """Implement `vobjects api who-uses`: list the clients of a microversion.
 
 The counts come from ``/metrics`` of each API;
-:mod:`vobjects.microversions.usage_metrics` describes them.
+:mod:`vobjects.microversions.usage_metrics` describes them. Functions import
+what the help of `vobjects api` does not need.
 """
 
 from __future__ import annotations
@@ -10,14 +11,8 @@ from __future__ import annotations
 import argparse
 import collections
 import datetime
-import http.client
 import os
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-
-from oslo_config import cfg
 
 from vobjects import exceptions
 from vobjects.cli import output, settings
@@ -155,6 +150,8 @@ def _configured_url(options: argparse.Namespace) -> str:
 
     :raises vobjects.exceptions.VobjectsError: there is no configuration
     """
+    from oslo_config import cfg
+
     conf = settings.read(cfg.ConfigOpts(), options)
     if not settings.files(conf):
         raise exceptions.VobjectsError(
@@ -175,7 +172,6 @@ def _configured_url(options: argparse.Namespace) -> str:
 
 def _counted(url: str) -> tuple[list[tuple[Use, int]], float]:
     """Return the counts of an API, and their start as Unix time."""
-    # Imported here, because only this command needs it.
     from prometheus_client import parser
 
     counts: list[tuple[Use, int]] = []
@@ -208,6 +204,11 @@ def _use(labels: Mapping[str, str]) -> Use:
 
 
 def _read(url: str) -> str:
+    import http.client
+    import urllib.error
+    import urllib.parse
+    import urllib.request
+
     if urllib.parse.urlsplit(url).scheme not in ('http', 'https'):
         raise exceptions.VobjectsError(
             f'{exceptions.cut(url)} is no http(s) URL'
