@@ -65,6 +65,19 @@ def test_changed_work_tree_is_refused(source: pathlib.Path) -> None:
     assert 'has changes' in refusal(source)
 
 
+def test_type_that_no_release_freezes_is_refused(
+    source: pathlib.Path,
+) -> None:
+    with (source / 'vobjects.lock').open('a') as lock:
+        for name, release in (('Old', 'release = "0.0.1"'), ('New', '')):
+            lock.write(f'[type.{name}."1.0"]\nkind = "request"\n{release}\n')
+    git(source, 'commit', '--quiet', '--all', '--message=lock update')
+    git(source, 'tag', 'v0.1.0')
+    reason = refusal(source)
+    assert 'in no release: New 1.0; run' in reason
+    assert '"vobjects lock release 0.1.0 --again"' in reason
+
+
 @pytest.mark.parametrize('version', ['0.2.0', '0.0.1', '0.2.0rc1'])
 def test_version_that_the_lock_lacks_is_refused(
     source: pathlib.Path, version: str
