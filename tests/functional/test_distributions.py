@@ -223,14 +223,19 @@ def test_distributions_when_built_then_have_one_version_and_need_it(
 ) -> None:
     versions = {built.metadata(name)['Version'] for name in SOURCES}
     assert len(versions) == 1
-    pins = [
-        requirement.partition(';')[0]
+    ours = [
+        requirement.partition(';')
         for name in SOURCES
         for requirement in built.metadata(name).get_all('Requires-Dist')
         if re.match(r'[\w-]+', requirement)[0] in {*SOURCES} - {name}
     ]
-    assert len(pins) == 14
+    pins = [pin for pin, _, marker in ours if 'extra ==' not in marker]
+    assert len(pins) == 12
     assert {pin.partition('==')[2] for pin in pins} == versions
+    # An extra would have the version of the release in which it was written.
+    extras = [name for name, _, marker in ours if 'extra ==' in marker]
+    assert extras
+    assert [name for name in extras if '=' in name] == []
 
 
 @pytest.mark.parametrize('name', SOURCES)

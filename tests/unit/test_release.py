@@ -1,15 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``tools/release`` refuses a commit that is not a release."""
+"""``tools/release`` refuses a commit that is not a release.
+
+The versions of sources agree with the schema lock.
+"""
 
 from __future__ import annotations
 
 import pathlib
 import subprocess
 import sys
+import tomllib
 
 import pytest
+from packaging.version import Version
 
 ROOT = pathlib.Path(__file__).parents[2]
+
+
+def test_source_without_git_is_newer_than_the_newest_release() -> None:
+    lock = tomllib.loads((ROOT / 'vobjects.lock').read_text())
+    projects = [ROOT / 'pyproject.toml', *ROOT.glob('*/*/pyproject.toml')]
+    fallbacks = {
+        tool['uv-dynamic-versioning']['fallback-version']
+        for path in projects
+        if (tool := tomllib.loads(path.read_text())['tool']).get(
+            'uv-dynamic-versioning'
+        )
+    }
+    assert len(fallbacks) == 1
+    assert Version(*fallbacks) > Version(lock['releases'][-1])
 
 
 @pytest.fixture
