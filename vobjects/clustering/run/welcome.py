@@ -28,10 +28,12 @@ _COMMANDS = {
         '{openstack} --os-auth-type none --os-endpoint {url} cluster list',
         '{python} -c "{script}"',
     ),
+    # Without /v1, openstacksdk omits it in requests: it applies discovery to the
+    # endpoint of auth type "none" only.
     'http_basic': (
         'curl -s -u USER:PASSWORD {url}/v1/profile-types {version}',
         '{openstack} --os-auth-type http_basic --os-username USER'
-        ' --os-password PASSWORD --os-endpoint {url} cluster list',
+        ' --os-password PASSWORD --os-endpoint {url}/v1 cluster list',
     ),
     # With OS_CLOUD, or OS_AUTH_URL and the like, in the environment.
     'keystone': (
