@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import re
 import shutil
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from tests import requirements
 from tests.functional import deployments
 from tests.functional.processes import free_port, wait_for
 from tests.functional.prometheus import RULES, Prometheus
+
+PAGE = pathlib.Path(__file__).parents[2] / 'doc/source/metrics.rst'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +90,20 @@ def test_monitoring_files_match_the_metrics_of_a_running_service(
         lambda: set(monitored.prometheus.states().values()) == {'inactive'},
     )
     monitored.prometheus.assert_dashboard_has_data()
+
+
+def test_page_about_metrics_lists_those_of_a_running_service(
+    monitored: Monitored,
+) -> None:
+    documented = set(re.findall(r'``(vobjects_\w+)``', PAGE.read_text()))
+    served = {
+        re.sub('_(bucket|count|sum)$', '', row['metric']['__name__'])
+        for row in monitored.prometheus.query(
+            '{__name__=~"vobjects_.+", __name__!~".+_created"}'
+        )
+    }
+    assert len(served) > 20
+    assert served - documented == set()
 
 
 def test_alert_fires_when_the_last_engine_has_stopped(
