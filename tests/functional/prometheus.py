@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import pathlib
 import re
@@ -76,11 +77,6 @@ class Prometheus:
 
     def assert_dashboard_has_data(self) -> None:
         """Run the queries of all panels; check the metrics of all rules."""
-        existing = {
-            name
-            for row in self.query('count by (__name__) ({job="vobjects"})')
-            for name in row['metric'].values()
-        }
         used = set()
         for rule in self.rules():
             used |= _names(rule['query'])
@@ -88,12 +84,22 @@ class Prometheus:
             for target in panel.get('targets', ()):
                 names = _names(target['expr'])
                 used |= names
-                series = self.query(target['expr'])
                 if names & RARE:
+                    self.query(target['expr'])
                     continue
-                assert series, f'{panel["title"]} has no data'
+                # A rate needs two scrapes after the event.
+                series = wait_for(
+                    f'{panel["title"]} has data',
+                    functools.partial(self.query, target['expr']),
+                    timeout=TIMEOUT + SCRAPES * self._interval,
+                )
                 for label in re.findall(r'{{(\w+)}}', target['legendFormat']):
                     assert all(row['metric'][label] for row in series), panel
+        existing = {
+            name
+            for row in self.query('count by (__name__) ({job="vobjects"})')
+            for name in row['metric'].values()
+        }
         assert used - RARE - existing == set()
 
     def _is_ready(self) -> bool:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stack of ``etc/docker/compose.yaml`` on a real Docker daemon.
 
+:func:`with_monitoring` adds ``compose.monitoring.yaml`` and
 :func:`with_keystone` adds ``compose.keystone.yaml``.
 
 The images are built from Debian's packages, without a registry and without a
@@ -13,6 +14,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 from collections.abc import Iterator
 from typing import Any
@@ -24,6 +26,7 @@ from tests.functional import docker_daemon
 from tests.functional.docker_daemon import Daemon
 from tests.functional.keystone import ADMIN, KEY, Keystone
 from tests.functional.processes import TIMEOUT, wait_for
+from tests.functional.prometheus import Prometheus
 
 ROOT = pathlib.Path(__file__).parents[2]
 DOCKER = ROOT / 'etc/docker'
@@ -39,6 +42,12 @@ OLD = 'vobjects-clustering:old'
 APIS = {'api-1': 8777, 'api-2': 8778}
 
 ENGINES = ('engine-1', 'engine-2')
+
+MONITORING = DOCKER / 'compose.monitoring.yaml'
+PROMETHEUS_PORT = 9090
+
+#: Seconds between two scrapes, see ``etc/prometheus/compose.yaml``.
+SCRAPE_INTERVAL = 15
 
 KEYSTONE_PORT = 5000
 
@@ -214,6 +223,35 @@ def running(manifest: str) -> Iterator[Stack]:
         stack.up(OLD)
         # The end of the daemon removes the containers.
         yield stack
+
+
+@contextlib.contextmanager
+def with_monitoring(stack: Stack) -> Iterator[Prometheus]:
+    """Add Prometheus to a running stack of the new release.
+
+    Debian has no Grafana: the image with its name contains only busybox.
+    """
+    daemon = stack.daemon
+    prometheus, grafana = re.findall(
+        r'image: \$\{\w+:-(\S+)\}', MONITORING.read_text()
+    )
+    _build(
+        daemon,
+        prometheus,
+        IMAGES,
+        dockerfile=str(IMAGES / 'prometheus.Dockerfile'),
+    )
+    daemon.client.tag(docker_daemon.IMAGE, *grafana.rsplit(':', 1))
+    stack.variables = {
+        'COMPOSE_FILE': f'{DOCKER / "compose.yaml"}:{MONITORING}'
+    }
+    stack.up(NEW)
+    with tcp_proxy.running(
+        '127.0.0.1', PROMETHEUS_PORT, daemon.network_namespace
+    ) as proxy:
+        url = f'http://127.0.0.1:{proxy.port}'
+        yield Prometheus(url, SCRAPE_INTERVAL)
+    stack.compose('rm', '--stop', '--force', 'prometheus', 'grafana')
 
 
 @contextlib.contextmanager

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The containers of ``etc/docker/compose.yaml``.
 
-The tests use the same containers: a rolling upgrade, then authentication.
+The tests use the same containers: a rolling upgrade, monitoring, then
+authentication.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import requests
 
 from tests.functional import browser as browsers
 from tests.functional.browser import Browser
-from tests.functional.processes import TIMEOUT
+from tests.functional.processes import TIMEOUT, wait_for
+from tests.functional.prometheus import DASHBOARD
 from tests.functional.rest import NEWEST, RestClient
 from tests.upgrade import compose, load_balancer, mixed_fleet
 from tests.upgrade.workload import Workload
@@ -80,6 +82,37 @@ def test_rolling_upgrade_under_load_fails_no_request(
         finally:
             workload.stop()
     workload.assert_no_failures()
+
+
+def test_added_prometheus_scrapes_all_processes_and_raises_alerts(
+    stack: compose.Stack,
+) -> None:
+    with compose.with_monitoring(stack) as prometheus:
+        for url in stack.urls.values():
+            with RestClient(url) as client:
+                client.create_cluster(client.create_profile(), 1)
+        prometheus.wait_until_scraped(len(compose.APIS) + len(compose.ENGINES))
+        # At the places that its provisioning names.
+        dashboard = stack.compose(
+            *('exec', '-T', 'grafana', 'cat'),
+            '/var/lib/grafana/dashboards/vobjects.json',
+        )
+        assert dashboard == DASHBOARD.read_text()
+        prometheus.assert_dashboard_has_data()
+
+        def wait_for_alert(state: str) -> None:
+            wait_for(
+                f'the alert is {state}',
+                lambda: prometheus.states()['VobjectsNoEngine'] == state,
+                # A scrape, two evaluations and the time of the rule.
+                timeout=TIMEOUT + 60 + 3 * compose.SCRAPE_INTERVAL,
+            )
+
+        wait_for_alert('inactive')
+        stack.compose('stop', *compose.ENGINES)
+        wait_for_alert('firing')
+        stack.compose('start', *compose.ENGINES)
+        wait_for_alert('inactive')
 
 
 def test_added_keystone_authenticates_callers_of_both_apis(
