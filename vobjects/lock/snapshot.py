@@ -215,14 +215,12 @@ def _type_schema(
 
 
 def _kind(cls: AnyClass) -> str:
-    for parent, kind in (
-        (objects.Request, 'request'),
-        (objects.Resource, 'resource'),
-        (objects.Object, 'object'),
-    ):
-        if issubclass(cls, parent):
-            return kind
-    return 'plain'
+    if not issubclass(cls, objects.Object):
+        return 'plain'
+    if issubclass(cls, objects.Request):
+        return 'request'
+    # An object that no microversion shows may lose values like a resource.
+    return 'object' if cls.REFUSE_LOSS else 'resource'
 
 
 #: Conversion methods that are not written by hand.

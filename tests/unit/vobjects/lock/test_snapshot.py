@@ -61,6 +61,25 @@ def test_fingerprints_of_the_service_equal_those_of_ovo() -> None:
 
 
 @pytest.mark.usefixtures('registry')
+@pytest.mark.parametrize(
+    ('parent', 'refuse_loss', 'expected'),
+    [
+        (objects.Request, 'null', 'request'),
+        (objects.Resource, False, 'resource'),
+        (objects.Object, True, 'object'),
+        (objects.Object, False, 'resource'),
+    ],
+)
+def test_kind_tells_what_a_downgrade_may_lose(
+    parent: type[objects.Object], refuse_loss: Any, expected: str
+) -> None:
+    cls = vobjects_type(parent=parent)
+    cls.REFUSE_LOSS = refuse_loss
+    (schema,) = snapshot.of_classes([cls]).schemas
+    assert schema.kind == expected
+
+
+@pytest.mark.usefixtures('registry')
 def test_snapshot_of_vobjects_type_has_every_version() -> None:
     cls = vobjects_type(
         version='1.4',
