@@ -28,8 +28,8 @@ _COMMANDS = {
         '{openstack} --os-auth-type none --os-endpoint {url} cluster list',
         '{python} -c "{script}"',
     ),
-    # Without /v1, openstacksdk omits it in requests: it applies discovery to the
-    # endpoint of auth type "none" only.
+    # Without /v1, openstacksdk omits it in requests: it applies discovery only
+    # to the endpoint of auth type "none".
     'http_basic': (
         'curl -s -u USER:PASSWORD {url}/v1/profile-types {version}',
         '{openstack} --os-auth-type http_basic --os-username USER'
