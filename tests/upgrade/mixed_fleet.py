@@ -61,7 +61,10 @@ def drain_beside(fleet: Deployment, start: Callable[[], object]) -> str:
 
     :param start: starts the other engine, which answers for the fleet
     """
-    busy = fleet.start_engine('busy', settings={'simulated': {'latency': 60}})
+    # Its work outlasts the start of the other engine, on any machine.
+    busy = fleet.start_engine(
+        'busy', settings={'simulated': {'latency': 3600}}
+    )
     fleet.start_api()
     with fleet.rest() as rest:
         rest.start_cluster(rest.create_profile(), 1)

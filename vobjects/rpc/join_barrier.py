@@ -121,9 +121,8 @@ class ServerMembership(Membership):
         """Report to the ledger now; see the base class."""
         view = super().refresh()
         if self.member.state == 'draining' and not _can_read_draining(view):
-            # An older process has started since.
+            # An older process has started since; the next heartbeat tells it.
             self._set_state('joining')
-            self.wake()
         return view
 
     def _report_state(self, state: State) -> View | None:
