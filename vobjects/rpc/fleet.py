@@ -269,8 +269,7 @@ class View:
         cap = self._caps.get(topic)
         if cap is None:
             known = [group.manifest for group in self.servers(topic)]
-            cap = minimum(known)
-            cap = self._caps[topic] = self.limited(cap) if known else cap
+            cap = self._caps[topic] = self.limited(minimum(known))
         return cap
 
     def limited(self, manifest: Manifest) -> Manifest:

@@ -328,3 +328,9 @@ def test_to_json_contains_limits_groups_and_members(types: None) -> None:
         ],
     }
     assert to_json(view(old), TOPIC, NEWEST, [])['held'] is None
+
+
+def test_view_without_limits_keeps_manifests_as_they_are() -> None:
+    """Also types that cannot be converted, because others may be sent."""
+    manifest = Manifest({'Thing': '1.0', 'Other': '2.0'})
+    assert View(1, ()).limited(manifest) == manifest

@@ -189,14 +189,18 @@ def test_value_of_the_state_harms_no_member(
     'change',
     ['DELETE FROM {}', 'UPDATE {} SET id = 2', 'UPDATE {} SET id = 0'],
 )
+@pytest.mark.parametrize('is_first', [False, True])
 def test_lost_state_begins_after_what_members_have_seen(
-    engine: sqlalchemy.Engine, change: str
+    engine: sqlalchemy.Engine, change: str, is_first: bool
 ) -> None:
     ledger = new_ledger(engine)
-    seen = ledger.get().generation
+    seen = 1 if is_first else ledger.get().generation
     ledger.report(dataclasses.replace(OTHER, seen=seen))
     with engine.begin() as connection:
         connection.exec_driver_sql(change.format(TABLES.state.name))
+        connection.execute(
+            sqlalchemy.update(TABLES.members).values(seen_generation=seen)
+        )
 
     report = ledger.report(MEMBER)
 

@@ -14,7 +14,13 @@ import sqlalchemy
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import DEAD_AFTER_PERIODS, Member
-from vobjects_sql.ledger import LedgerTables, SqlLedger, create_tables
+from vobjects_sql.ledger import (
+    LedgerTables,
+    SqlLedger,
+    create_tables,
+    statements,
+)
+from vobjects_sql.ledger.silent import find_silent
 from vobjects_sql.ledger.step_detector import StepDetector
 from vobjects_sql.ledger.transactions import EngineTransactions
 
@@ -135,6 +141,26 @@ def test_step_that_another_thread_reads_is_told_with_the_next_report(
     world.now += 0.3 * PERIOD
     assert sweep(sweeper) == []
     assert len(sweeper.members(9)) == 2
+
+
+def test_step_while_a_sweep_reads_kills_no_member(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweeper = world.process()
+    settle(world, sweeper)
+    sweeper.report(QUIET)
+    for _ in range(4):
+        world.now += 0.4 * PERIOD
+        sweeper.report(MEMBER)
+
+    def find(*arguments: Any) -> Any:
+        found = find_silent(*arguments)
+        assert len(found) == 1
+        world.steps = 3600.0
+        return found
+
+    monkeypatch.setattr(statements, 'find_silent', find)
+    assert sweep(sweeper) == []
 
 
 def test_sweeps_go_on_after_a_step(world: World) -> None:

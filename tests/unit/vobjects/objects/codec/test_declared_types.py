@@ -446,6 +446,31 @@ def test_loss_of_a_value_that_looks_like_a_default_is_refused(
         Lossy(it=value).obj_to_primitive('1.0')
 
 
+class Labelled(ovo.FieldType):
+    """A field type whose primitive depends on the object."""
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> Any:
+        return value
+
+    def to_primitive(self, obj: Any, attr: str, value: Any) -> Any:
+        return f'{obj.obj_name()}.{attr} {value}'
+
+
+@pytest.mark.usefixtures('registry')
+def test_field_type_of_a_service_reads_the_object_that_is_downgraded() -> None:
+    @objects.register
+    class Box(objects.Object):
+        VERSION = '1.1'
+        fields = {
+            'label': ovo.Field(Labelled()),
+            'size': added('1.1', fields.IntegerField(default=1)),
+        }
+
+    assert class_codec(Box).may_convert()
+    primitive = Box(label='x', size=1).obj_to_primitive('1.0')
+    assert primitive[DATA] == {'label': 'Box.label x'}
+
+
 def test_traceback_of_failed_conversion_shows_generated_source() -> None:
     class Broken(fields.String):
         def to_primitive(self, obj: Any, attr: str, value: Any) -> Any:
