@@ -19,14 +19,19 @@ import pytest
 
 from tests import adding_guide, machine_speed
 from tests.functional import fork_server
-from tests.functional.deployments import Deployment, Platform, deployed
+from tests.functional.deployments import (
+    Deployment,
+    Engine,
+    Platform,
+    deployed,
+)
 from tests.functional.processes import TIMEOUT, wait_for
 
 ROOT = pathlib.Path(__file__).parents[2]
 
-#: The engine of the next release. It stores the requests of two clusters: one
-#: at the version of this release, as long as there are engines of it, and one
-#: at its own. With ``run``, it runs what is ready.
+#: The engine of the next release. It stores requests of clusters: the first
+#: number of them at the version of this release, as if there were engines of
+#: it, and the second number at its own. With ``run``, it runs what is ready.
 SCRIPT = """
 import sys
 
@@ -35,24 +40,30 @@ from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.conftest import configuration
 from vobjects.objects.manifest import Manifest, local
 
-_, step, url = sys.argv
+_, step, url, *numbers = sys.argv
 conf = configuration(url)
 target = database.Database(conf)
 migrations.expand(target)
 cap = local()
 engine = engine_harness.Harness(conf, target).engine(cap=lambda: cap)
 if step == 'store':
+    old, new = map(int, numbers)
     cap = Manifest({**local(), 'ClusterCreateRequest': '1.1'})
-    request_helpers.create_cluster(engine, 0, name='old', run=False)
+    for _ in range(old):
+        request_helpers.create_cluster(engine, 0, run=False)
     cap = local()
-    request_helpers.create_cluster(
-        engine, 0, name='new', run=False, profile_id='p', locked=True)
+    for _ in range(new):
+        request_helpers.create_cluster(engine, 0, run=False, locked=True)
 else:
     engine.run_actions()
 engine.ledger.leave(engine.member.id)
 """
 
-NextRelease = Callable[[str, Deployment], None]
+NextRelease = Callable[..., None]
+
+#: Actions that the next release stores before a rollback: at the version of
+#: this release, and at its own.
+PLANS = [(old, new) for old in range(3) for new in range(3)] + [(4, 0)]
 
 
 @pytest.fixture(scope='module')
@@ -64,9 +75,10 @@ def next_release(tmp_path_factory: pytest.TempPathFactory) -> NextRelease:
         if step.command is None:
             step.apply(tree)
 
-    def run(step: str, service: Deployment) -> None:
+    def run(step: str, service: Deployment, *numbers: int) -> None:
+        url = service.database_url
         subprocess.run(
-            [sys.executable, '-c', SCRIPT, step, service.database_url],
+            [sys.executable, '-c', SCRIPT, step, url, *map(str, numbers)],
             cwd=tree,
             env={**os.environ, 'PYTHONPATH': str(tree)},
             timeout=600 * machine_speed.scale(),
@@ -93,7 +105,7 @@ def test_commands_and_engine_agree_on_a_row_of_the_next_release(
     next_release: NextRelease, tmp_path: pathlib.Path
 ) -> None:
     with deployed(Platform('embedded', 'sqlite'), tmp_path) as service:
-        next_release('store', service)
+        next_release('store', service, 1, 1)
         query = "SELECT id FROM actions WHERE inputs LIKE '%locked%'"
         ((newer,),) = service.rows(query)
         both = {'ClusterCreateRequest 1.1': 1, 'ClusterCreateRequest 1.2': 1}
@@ -123,3 +135,43 @@ def test_commands_and_engine_agree_on_a_row_of_the_next_release(
         next_release('run', service)
         assert counts(service) == {}
         assert can_roll_back(service)[0] == 0
+
+
+#: The actions that no engine has completed.
+UNFINISHED = "SELECT id FROM actions WHERE status != 'SUCCEEDED'"
+
+
+def wait_until_done(service: Deployment, engine: Engine) -> list[str]:
+    """Return the actions that an engine has left to newer ones."""
+
+    def is_done() -> bool:
+        log = engine.process.log.read_text()
+        return all(
+            f'Left action {action} to newer' in log
+            for (action,) in service.rows(UNFINISHED)
+        )
+
+    wait_for('each action has ended or is left', is_done)
+    return [action for (action,) in service.rows(UNFINISHED)]
+
+
+@pytest.mark.long
+def test_verdict_agrees_with_what_rolled_back_engines_read(
+    next_release: NextRelease, tmp_path: pathlib.Path
+) -> None:
+    verdicts = set()
+    with deployed(Platform('embedded', 'sqlite'), tmp_path) as service:
+        for number, (old, new) in enumerate(PLANS):
+            next_release('store', service, old, new)
+            verdict = can_roll_back(service)[1]['can_roll_back']
+            verdicts.add(verdict)
+
+            engine = service.start_engine(f'rolled-back-{number}')
+            left = wait_until_done(service, engine)
+            assert verdict == (not left), (old, new)
+            service.group.remove(engine.process)
+            assert engine.process.stop() == 0
+
+            next_release('run', service)
+            assert service.rows(UNFINISHED) == []
+    assert verdicts == {True, False}
