@@ -158,11 +158,11 @@ def rename_nested_changes(
     nested = {
         name: field._type
         for name, field in obj.fields.items()
-        if holds_objects(field._type)
+        if name not in converted
+        and holds_objects(field._type)
+        and obj.obj_attr_is_set(name)
     }
     for name, field_type in nested.items():
-        if name in converted or not obj.obj_attr_is_set(name):
-            continue
         inner = data.get(names.get(name, name))
         children = [*objects_in(field_type, getattr(obj, name))]
         primitives = [*objects_in(field_type, inner)]
