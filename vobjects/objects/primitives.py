@@ -123,9 +123,8 @@ def versions_in(primitive: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         raise ovo_exception.IncompatibleObjectVersion(
             objname=name, objver=version, supported=cls.VERSION
         )
-    known = cls._history.wire_fields_at(Version.parse(version))
-    for key, field in known.items():
-        for child in objects_in(field._type, data.get(key)):
+    for key, field_type in _enveloped_fields(cls._history, version):
+        for child in objects_in(field_type, data.get(key)):
             with unregistered.named(f'{name}.{key}'):
                 yield from versions_in(child)
 

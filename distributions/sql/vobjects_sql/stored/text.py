@@ -14,13 +14,16 @@ such as that of an older release, is read to find its versions.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import sqlalchemy
+from oslo_versionedobjects import exception as ovo_exception
 from sqlalchemy.ext import compiler
 from sqlalchemy.sql import expression
 
+from vobjects import exceptions, objects
 from vobjects.versions import Version
 
 #: Maximum length of the list of versions. An index of MariaDB holds 3,072
@@ -32,16 +35,29 @@ UNREADABLE = 'unreadable'
 
 _START = '{"stored":"'
 
+#: Errors of data that the types of this process do not describe.
+_UNKNOWN = (
+    exceptions.VobjectsError,
+    ovo_exception.VersionedObjectsException,
+    AttributeError,
+    TypeError,
+)
+
+#: A version in a primitive. Other text would end the list, or the JSON string.
+_is_version = re.compile(r'\d+\.\d+', re.ASCII).fullmatch
+
 #: Key in ``Column.info``: the name of the column with the objects.
 _OF = 'vobjects_sql.stored.versions_of'
 
 
-def with_versions(primitive: str) -> str:
-    """Return the JSON text of a primitive with the list of its versions."""
-    found = versions_in_text(primitive)
+def with_versions(text: str, found: str) -> str:
+    """Return the JSON text of a primitive with the list of its versions.
+
+    :param found: from :func:`versions_of_primitive`
+    """
     if len(found) > MAX_LENGTH:
-        return primitive
-    return f'{_START}{found}",{primitive[1:]}'
+        return text
+    return f'{_START}{found}",{text[1:]}'
 
 
 def versions_in_text(text: str) -> str:
@@ -53,9 +69,21 @@ def versions_in_text(text: str) -> str:
     if text.startswith(_START):
         return text[len(_START) :].partition('"')[0]
     try:
-        found = set(_pairs(json.loads(text)))
+        return versions_of_primitive(json.loads(text))
     except (ValueError, RecursionError):
         return UNREADABLE
+
+
+def versions_of_primitive(primitive: Any) -> str:
+    """Return the versions in a primitive, as :func:`versions_in_text` does.
+
+    The types tell which values are objects. If this process does not know
+    them, everything that looks like the primitive of an object counts as one.
+    """
+    try:
+        found = {*objects.versions_in(primitive)}
+    except _UNKNOWN:
+        found = {*_pairs(primitive)}
     return ','.join(
         sorted(f'{name} {version}' for name, version in found)
     ) or (UNREADABLE)
@@ -91,7 +119,9 @@ def _of_primitive(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             attribute == 'version'
             and f'{space}.data' in value
             and isinstance(name, str)
+            and name.isidentifier()
             and isinstance(version, str)
+            and _is_version(version)
         ):
             yield name, version
 

@@ -69,8 +69,10 @@ class StoredText(Generic[T]):
         :raises vobjects.exceptions.ConversionError: the cap cannot hold a
             value of the object
         """
-        written = serializer.to_bytes(value, versions)
-        return cls(texts.with_versions(written.decode()))
+        primitive = serializer.to_wire(value, versions)
+        found = texts.versions_of_primitive(primitive)
+        text = json_text.dumps(primitive).decode()
+        return cls(texts.with_versions(text, found))
 
     def __str__(self) -> str:
         """Return the text."""

@@ -465,5 +465,54 @@ def test_versions_when_too_long_to_index_then_left_out() -> None:
         },
     }
     written = json.dumps(primitive)
-    assert text.with_versions(written) == written
-    assert len(text.parse_versions(text.versions_in_text(written))) == 41
+    found = text.versions_of_primitive(primitive)
+    assert text.with_versions(written, found) == written
+    assert text.versions_in_text(written) == found
+    assert len(text.parse_versions(found)) == 41
+
+
+@objects.register
+class StoredNote(objects.Object):
+    fields = {
+        'content': fields.JsonField(),
+        'disk': fields.ObjectField('StoredDisk', nullable=True, default=None),
+    }
+
+
+#: Values that users choose: like a primitive, and with the end of a string.
+LIKE_PRIMITIVES = [
+    {f'{space}.name': name, f'{space}.version': version, f'{space}.data': {}}
+    for space in ('versioned_object', 'other')
+    for name, version in [
+        ('StoredDisk', '9.9'),
+        ('Other', '1.0'),
+        ('a"', '1.0'),
+        ('a","versioned_object.name":"b', '1.0'),
+        ('Other', '1.0"'),
+        ('Other 1.0,More', '1.0'),
+    ]
+]
+
+
+@pytest.mark.parametrize('content', LIKE_PRIMITIVES)
+def test_versions_when_data_resembles_primitives_then_only_types(
+    content: Any,
+) -> None:
+    note = StoredNote(content={'list': [content]}, disk=StoredDisk(size=1))
+    stored = StoredText.of(note, None)
+    assert stored.versions == 'StoredDisk 1.1,StoredNote 1.0'
+    assert stored.read().content == {'list': [content]}
+    # Text that an older release has stored has no list.
+    written = json.dumps(note.obj_to_primitive())
+    assert text.versions_in_text(written) == stored.versions
+
+
+def test_versions_when_type_is_unknown_then_of_all_that_fit() -> None:
+    unknown = {
+        'versioned_object.name': 'Unknown',
+        'versioned_object.version': '1.0',
+        'versioned_object.data': {'values': LIKE_PRIMITIVES},
+    }
+    assert text.versions_of_primitive(unknown) == (
+        'Other 1.0,StoredDisk 9.9,Unknown 1.0'
+    )
