@@ -14,4 +14,5 @@ down_revision = 'c0f832afc4fd'
 
 
 def upgrade():
-    migrations.expand(op, 1)
+    for step in 1, 2:
+        migrations.expand(op, step)

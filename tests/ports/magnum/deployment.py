@@ -157,7 +157,10 @@ class Deployment:
         process = self._start(name, release, 'magnum-conductor', 0)
         processes.wait_for(
             f'{name} consumes',
-            lambda: brokers.consumers(self._transport, CONDUCTORS) > before,
+            lambda: (
+                _alive(process)
+                and brokers.consumers(self._transport, CONDUCTORS) > before
+            ),
             interval=1,
         )
         return process
@@ -169,7 +172,9 @@ class Deployment:
         port = processes.free_port()
         process = self._start(name, release, 'magnum-api', port)
         url = f'http://127.0.0.1:{port}'
-        processes.wait_for(f'{name} responds', lambda: _responds(url))
+        processes.wait_for(
+            f'{name} responds', lambda: _alive(process) and _responds(url)
+        )
         return url, process
 
     def stop(self, process: processes.Process) -> int:
@@ -271,6 +276,11 @@ def deployed(
             yield deployment
         finally:
             deployment.group.close()
+
+
+def _alive(process: processes.Process) -> bool:
+    assert process.is_alive, processes.log_excerpt(process.log)
+    return True
 
 
 def _responds(url: str) -> bool:

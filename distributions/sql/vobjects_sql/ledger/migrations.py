@@ -36,8 +36,8 @@ from vobjects_sql.ledger.tables import (
 #: Number of the newest expanding step.
 NEWEST = 2
 
-#: Step after the first -> columns that it adds.
-_ADDED_COLUMNS = {2: {f'{STATE}.hold_origin', f'{STATE}.clock_token'}}
+#: Step after the first -> columns that it adds to the table of the state.
+_ADDED_COLUMNS = {2: ('hold_origin', 'clock_token')}
 
 
 def expand(
@@ -120,7 +120,8 @@ def create_tables(engine: sa.Engine) -> None:
         does not allow it
     :raises vobjects.exceptions.FleetError: no release has made the tables
     """
-    metadata = LedgerTables().metadata
+    tables = LedgerTables()
+    metadata = tables.metadata
     # Another process may create a table between the check and the creation;
     # the next attempt finds it.
     for _ in metadata.tables:
@@ -129,12 +130,8 @@ def create_tables(engine: sa.Engine) -> None:
             break
     else:
         metadata.create_all(engine)
-    missing = _missing(engine, metadata)
-    steps = [
-        step
-        for step, columns in _ADDED_COLUMNS.items()
-        if columns.issubset(missing)
-    ]
+    missing = _missing(engine, tables)
+    steps = _steps(missing, tables)
     for step in steps:
         # Another process may add it at the same time.
         with (
@@ -143,13 +140,32 @@ def create_tables(engine: sa.Engine) -> None:
         ):
             expand(_operations(connection), step)
     if steps:
-        missing = _missing(engine, metadata)
+        missing = _missing(engine, tables)
     if missing:
         raise exceptions.FleetError(
             f'the tables of the ledger lack {", ".join(missing)}: another'
             ' program, or a build from before the first release, has made'
             f' them; drop {MEMBERS} and {STATE}, and try again'
         )
+
+
+def missing_steps(engine: sa.Engine, tables: LedgerTables) -> str:
+    """Describe the steps that the revisions of a service have not run.
+
+    :returns: for an error message; empty if there are none, or if the database
+        does not answer
+    """
+    try:
+        missing = _missing(engine, tables)
+    except sa.exc.SQLAlchemyError:
+        return ''
+    steps = _steps(missing, tables)
+    if not steps:
+        return ''
+    return (
+        f'; the tables lack {", ".join(missing)}: add a revision that calls'
+        f' expand of {__name__} with step {" and ".join(map(str, steps))}'
+    )
 
 
 def _operations(connection: sa.Connection) -> Any:
@@ -160,13 +176,30 @@ def _operations(connection: sa.Connection) -> Any:
     return operations.Operations(context)
 
 
-def _missing(engine: sa.Engine, metadata: sa.MetaData) -> list[str]:
-    """Return the columns that a database lacks, as ``TABLE.COLUMN``."""
+def _missing(engine: sa.Engine, tables: LedgerTables) -> list[str]:
+    """Return the tables, or ``TABLE.COLUMN``, that a database lacks."""
     inspector = sa.inspect(engine)
+    missing = []
+    for table in (tables.members, tables.state):
+        if not inspector.has_table(table.name):
+            missing.append(table.name)
+            continue
+        present = {each['name'] for each in inspector.get_columns(table.name)}
+        missing += [
+            f'{table.name}.{column.name}'
+            for column in table.columns
+            if column.name not in present
+        ]
+    return missing
+
+
+def _steps(missing: Sequence[str], tables: LedgerTables) -> list[int]:
+    """Return the steps that add all that they can add of what is missing."""
+    state = tables.state.name
+    if tables.members.name in missing and state in missing:
+        return [1, *_ADDED_COLUMNS]
     return [
-        f'{table.name}.{column.name}'
-        for table in metadata.sorted_tables
-        for column in table.columns
-        if column.name
-        not in {each['name'] for each in inspector.get_columns(table.name)}
+        step
+        for step, columns in _ADDED_COLUMNS.items()
+        if {f'{state}.{column}' for column in columns}.issubset(missing)
     ]

@@ -11,7 +11,7 @@ import sqlalchemy
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest
 from vobjects.rpc.fleet import Member, Report, Unaware, View
-from vobjects_sql.ledger import invalid_text
+from vobjects_sql.ledger import invalid_text, migrations
 from vobjects_sql.ledger.state import Transaction
 from vobjects_sql.ledger.statements import LedgerStatements
 from vobjects_sql.ledger.step_detector import StepDetector
@@ -45,6 +45,9 @@ class SqlLedger:
         steps: StepDetector | None = None,
         admit: Callable[[Transaction], None] = lambda transaction: None,
     ) -> None:
+        self._engine = (
+            database if isinstance(database, sqlalchemy.Engine) else None
+        )
         self._transactions: Transactions = (
             EngineTransactions(database)
             if isinstance(database, sqlalchemy.Engine)
@@ -77,7 +80,9 @@ class SqlLedger:
         try:
             report, token = self._write(work, urgent=True)
         except exceptions.Unreachable as error:
-            raise exceptions.NoLivePeer(str(error)) from error
+            raise exceptions.NoLivePeer(
+                f'{error}{self._missing_steps()}'
+            ) from error
         if token is not None:
             self._steps.told(token)
         return report
@@ -158,6 +163,12 @@ class SqlLedger:
             return self._statements.exact_view(transaction)
 
         return self._write(work)
+
+    def _missing_steps(self) -> str:
+        # A service with its own transactions checks its own schema.
+        if self._engine is None:
+            return ''
+        return migrations.missing_steps(self._engine, self._statements.tables)
 
     def _read(self, read: Callable[[Transaction], Result]) -> Result:
         with (

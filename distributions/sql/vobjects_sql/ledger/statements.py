@@ -57,6 +57,7 @@ class LedgerStatements:
     """
 
     def __init__(self, tables: LedgerTables) -> None:
+        self.tables = tables
         self._members = tables.members
         self.state = StateStatements(tables)
         self._manifests = ManifestReader(tables.members)

@@ -157,6 +157,38 @@ def test_create_tables_adds_what_the_first_release_lacked(
     assert hold.hold_origin is not None
 
 
+@pytest.mark.parametrize(
+    ('done', 'lacking', 'steps'),
+    [
+        ([], 'members, ledger', '1 and 2'),
+        ([1], 'ledger.hold_origin, ledger.clock_token', '2'),
+    ],
+)
+def test_report_when_a_step_is_missing_then_error_names_it(
+    engine: sqlalchemy.Engine, done: list[int], lacking: str, steps: str
+) -> None:
+    tables = LedgerTables(members='members', state='ledger')
+    with engine.begin() as connection:
+        operations = Operations(MigrationContext.configure(connection))
+        for step in done:
+            migrations.expand(
+                operations, step, members='members', state='ledger'
+            )
+    ledger = SqlLedger(engine, LedgerStatements(tables))
+    with pytest.raises(
+        exceptions.NoLivePeer, match=f'lack {lacking}: .* with step {steps}$'
+    ):
+        ledger.report(MEMBER)
+
+
+def test_report_when_the_database_fails_then_no_step_is_named(
+    tmp_path: pathlib.Path,
+) -> None:
+    engine = sqlalchemy.create_engine(f'sqlite:///{tmp_path}/none/db.sqlite')
+    with pytest.raises(exceptions.NoLivePeer, match=r'fails: [^;]*$'):
+        SqlLedger(engine).report(MEMBER)
+
+
 def test_step_that_does_not_exist_is_rejected() -> None:
     engine = sqlalchemy.create_engine('sqlite://')
     with engine.connect() as connection:
