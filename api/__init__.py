@@ -11,7 +11,8 @@ Modules, in the order in which a request passes through them::
     middleware    request IDs, request log, error documents, pages
     browsers      CORS headers; rejects DNS rebinding and cross-site requests
     health        /healthcheck
-    metrics       /metrics and its access control
+    metrics_page  /metrics and its access control; the metrics are in
+                  vobjects.microversions.usage_metrics
     ui            /ui, a console for the browser
     dispatcher    maps path and method to a handler; serves / and /v1
     routes        the route table

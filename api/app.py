@@ -36,7 +36,7 @@ from api import (
     browsers,
     dispatcher,
     health,
-    metrics,
+    metrics_page,
     middleware,
     policy,
     routes,
@@ -109,11 +109,11 @@ def build(
             versions, max_agents=conf.api.metrics_agents
         )
         client.on_downgrade = usage.count_downgrade
-        check_access = metrics.access_check(
+        check_access = metrics_page.access_check(
             conf, service.authenticate, service.enforcer
         )
-        pages[metrics.PATH] = browsers.TrustedHosts(
-            metrics.page(usage, fleet, check_access), conf
+        pages[metrics_page.PATH] = browsers.TrustedHosts(
+            metrics_page.page(usage, fleet, check_access), conf
         )
     if conf.api.ui:
         page = ui.page(

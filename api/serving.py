@@ -52,7 +52,7 @@ from oslo_config import cfg
 from oslo_log import log as oslo_log
 from oslo_service import systemd
 
-from api import asgi, metrics, wsgi
+from api import asgi, metrics_page, wsgi
 from api import conf as api_conf
 from vobjects import exceptions, log_lines
 from vobjects.cli import collector
@@ -106,7 +106,7 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
     try:
         # Pass a loader: granian's own puts the working directory first on
         # sys.path.
-        with metrics.shared_counters(conf):
+        with metrics_page.shared_counters(conf):
             server.serve(
                 target_loader=functools.partial(
                     _load_gateway,

@@ -37,7 +37,7 @@ them, and may change in any release: ``objects`` implements the base classes,
 ``service`` the declaration of a service,
 ``versions`` the version numbers, ``cli`` the command ``vobjects``;
 ``field_values`` finds the objects and defaults in values of fields,
-``field_types`` corrects field types of oslo.versionedobjects,
+``field_corrections`` corrects field types of oslo.versionedobjects,
 ``json_depth`` bounds nested JSON; ``field_schemas`` derives the JSON schemas
 of fields, and ``unregistered`` has
 the errors about types that are not registered. ``sensitive`` hides secrets,

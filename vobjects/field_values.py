@@ -10,7 +10,7 @@ from typing import Any
 from oslo_versionedobjects import fields as _ovo
 from oslo_versionedobjects.fields import UnspecifiedDefault
 
-from vobjects import field_types
+from vobjects import field_corrections
 
 
 def default_primitive(name: str, field: _ovo.Field[Any]) -> Any:
@@ -74,7 +74,7 @@ def in_order_of_primitives(items: Iterable[Any]) -> Iterable[Any]:
         return items
     return sorted(
         items,
-        key=lambda item: field_types.order_key(
+        key=lambda item: field_corrections.order_key(
             item.obj_to_primitive()
             if hasattr(item, 'obj_to_primitive')
             else item

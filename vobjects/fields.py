@@ -2,10 +2,10 @@
 """Field types of oslo.versionedobjects, and types for HTTP APIs.
 
 This module exports every name of ``oslo_versionedobjects.fields``, so you can
-switch by changing an import; ``vobjects.field_types`` corrects some of the
-types. The additional types suit an HTTP API. Each
-includes its limits in ``get_schema`` and in its ``repr``, so that changing a
-limit changes the fingerprint of the types that use it.
+switch by changing an import; ``vobjects.field_corrections`` corrects some of
+the types. The additional types suit an HTTP API. Each includes its limits in
+``get_schema`` and in its ``repr``, so that changing a limit changes the
+fingerprint of the types that use it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from oslo_versionedobjects.fields import *  # noqa: F403 - see the docstring
 from oslo_versionedobjects.fields import UnspecifiedDefault
 
 from vobjects import exceptions, phrases
-from vobjects.field_types import (
+from vobjects.field_corrections import (
     CoercedDict,
     CoercedSet,
     DateTime,

@@ -23,7 +23,7 @@ _EDITS = (
         'from nova import exception',
         """\
         from nova.api.openstack.microversions import APIVersionRequest
-        from vobjects.controllers import version_request
+        from vobjects import controllers
         """,
     ),
     Remove(_VERSIONS, ('APIVersionRequest',)),
@@ -33,7 +33,7 @@ _EDITS = (
         """\
         def is_supported(req: 'wsgi.Request', version: str) -> bool:
             \"\"\"Return whether a request has at least a version.\"\"\"
-            return not req.is_legacy_v2() and version_request.is_supported(
+            return not req.is_legacy_v2() and controllers.is_supported(
                 req, version)
         """,
     ),

@@ -11,7 +11,8 @@ the version of the request. The modules are::
     responses         response, expected_errors, gone
     actions           action, Actions: dispatch by the only key of a body
     method_spec       spec_of: all declarations of a method
-    version_request   version_of, is_supported, APIVersionRequest
+    frameworks        version_of, is_supported, RequestAdapter
+    version_request   APIVersionRequest: a version constructed from text
     request_parsing   parse_body, parse_query, parse_values: parts as objects
     wrapper           MethodWrapper: enforces a MethodSpec
     compiled_schema   CompiledSchema: validates a value

@@ -5,6 +5,8 @@ from vobjects.controllers.actions import action as action
 from vobjects.controllers.dispatch import api_version as api_version
 from vobjects.controllers.dispatch import resolve as resolve
 from vobjects.controllers.dispatch_check import check as check
+from vobjects.controllers.frameworks import is_supported as is_supported
+from vobjects.controllers.frameworks import version_of as version_of
 from vobjects.controllers.method_spec import spec_of as spec_of
 from vobjects.controllers.request_parsing import parse_body as parse_body
 from vobjects.controllers.request_parsing import parse_query as parse_query
@@ -20,5 +22,3 @@ from vobjects.controllers.validation import schema as schema
 from vobjects.controllers.version_request import (
     APIVersionRequest as APIVersionRequest,
 )
-from vobjects.controllers.version_request import is_supported as is_supported
-from vobjects.controllers.version_request import version_of as version_of

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from vobjects import exceptions, phrases
 from vobjects.controllers import dispatch
-from vobjects.controllers.version_request import version_of
+from vobjects.controllers.frameworks import version_of
 from vobjects.microversions import errors
 from vobjects.versions import Version
 

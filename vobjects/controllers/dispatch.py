@@ -36,7 +36,6 @@ In a class, one plain function replaces all of them.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 import types
@@ -44,9 +43,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from vobjects import exceptions
+from vobjects.controllers.frameworks import (
+    RequestAdapter as RequestAdapter,
+)
+from vobjects.controllers.frameworks import version_of
 from vobjects.controllers.method_spec import ATTRIBUTE, spec_of
 from vobjects.controllers.ranges import RangeEntry, RangeMap, bound
-from vobjects.controllers.version_request import version_of
 from vobjects.microversions import errors
 from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version
@@ -56,23 +58,6 @@ Function = Callable[..., Any]
 #: Attribute of a generated method: the :class:`VersionedFunction` it belongs
 #: to.
 _ATTRIBUTE = '__vobjects_versioned__'
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class RequestAdapter:
-    """How the controllers of a framework find a request and its version.
-
-    :ivar request: proxy of the current request; None: the first argument of a
-        function is the request
-    :ivar version_of: function that returns the version of a request; it raises
-        LookupError or AttributeError if there is none
-    :ivar as_exception: function that converts an error of dispatch to an
-        exception that the framework responds to; None: the middleware responds
-    """
-
-    request: Any = None
-    version_of: Callable[[Any], Version] = version_of
-    as_exception: Callable[[errors.NegotiationError], Exception] | None = None
 
 
 _DEFAULT_ADAPTER = RequestAdapter()

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from vobjects import exceptions, field_values, phrases
-from vobjects.controllers.version_request import (
+from vobjects.controllers.frameworks import (
     environ_of,
     is_early,
     version_of,
@@ -56,7 +56,7 @@ def parse_body(
     """Return the body of a request as an object.
 
     :param cls: a registered type
-    :param request: see :func:`vobjects.controllers.version_request.version_of`
+    :param request: see :func:`vobjects.controllers.frameworks.version_of`
     :param raw: the body; a server should not read one much longer than
         ``max_bytes``
     :param path: field name -> decoded segment of the path, for the fields that

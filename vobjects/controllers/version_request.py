@@ -1,88 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read the negotiated version of a request, in any web framework.
+"""A version that is constructed from text, as in Nova and other services.
 
-:func:`version_of` and :func:`is_supported` accept any request.
-:class:`APIVersionRequest` is a :class:`~vobjects.versions.Version` that is
-constructed from text, as in Nova and other services. It compares with any
-other Version.
+:class:`APIVersionRequest` is a :class:`~vobjects.versions.Version`, and
+compares with any other.
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
-from vobjects.controllers.ranges import bound
-from vobjects.microversions.version_policy import (
-    EARLY,
-    ENVIRON,
-    MICROVERSION,
-)
 from vobjects.versions import Version
-
-_NO_VERSION = (
-    'the request has no API version; put the Microversions middleware in'
-    ' front of the application'
-)
-
-#: Attributes of requests with the environ, or with the ASGI scope.
-_ENVIRON_ATTRIBUTES = ('environ', 'env', 'scope')
-
-
-def version_of(request: Any) -> Version:
-    """Return the negotiated version of a request.
-
-    :param request: a WSGI environ or ASGI scope; an object with an attribute
-        ``environ``, as in Falcon ``env``, or as in Starlette ``scope``; or an
-        object with a ``version_request``
-    :raises LookupError: the request has no version
-    """
-    version = environ_of(request).get(MICROVERSION)
-    if version is None:
-        version = getattr(request, 'version_request', None)
-    if not isinstance(version, Version):
-        raise LookupError(_NO_VERSION)
-    return version
-
-
-def environ_of(request: Any) -> Any:
-    """Return the WSGI environ of a request of any framework.
-
-    For ASGI, it is the one that the middleware has put into the scope.
-
-    :param request: see :func:`version_of`
-    """
-    if not isinstance(request, dict):
-        for name in _ENVIRON_ATTRIBUTES:
-            environ = getattr(request, name, None)
-            if environ is not None:
-                request = environ
-                break
-        else:
-            return {}
-    return request.get(ENVIRON, request)
-
-
-def is_early(request: Any) -> bool:
-    """Return whether the request may use features of later versions.
-
-    :param request: see :func:`version_of`
-    """
-    return bool(environ_of(request).get(EARLY, False))
-
-
-def is_supported(
-    request: Any,
-    min_version: str | Version | None = None,
-    max_version: str | Version | None = None,
-) -> bool:
-    """Return whether the version of a request lies in a range.
-
-    :param request: see :func:`version_of`
-    :param min_version: lowest version; None: no lower limit
-    :param max_version: highest version; None: no upper limit
-    :raises vobjects.exceptions.InvalidVersion: a bound is not a version
-    """
-    return version_of(request).matches(bound(min_version), bound(max_version))
 
 
 class APIVersionRequest(Version):

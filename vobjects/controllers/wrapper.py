@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from vobjects import exceptions
+from vobjects.controllers.frameworks import environ_of, version_of
 from vobjects.controllers.method_spec import ATTRIBUTE, MethodSpec, spec_of
 from vobjects.controllers.ranges import RangeMap, bound
-from vobjects.controllers.version_request import environ_of, version_of
 from vobjects.microversions import application_errors, errors, query
 from vobjects.versions import Version
 

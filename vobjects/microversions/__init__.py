@@ -34,7 +34,7 @@ In the order in which a request uses them, the modules are::
     client             negotiate: the side of the client
 
 The middleware sets ``environ[MICROVERSION]``; controllers read it with
-:func:`~vobjects.controllers.version_request.version_of`. Functions on a part
+:func:`~vobjects.controllers.frameworks.version_of`. Functions on a part
 of a request take ``names``: the fields of a request type that come from this
 part, over all versions of the type. The version of the request decides which
 of them exist.

@@ -37,7 +37,7 @@ from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects import exceptions, field_types, fields
+from vobjects import exceptions, field_corrections, fields
 from vobjects.objects import field_changes
 
 AnyField = ovo_fields.Field[Any]
@@ -58,7 +58,7 @@ _CONTAINERS: Mapping[Any, Any] = {
 }
 
 
-class EnumMember(field_types.Enum):
+class EnumMember(field_corrections.Enum):
     """A member of an enum class; its primitive is the value."""
 
     def __init__(self, members: type[enum.Enum]) -> None:

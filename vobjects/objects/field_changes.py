@@ -24,7 +24,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeVar, overload
 
-from vobjects import exceptions, field_types, fields
+from vobjects import exceptions, field_corrections, fields
 from vobjects.fields import UNSET
 from vobjects.objects.conversion_plan import OMITTED, AnyField
 from vobjects.objects.conversions import SAME, Conversion, Converter
@@ -88,13 +88,13 @@ def with_adapted_types(field: AnyField) -> AnyField:
 
     :returns: the field itself if nothing changes
     """
-    adapted = field_types.adapted(field)
+    adapted = field_corrections.adapted(field)
     changes = changes_of(field)
     adapted_changes = tuple(
         change
         if change.old_field is None
         else dataclasses.replace(
-            change, old_field=field_types.adapted(change.old_field)
+            change, old_field=field_corrections.adapted(change.old_field)
         )
         for change in changes
     )

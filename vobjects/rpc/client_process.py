@@ -19,7 +19,7 @@ import oslo_messaging
 from oslo_config import cfg
 
 from vobjects import exceptions, objects
-from vobjects.controllers.version_request import is_early, version_of
+from vobjects.controllers.frameworks import is_early, version_of
 from vobjects.objects import manifest
 from vobjects.objects.codec import json_text
 from vobjects.rpc import conf as rpc_conf
@@ -137,7 +137,7 @@ class ClientProcess:
         request's microversion.
 
         :param request: the HTTP request; see
-            :func:`vobjects.controllers.version_request.version_of`
+            :func:`vobjects.controllers.frameworks.version_of`
         :param context: a dict, or an object with ``to_dict()``
         :param message: the request, as an object
         :param shows: types of the response; None: not known. They decide

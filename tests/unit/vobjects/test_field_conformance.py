@@ -20,7 +20,7 @@ from oslo_versionedobjects import base as ovo_base
 
 import vobjects
 from vobjects import client as typed
-from vobjects import field_types, fields, objects
+from vobjects import field_corrections, fields, objects
 from vobjects.contract import type_schemas
 from vobjects.controllers import request_parsing
 from vobjects.lock import registries, samples, snapshot
@@ -116,7 +116,7 @@ def test_table_has_each_field_type_of_vobjects() -> None:
     used: set[type] = set()
     for row in ROWS.values():
         for field in fields_of(row).values():
-            kind: Any = field_types.adapted(field)._type
+            kind: Any = field_corrections.adapted(field)._type
             while kind is not None:
                 used.update(type(kind).__mro__)
                 element = getattr(kind, '_element_type', None)

@@ -219,7 +219,7 @@ def _read(url: str) -> str:
     address = url.rstrip('/').removesuffix(_PATH) + _PATH
     request = urllib.request.Request(address, headers=headers)  # noqa: S310
     # Without a proxy: it would be one that passes the request on, see
-    # api.metrics.
+    # api.metrics_page.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(request, timeout=_TIMEOUT) as response:

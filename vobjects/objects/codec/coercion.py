@@ -16,7 +16,7 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo
 
-from vobjects import field_types
+from vobjects import field_corrections
 from vobjects import fields as our_fields
 from vobjects.objects.codec.lazy_list import LazyObjectList
 from vobjects.objects.codec.override_detection import VersionedObject
@@ -32,9 +32,11 @@ LISTS: frozenset[Any] = frozenset(
     {list, tuple, ovo.CoercedList, LazyObjectList}
 )
 DICTS: frozenset[Any] = frozenset(
-    {dict, ovo.CoercedDict, field_types.CoercedDict}
+    {dict, ovo.CoercedDict, field_corrections.CoercedDict}
 )
-SETS: frozenset[Any] = frozenset({set, ovo.CoercedSet, field_types.CoercedSet})
+SETS: frozenset[Any] = frozenset(
+    {set, ovo.CoercedSet, field_corrections.CoercedSet}
+)
 
 _STRINGS = frozenset({str})
 
@@ -86,7 +88,7 @@ _UNCHANGED: dict[Any, type] = {
 }
 
 #: ``coerce`` of times.
-_TIMES = (ovo.DateTime.coerce, field_types.DateTime.coerce)
+_TIMES = (ovo.DateTime.coerce, field_corrections.DateTime.coerce)
 
 #: ``coerce`` -> an expression that is true if it returns ``{v}`` unchanged.
 _TESTS: dict[Any, str] = {
@@ -96,7 +98,7 @@ _TESTS: dict[Any, str] = {
     },
     ovo.UUID.coerce: 'type({v}) is str and is_uuid({v})',
     **dict.fromkeys(
-        (ovo.Enum.coerce, field_types.Enum.coerce),
+        (ovo.Enum.coerce, field_corrections.Enum.coerce),
         'type({v}) is str and {v} in valid{n}',
     ),
     our_fields.Capacity.coerce: 'type({v}) is int and {v} in valid{n}',
@@ -233,11 +235,11 @@ _COERCERS: dict[Any, Maker] = {
     ovo.List.coerce: _container_coercer(LISTS, ovo.CoercedList, list.extend),
     ovo.Dict.coerce: _container_coercer(DICTS, ovo.CoercedDict, dict.update),
     ovo.Set.coerce: _container_coercer(SETS, ovo.CoercedSet, set.update),
-    field_types.Dict.coerce: _container_coercer(
-        DICTS, field_types.CoercedDict, dict.update
+    field_corrections.Dict.coerce: _container_coercer(
+        DICTS, field_corrections.CoercedDict, dict.update
     ),
-    field_types.Set.coerce: _container_coercer(
-        SETS, field_types.CoercedSet, set.update
+    field_corrections.Set.coerce: _container_coercer(
+        SETS, field_corrections.CoercedSet, set.update
     ),
 }
 

@@ -17,7 +17,7 @@ from typing import Any
 from oslo_versionedobjects import exception as ovo_exception
 from oslo_versionedobjects import fields as ovo
 
-from vobjects import exceptions, field_types
+from vobjects import exceptions, field_corrections
 from vobjects.objects import nested_downgrade
 from vobjects.objects.codec import lazy_list
 from vobjects.objects.codec.class_codec import (
@@ -108,7 +108,7 @@ def _converter(field_type: Any) -> Converter:
             return dict(zip(values, items, strict=True))
         items = convert_items_of(manifest, refuse_loss, values)
         is_set = isinstance(field_type, ovo.Set)
-        return field_types.in_order(items) if is_set else items
+        return field_corrections.in_order(items) if is_set else items
 
     def convert_each(
         manifest: Manifest, refuse_loss: RefuseLoss, values: Any

@@ -16,7 +16,7 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo
 
-from vobjects import field_types
+from vobjects import field_corrections
 from vobjects.field_values import types_in
 from vobjects.objects.codec import coercion
 from vobjects.objects.codec.coercion import NONE, UTC, AnyField, Coercer
@@ -35,7 +35,7 @@ _NEVER_FLOAT = coercion.NEVER_OBJECTS - {
     *coercion.CONTAINERS,
 }
 
-#: The text of :func:`field_types.format_time`.
+#: The text of :func:`field_corrections.format_time`.
 _is_time = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ', re.ASCII).fullmatch
 
 
@@ -155,8 +155,8 @@ def _encode_object(value: Any) -> Any:
 
 _ENCODERS: dict[Any, Encoder] = {
     ovo.FieldType.to_primitive: identity,
-    ovo.DateTime.to_primitive: field_types.format_time,
-    field_types.DateTime.to_primitive: field_types.format_time,
+    ovo.DateTime.to_primitive: field_corrections.format_time,
+    field_corrections.DateTime.to_primitive: field_corrections.format_time,
     ovo.IPAddress.to_primitive: str,
     ovo.IPNetwork.to_primitive: str,
     ovo.Object.to_primitive: _encode_object,
@@ -166,8 +166,8 @@ _ENCODERS: dict[Any, Encoder] = {
 _CONTAINERS: dict[Any, Encoder] = {
     ovo.List.to_primitive: list,
     ovo.Dict.to_primitive: dict,
-    ovo.Set.to_primitive: field_types.in_order,
-    field_types.Set.to_primitive: field_types.in_order,
+    ovo.Set.to_primitive: field_corrections.in_order,
+    field_corrections.Set.to_primitive: field_corrections.in_order,
 }
 
 

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import msgspec
 from oslo_versionedobjects import fields as ovo
 
-from vobjects import field_types
+from vobjects import field_corrections
 from vobjects import fields as our_fields
 from vobjects.objects.codec import generate, lazy_list
 from vobjects.objects.codec.class_codec import (
@@ -47,7 +47,7 @@ def _as_long_as(shape: bytes) -> Any:
     return Annotated[str, msgspec.Meta(min_length=size, max_length=size)]
 
 
-_DICTS = (ovo.Dict.coerce, field_types.Dict.coerce)
+_DICTS = (ovo.Dict.coerce, field_corrections.Dict.coerce)
 _NOT_NULL = str | int | float | bool | list[Any] | dict[str, Any]
 _decode_object = msgspec.json.Decoder(dict[str, Any] | None).decode
 
@@ -117,7 +117,7 @@ _TEXT_TYPES: dict[Any, tuple[Any, TextCheck]] = {
     **dict.fromkeys(
         (
             (ovo.DateTime.coerce, ovo.DateTime.from_primitive),
-            (field_types.DateTime.coerce, ovo.DateTime.from_primitive),
+            (field_corrections.DateTime.coerce, ovo.DateTime.from_primitive),
         ),
         (_as_long_as(_TIME_SHAPE), are_times),
     ),

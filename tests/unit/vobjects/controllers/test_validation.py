@@ -8,6 +8,7 @@ import pytest
 from vobjects import exceptions
 from vobjects.controllers import dispatch, dispatch_check, method_spec, wrapper
 from vobjects.controllers.dispatch import api_version
+from vobjects.controllers.frameworks import version_of
 from vobjects.controllers.ranges import RangeMap
 from vobjects.controllers.responses import expected_errors, gone, response
 from vobjects.controllers.validation import (
@@ -15,7 +16,6 @@ from vobjects.controllers.validation import (
     response_body_schema,
     schema,
 )
-from vobjects.controllers.version_request import version_of
 from vobjects.microversions import application_errors, errors, presets
 from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version

@@ -1,25 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The negotiated version of a request."""
+"""A version that is constructed from text."""
 
 from __future__ import annotations
 
 import copy
 import pickle
-import types
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vobjects import exceptions
-from vobjects.controllers import version_request
 from vobjects.controllers.version_request import APIVersionRequest
-from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version
-
-
-def request_at(version):
-    return {MICROVERSION: Version.parse(version)}
 
 
 def test_version_when_compared_is_a_number():
@@ -54,34 +47,3 @@ def test_version_when_copied_pickled_or_parsed_is_the_same(major, minor):
 def test_null_version_when_copied_is_null():
     assert copy.deepcopy(APIVersionRequest()).is_null()
     assert APIVersionRequest('2.3').matches(APIVersionRequest())
-
-
-@pytest.mark.parametrize(
-    ('low', 'high', 'expected'),
-    [
-        ('1.8', None, True),
-        ('1.9', None, False),
-        (None, '1.8', True),
-        (None, '1.7', False),
-        ('1.2', '1.10', True),
-        (Version(1, 8), Version(1, 8), True),
-        (None, None, True),
-    ],
-)
-def test_is_supported_compares_as_numbers(low, high, expected):
-    assert (
-        version_request.is_supported(request_at('1.8'), low, high) is expected
-    )
-
-
-def test_is_supported_when_a_bound_is_malformed_is_an_error():
-    with pytest.raises(exceptions.InvalidVersion):
-        version_request.is_supported(request_at('1.8'), '1.o8')
-
-
-def test_version_of_reads_the_env_of_a_falcon_request():
-    request = types.SimpleNamespace(env=request_at('1.7'))
-
-    assert version_request.version_of(request) == Version(1, 7)
-    with pytest.raises(LookupError):
-        version_request.version_of(types.SimpleNamespace(env={}))

@@ -22,7 +22,7 @@ from tests import api_sig
 from tests.unit.vobjects.microversions import wsgi
 from tests.unit.vobjects.microversions.test_asgi import call as call_framework
 from vobjects import added, fields, objects
-from vobjects.controllers import dispatch, responses, version_request
+from vobjects.controllers import dispatch, frameworks, responses
 from vobjects.exceptions import (
     DeadlinePassed,
     LossyDowngrade,
@@ -151,7 +151,7 @@ class Controller:
     @show.api_version('1.1')
     @responses.expected_errors(409)
     def show(self, request, /):
-        return version_request.environ_of(request)[TEST_HANDLER]()
+        return frameworks.environ_of(request)[TEST_HANDLER]()
 
     @dispatch.api_version('1.0', '1.0')
     async def show_async(self, request, /):
@@ -161,7 +161,7 @@ class Controller:
     @responses.expected_errors(409)
     async def show_async(self, request, /):
         await asyncio.sleep(0)
-        return version_request.environ_of(request)[TEST_HANDLER]()
+        return frameworks.environ_of(request)[TEST_HANDLER]()
 
 
 def plain(request):
@@ -169,7 +169,7 @@ def plain(request):
 
 
 async def plain_async(request):
-    return version_request.environ_of(request)[TEST_HANDLER]()
+    return frameworks.environ_of(request)[TEST_HANDLER]()
 
 
 def call_wsgi(policy, show, handler, **options):

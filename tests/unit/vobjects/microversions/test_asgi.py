@@ -15,9 +15,9 @@ from starlette.applications import Starlette
 from tests.unit.vobjects.microversions import wsgi
 from vobjects.controllers import (
     dispatch,
+    frameworks,
     responses,
     validation,
-    version_request,
     wrapper,
 )
 from vobjects.exceptions import DeclarationError, NoLivePeer, VobjectsError
@@ -326,9 +326,9 @@ class Controller:
     @responses.expected_errors(409)
     @validation.response_body_schema(NAME)
     async def show(self, request, /):
-        if error := version_request.environ_of(request).get('test.error'):
+        if error := frameworks.environ_of(request).get('test.error'):
             raise error
-        return version_request.environ_of(request).get('test.result', {})
+        return frameworks.environ_of(request).get('test.result', {})
 
     @dispatch.api_version('1.0')
     @validation.schema(NAME)

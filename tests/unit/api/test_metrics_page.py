@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api import app, conf, metrics
+from api import app, conf, metrics_page
 from tests.unit.api import client, conftest
 from tests.unit.api.client import ApiClient
 from tests.unit.api.fake_engine import FakeEngine, FakeFleet
@@ -134,14 +134,14 @@ def test_metrics_when_for_admins_reject_members() -> None:
         def is_admin(self, context: object) -> bool:
             return context == 'admin'
 
-    may = metrics.access_check(
+    may = metrics_page.access_check(
         conftest.make_conf(metrics='admin'),
         lambda environ: environ['caller'],
         NoAdmin(),
     )
 
     may({'caller': 'admin'})
-    with pytest.raises(metrics.errors.Forbidden):
+    with pytest.raises(metrics_page.errors.Forbidden):
         may({'caller': 'member', **LOCAL})
 
 
@@ -162,24 +162,24 @@ def test_directory_when_shared_is_emptied_first(
     (home / 'counter_7.db').touch()
     (home / 'notes').touch()
 
-    with metrics.shared_counters(
+    with metrics_page.shared_counters(
         conftest.make_conf(metrics_directory=str(home))
     ):
-        assert os.environ[metrics.DIRECTORY] == str(home)
+        assert os.environ[metrics_page.DIRECTORY] == str(home)
         assert [path.name for path in home.iterdir()] == ['notes']
-    assert metrics.DIRECTORY not in os.environ
+    assert metrics_page.DIRECTORY not in os.environ
 
 
 def test_directory_when_not_configured_is_temporary() -> None:
-    with metrics.shared_counters(conftest.make_conf()):
-        created = pathlib.Path(os.environ[metrics.DIRECTORY])
+    with metrics_page.shared_counters(conftest.make_conf()):
+        created = pathlib.Path(os.environ[metrics_page.DIRECTORY])
         assert created.is_dir()
     assert not created.exists()
 
 
 def test_directory_when_metrics_are_off_is_not_shared() -> None:
-    with metrics.shared_counters(conftest.make_conf(metrics='none')):
-        assert metrics.DIRECTORY not in os.environ
+    with metrics_page.shared_counters(conftest.make_conf(metrics='none')):
+        assert metrics_page.DIRECTORY not in os.environ
 
 
 def test_options_when_listed_contain_those_of_metrics() -> None:

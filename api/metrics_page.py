@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``/metrics`` in the Prometheus format, shared by all worker processes.
+"""The page ``/metrics``, which all worker processes share.
+
+:mod:`vobjects.microversions.usage_metrics` defines the metrics.
 
 ``[api] metrics`` controls access:
 
