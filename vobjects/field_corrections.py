@@ -166,7 +166,7 @@ class Set(_ovo.Set[Item]):
 
 
 class Enum(_ovo.Enum):
-    """One of some words."""
+    """A text from a closed set."""
 
     def coerce(self, obj: Any, attr: str, value: Any) -> str:
         if isinstance(value, str):

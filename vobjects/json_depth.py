@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-#: Maximum nesting of objects and arrays in data of users. What wraps the data
+#: Maximum nesting of objects and arrays in data of users. The envelope
 #: in messages must fit into the limit of orjson, 254, too.
 MAX_DEPTH = 64
 

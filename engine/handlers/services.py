@@ -144,7 +144,12 @@ class ServiceHandlers(common.Handlers):
             answer = verdict.decide(
                 release,
                 lock.at(release).manifest(),
-                [scan.scan(connection, it, limit=MAX_ROWS) for it in STORED],
+                [
+                    scan.scan(
+                        connection, it, limit=MAX_ROWS, count_limit=MAX_ROWS
+                    )
+                    for it in STORED
+                ],
                 self.runtime.cap(),
             )
         _, *reasons = answer.lines()

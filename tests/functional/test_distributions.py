@@ -284,6 +284,17 @@ def test_distributions_when_built_then_share_no_file_and_have_all_packages(
             for path in (ROOT / package).rglob('*.py')
         }
         assert sources <= library | service
+    installed = {
+        path.partition('/data/share/vobjects-clustering/')[2]
+        for path in service
+    }
+    for name in (
+        *('grafana', 'haproxy', 'helm', 'prometheus', 'systemd'),
+        *('vobjects.conf.example', 'vobjects.conf.sample'),
+    ):
+        source = ROOT / 'etc' / name
+        files = [p for p in source.rglob('*') if p.is_file()] or [source]
+        assert {str(p.relative_to(ROOT / 'etc')) for p in files} <= installed
     assert {
         'vobjects/py.typed',
         'vobjects/clustering/vobjects.lock',

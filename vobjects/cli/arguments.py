@@ -13,6 +13,10 @@ from vobjects.versions import Version
 #: Largest value of ``--limit``.
 _MAX_LIMIT = 1_000_000_000
 
+#: Without ``--limit``: number of rows of a column that a command reads, and
+#: counts for each version with an index. The latter decides nothing.
+READ_ROWS, COUNTED_ROWS = 1_000_000, 100_000
+
 
 def add_service(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--service``."""
@@ -31,8 +35,8 @@ def add_database(parser: argparse.ArgumentParser) -> None:
         type=whole_number(1, _MAX_LIMIT),
         metavar='N',
         help='read at most N rows of a column without an index of versions'
-        ' (default: 1000000), and count at most N rows of each version with'
-        ' one (default: 100000)',
+        f' (default: {READ_ROWS}), and count at most N rows of each version'
+        f' with one (default: {COUNTED_ROWS})',
     )
     parser.add_argument(
         '--database',

@@ -105,7 +105,7 @@ def _login() -> str:
     """Return the login name and the host, such as ``alice@ops1``."""
     try:
         name = getpass.getuser()
-    except (KeyError, OSError):  # as in a container with an ID of its own
+    except (KeyError, OSError):  # as in a container with its own user ID
         name = str(os.getuid())
     return f'{name}@{socket.gethostname()}'
 

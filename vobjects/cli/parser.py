@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Argument parsers of commands, all with the same help and the same errors.
 
-A :class:`Command` is what an entry point of the group ``vobjects.commands``
-refers to. Its :class:`Parser` wraps text at the width of the terminal, lists
-subcommands and examples, and suggests a known name for an unknown subcommand
-or option.
+An entry point of the group ``vobjects.commands`` refers to a
+:class:`Command`. Its :class:`Parser` wraps text at the width of the terminal,
+lists subcommands and examples, and suggests a known name for an unknown
+subcommand or option.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def read(conf: cfg.ConfigOpts, options: argparse.Namespace) -> cfg.ConfigOpts:
 def files_of_environment() -> list[str]:
     """Return the files that :data:`FILES_VARIABLE` names.
 
-    :raises vobjects.exceptions.VobjectsError: one of them is not a file
+    :raises vobjects.exceptions.VobjectsError: a path is not that of a file
     """
     paths = os.environ.get(FILES_VARIABLE, '').split(os.pathsep)
     paths = [path for path in paths if path]
@@ -226,7 +226,7 @@ def _check_kind(file: str) -> None:
 
 
 def _is_private(file: pathlib.Path) -> bool:
-    """Return whether nobody else can have written a file.
+    """Return whether only the user can have written a file.
 
     Otherwise, a user who may write to the working directory could configure
     the commands of other users.

@@ -199,7 +199,7 @@ class _Reader:
         raise InvalidResponse(f'{self.route}: {problem}')
 
     def result(self, kind: Any, data: Any) -> Any:
-        """Return data as an object, or as it is if the type is none."""
+        """Return data as an object, or unchanged if the type is not one."""
         if not isinstance(kind, type) or not issubclass(kind, objects.Object):
             return data
         try:

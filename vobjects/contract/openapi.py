@@ -42,7 +42,7 @@ EXTENSION = 'x-openstack'
 
 _JSON = 'application/json'
 
-#: What the name of a component may not contain.
+#: Characters that the name of a component may not contain.
 _FORBIDDEN = re.compile(r'[^A-Za-z0-9._-]+')
 
 Document = dict[str, Any]

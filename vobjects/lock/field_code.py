@@ -32,8 +32,8 @@ class Source:
     """The declarations of a class in its source, as far as it has any.
 
     :param cls: a registered class; None: it has no source
-    :ivar fields: name -> expression in the dictionary ``fields``, or what it
-        would be there
+    :ivar fields: name -> expression for the dictionary ``fields``, also of
+        a field that the source declares by an annotation
     """
 
     def __init__(self, cls: Any) -> None:

@@ -52,7 +52,7 @@ _DEFAULT_PORTS = {'http': '80', 'https': '443'}
 
 
 class Middleware(Generic[App]):
-    """What the middlewares for WSGI and ASGI have in common.
+    """Base class of the middlewares for WSGI and ASGI.
 
     Place them behind the middleware ``Microversions``, which sets the maximum.
     They pass other paths and methods to the application.

@@ -57,8 +57,8 @@ def censuses(
             scan.scan(
                 connection,
                 column,
-                limit=given or scan.LIMIT,
-                count_limit=given or scan.COUNT_LIMIT,
+                limit=given or arguments.READ_ROWS,
+                count_limit=given or arguments.COUNTED_ROWS,
                 progress=functools.partial(
                     progress.advance, detail=column.label
                 ),

@@ -23,13 +23,6 @@ from vobjects_sql.stored import text
 #: Rows that are read at a time.
 BATCH = 1_000
 
-#: Default of the maximum number of rows that a scan reads.
-LIMIT = 1_000_000
-
-#: Default of the maximum number of rows that a scan counts for each list of
-#: versions. The number decides nothing, and each takes time.
-COUNT_LIMIT = 100_000
-
 #: Primary keys that are named for each list of versions.
 EXAMPLES = 3
 
@@ -96,8 +89,8 @@ def scan(
     connection: sqlalchemy.Connection,
     column: StoredColumn,
     *,
-    limit: int = LIMIT,
-    count_limit: int = COUNT_LIMIT,
+    limit: int,
+    count_limit: int,
     progress: Progress = lambda rows: None,
 ) -> Census:
     """Count the rows of a column by version.

@@ -78,7 +78,12 @@ for number in range(10):
             connection.execute(
                 jobs.insert().values(job=Job(tool=tool)))
         connection.commit()
-        census = scan.scan(connection, stored.StoredColumn(jobs.c.job))
+        census = scan.scan(
+            connection,
+            stored.StoredColumn(jobs.c.job),
+            limit=100,
+            count_limit=100,
+        )
         answers.append(verdict.decide('r1', OLD, [census]).can_roll_back)
 print(json.dumps(answers))
 """
