@@ -93,9 +93,9 @@ def _init(options: argparse.Namespace) -> int:
         )
     _write(options.file, lock)
     print(
-        f'{options.file}: {len(lock.types)} types in {len(lock.schemas)}'
-        f' versions; "{parse.command("release NAME", options.file)}" freezes'
-        ' them'
+        f'{options.file}: {text_report.count(len(lock.types), "type")} in'
+        f' {text_report.count(len(lock.schemas), "version")};'
+        f' "{parse.command("release NAME", options.file)}" freezes them'
     )
     return EXIT_OK
 
@@ -130,10 +130,10 @@ def _release(options: argparse.Namespace) -> int:
     lock = edit.release(edit.update(lock, code, _today()), options.name, code)
     golden_file = golden.write(options.file, options.name, code)
     _write(options.file, lock)
+    frozen = text_report.count(len(lock.at(options.name).schemas), 'version')
     print(
-        f'{options.file}: release {options.name} freezes'
-        f' {len(lock.at(options.name).schemas)} versions; {golden_file} has'
-        ' their primitives'
+        f'{options.file}: release {options.name} freezes {frozen};'
+        f' {golden_file} contains the primitives'
     )
     return EXIT_OK
 

@@ -29,9 +29,9 @@ def text(result: Result, locate: Locate) -> str:
 def summary(result: Result) -> str:
     """Return the numbers of types, versions and findings."""
     types, versions = result.types, result.versions
-    size = f'{_count(types, "type")}, {_count(versions, "version")}'
+    size = f'{count(types, "type")}, {count(versions, "version")}'
     notes = [
-        f'{_count(number, noun)} {what}'
+        f'{count(number, noun)} {what}'
         for number, noun, what in (
             (
                 sum(bool(f.covered_by) for f in result.findings),
@@ -47,7 +47,7 @@ def summary(result: Result) -> str:
         if number
     ]
     if result.failing:
-        counts = [_count(len(result.failing), 'finding'), *notes]
+        counts = [count(len(result.failing), 'finding'), *notes]
         return f'{size}: {", ".join(counts)}'
     outcome = f' match {result.path}'
     if result.path is None:
@@ -115,5 +115,6 @@ def _sort_key(finding: Finding) -> tuple[bool, str, str]:
     return bool(finding.accepted), finding.subject, finding.rule.id
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun, such as ``1 type`` or ``2 types``."""
     return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
