@@ -51,6 +51,9 @@ _READERS = frozenset(
 
 _WORD = re.compile(r"""(?<!['"\w])[A-Za-z]\w*(?!['"])""")
 
+#: The option for unknown fields, such as ``extra='forbid'``.
+_EXTRA = re.compile(r"""\bextra['"]?\s*[=:]\s*([\w.'"]+)""")
+
 _ROUTES = frozenset(
     ('get', 'post', 'put', 'patch', 'delete', 'api_route', 'websocket')
 )
@@ -472,6 +475,7 @@ def _is_strict(tree: Tree, cls: Class) -> bool:
             for item in each.node.keywords
         ]
         for text in texts:
-            if 'extra' in text:
-                return 'forbid' in text
+            option = _EXTRA.search(text)
+            if option is not None:
+                return 'forbid' in option[1]
     return any(base.startswith(_STRICT) for base in tree.external_bases(cls))

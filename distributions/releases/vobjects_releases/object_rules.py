@@ -102,14 +102,18 @@ def _types(
             between = {
                 peer for peer in peers[after.cls.name] if peer > before.version
             }
-            yield from _added_within(tree, after, between)
         elif after.cls.name not in names:
             # It got a second version before its first release.
-            versions = objects.history(tree, after).values()
+            versions = objects.history(tree, after, after.fields).values()
             between = {
                 (major, minor - 1) for major, minor in versions if minor
             }
-            yield from _added_within(tree, after, between)
+        else:
+            continue
+        yield from _added_within(
+            tree, after, between | objects.converted(tree, after.cls)
+        )
+        yield from _lost_parts(tree, after)
 
 
 def _added(
@@ -291,7 +295,8 @@ def _added_within(
     """
     if not after.version[1]:
         return
-    for field, version in sorted(objects.history(tree, after).items()):
+    added = objects.history(tree, after, after.fields)
+    for field, version in sorted(added.items()):
         for peer in sorted(peers, reverse=True):
             if (
                 peer[0] == version[0]
@@ -306,6 +311,30 @@ def _added_within(
                     f' but no conversion to version {_text(peer)} removes it',
                     after.cls.location,
                 )
+
+
+def _lost_parts(tree: Tree, item: ObjectType) -> Iterator[Finding]:
+    """Check that a conversion which keeps some nested types keeps all.
+
+    These are the types that the comments add to a version.
+    """
+    names = {cls.name for cls in tree.classes.values()} - {item.cls.name}
+    added = objects.history(tree, item, names)
+    lost = {
+        name: version
+        for name, version in added.items()
+        if not objects.converts(tree, item.cls, name, version)
+    }
+    for name, version in sorted(lost.items() if lost != added else ()):
+        yield Finding(
+            NESTED_CONVERTED,
+            item.cls.name,
+            name,
+            f'is new in version {_text(version)}, as a comment says, but'
+            ' unlike others, the conversion to that version does not mention'
+            ' it',
+            item.cls.location,
+        )
 
 
 def _text(version: tuple[int, int]) -> str:

@@ -12,7 +12,7 @@ import collections
 import dataclasses
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 
 from vobjects_releases.rpc_paths import Version, parse_version
 from vobjects_releases.tree import Class, Function, Tree, is_name, last_name
@@ -60,7 +60,10 @@ _ENTRY = re.compile(r'(?:version\s+)?(\d{1,4}\.\d{1,4})\b', re.IGNORECASE)
 
 
 #: In an entry; others change what an older version has, too.
-_ADDITION = re.compile(r'\b(add(s|ed)?|new)\b', re.IGNORECASE)
+_ADDITION = re.compile(r'\b(add(s|ed)?|introduce[ds]?|new)\b', re.IGNORECASE)
+
+#: In an addition; what follows is no part of it, such as "to resize disks".
+_PURPOSE = re.compile(r'\b(?:as|for|from|in|of|on|to|with)\b')
 
 #: An entry of a table of versions by type.
 _PEERS = re.compile(
@@ -140,8 +143,10 @@ def _fields(cls: Class) -> Mapping[str, ast.expr]:
     }
 
 
-def history(tree: Tree, item: ObjectType) -> dict[str, Version]:
-    """Return the fields that the comments of a type add, by version.
+def history(
+    tree: Tree, item: ObjectType, names: Container[str]
+) -> dict[str, Version]:
+    """Return the versions to which the comments of a type add names.
 
     The convention is a list such as ``# Version 1.1: Add size``.
     """
@@ -157,9 +162,11 @@ def history(tree: Tree, item: ObjectType) -> dict[str, Version]:
             version = None
         adds = adds or bool(_ADDITION.search(line))
         if adds and version is not None and version <= item.version:
-            for word in re.findall(r'\w+', line):
-                if word in item.fields:
+            added, *purpose = _PURPOSE.split(line, maxsplit=1)
+            for word in re.findall(r'\w+', added):
+                if word in names:
                     found.setdefault(word, version)
+            version = None if purpose else version
     return found
 
 
@@ -208,6 +215,40 @@ def conversions(tree: Tree, cls: Class) -> Iterator[tuple[Class, Function]]:
                     pending.append((Class(found[0], owner.node), found[1]))
 
 
+def converted(tree: Tree, cls: Class) -> set[Version]:
+    """Return the newest of the versions for which each step converts.
+
+    The step ``if target_version < (1, 4)`` is one for peers with version 1.3.
+    """
+    return {
+        (major, minor - 1)
+        for owner, function in conversions(tree, cls)
+        if owner.node is cls.node
+        for node in ast.walk(function)
+        if isinstance(node, ast.Compare)
+        for major, minor in _compared(node)
+        if minor
+    }
+
+
+def _compared(test: ast.Compare) -> Iterator[Version]:
+    """Yield the version that a condition requires a peer not to have."""
+    match test:
+        case ast.Compare(
+            left=ast.Name(id=name),
+            ops=[ast.Lt()],
+            comparators=[
+                ast.Tuple(
+                    elts=[
+                        ast.Constant(value=int(major)),
+                        ast.Constant(value=int(minor)),
+                    ]
+                )
+            ],
+        ) if 'version' in name:
+            yield major, minor
+
+
 def is_stored(tree: Tree, cls: Class) -> bool:
     """Return whether rows of a database hold versions of a class.
 
@@ -242,7 +283,7 @@ def _mentions(
                 continue
             case ast.Constant(value=value) if value == field:
                 return True
-            case ast.Attribute(attr=name) if name == field:
+            case ast.Attribute(attr=name) | ast.Name(id=name) if name == field:
                 return True
             case ast.Name() | ast.Attribute():
                 if _constant_mentions(tree, owner, node, field):
