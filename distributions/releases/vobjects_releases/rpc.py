@@ -7,7 +7,8 @@ import ast
 import dataclasses
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from vobjects_releases import rpc_paths
 from vobjects_releases.rpc_paths import Arguments, Paths, State, Version
@@ -38,11 +39,13 @@ class Signature:
     """The arguments of a method, without its context.
 
     :ivar accepts_any: it has ``**kwargs``
+    :ivar reads_any: it reads them
     """
 
     names: frozenset[str]
     required: frozenset[str]
     accepts_any: bool = False
+    reads_any: bool = False
 
     def problems(self, sent: Arguments) -> tuple[str, ...]:
         """Say why a call with these arguments fails."""
@@ -112,6 +115,19 @@ class Endpoint:
     version: Version | None
 
 
+class Steps(NamedTuple):
+    """The methods of RPC clients that a method calls.
+
+    :ivar all: all of them
+    :ivar certain: those that it calls under no condition
+    :ivar location: of its class
+    """
+
+    all: frozenset[str]
+    certain: frozenset[str]
+    location: str
+
+
 class Rpc:
     """The servers and clients of a tree."""
 
@@ -168,6 +184,20 @@ class Rpc:
         )
 
     @functools.cached_property
+    def steps(self) -> dict[str, Steps]:
+        """The methods of clients that each method of a class calls."""
+        return {
+            f'{name}.{function.name}': Steps(
+                frozenset(_client_calls([function])),
+                frozenset(_client_calls(_certain(function.body))),
+                cls.location,
+            )
+            for name, cls in self.tree.classes.items()
+            if 'rpc' in cls.module.source and name not in self._clients
+            for function in cls.functions()
+        }
+
+    @functools.cached_property
     def servers(self) -> frozenset[Class]:
         """The classes with a target."""
         return frozenset(
@@ -198,6 +228,27 @@ class Rpc:
                     found.get(send.client, version), version
                 )
         return found
+
+
+def _client_calls(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the methods of RPC clients that code calls."""
+    for node in nodes:
+        for child in ast.walk(node):
+            match child:
+                case ast.Call(func=ast.Attribute(value=client, attr=name)):
+                    if 'rpc' in _receiver_name(client).lower():
+                        yield name
+
+
+def _certain(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield the statements of a function that run under no condition."""
+    for statement in body:
+        match statement:
+            case ast.With() | ast.AsyncWith():
+                yield from statement.items
+                yield from _certain(statement.body)
+            case ast.Expr() | ast.Assign() | ast.AnnAssign() | ast.Return():
+                yield statement
 
 
 def _receiver_name(node: ast.expr) -> str:
@@ -268,8 +319,13 @@ def _signature(function: Function) -> Signature:
         names.append(item.arg)
         if default is None:
             required.add(item.arg)
+    others = arguments.kwarg
     return Signature(
-        frozenset(names[2:]), frozenset(required), arguments.kwarg is not None
+        frozenset(names[2:]),
+        frozenset(required),
+        others is not None,
+        others is not None
+        and any(is_name(node, others.arg) for node in ast.walk(function)),
     )
 
 

@@ -28,7 +28,19 @@ METHOD_REMOVED = Rule(
     'An RPC method stays while clients of the older release call it.',
 )
 
-RULES = (OLD_CALL_FAILS, NEW_CALL_FAILS, VERSION_UNSUPPORTED, METHOD_REMOVED)
+STEP_OPTIONAL = Rule(
+    'RPC_NEW_STEP_OPTIONAL',
+    'What works in the older release does not always call a new RPC method'
+    ' that the servers of the older release lack.',
+)
+
+RULES = (
+    OLD_CALL_FAILS,
+    NEW_CALL_FAILS,
+    VERSION_UNSUPPORTED,
+    METHOD_REMOVED,
+    STEP_OPTIONAL,
+)
 
 
 def compare(old: Rpc, new: Rpc) -> Iterator[Finding]:
@@ -38,6 +50,7 @@ def compare(old: Rpc, new: Rpc) -> Iterator[Finding]:
     for send in new.sends:
         yield from _new_call(old, new, send)
         yield from _own_version(new, send)
+    yield from _new_steps(old, new)
 
 
 def _old_call(old: Rpc, new: Rpc, send: Send) -> Iterator[Finding]:
@@ -77,7 +90,9 @@ def _new_call(old: Rpc, new: Rpc, send: Send) -> Iterator[Finding]:
         return
     at = f'in a call with version {_text(usable[0])}'
     if present:
-        problems = _problems(old, present, send)
+        problems = _problems(old, present, send) or _ignored(
+            new, served, old, present, send
+        )
         if problems:
             yield _finding(
                 NEW_CALL_FAILS,
@@ -119,6 +134,39 @@ def _own_version(new: Rpc, send: Send) -> Iterator[Finding]:
                 f' servers of the release have {_text(newest)}',
                 send.location,
             )
+
+
+def _new_steps(old: Rpc, new: Rpc) -> Iterator[Finding]:
+    """Check what methods of both releases call in the newer one only."""
+    known = {send.caller for send in old.sends}
+    needed: dict[str, Send] = {}
+    usable = set()
+    for send in new.sends:
+        peers = set(_without_method(_accepting(new, send), old))
+        if peers and send.versions and not any(
+            is_compatible(peer, version)
+            for peer in peers
+            for version in send.versions
+        ):
+            needed.setdefault(send.caller, send)
+        else:
+            usable.add(send.caller)
+    wanted = needed.keys() - known - usable
+    if not wanted:
+        return
+    for name, steps in new.steps.items():
+        before = old.steps.get(name)
+        if before is not None:
+            for step in sorted(steps.certain & wanted - before.all):
+                version = _text(max(needed[step].versions))
+                yield Finding(
+                    STEP_OPTIONAL,
+                    needed[step].method,
+                    '',
+                    f'is always called by {name}, but servers of the older'
+                    f' release do not support version {version}',
+                    steps.location,
+                )
 
 
 def _without_method(served: list[Endpoint], old: Rpc) -> Iterator[Version]:
@@ -205,6 +253,23 @@ def _problems(
         for endpoint in endpoints
     ]
     return () if () in found else min(found, key=len)
+
+
+def _ignored(
+    new: Rpc,
+    served: list[Endpoint],
+    old: Rpc,
+    present: list[Endpoint],
+    send: Send,
+) -> tuple[str, ...]:
+    """Return which arguments of a call only the newer servers read."""
+    known = [new.signature(item, send.method).names for item in served]
+    before = [old.signature(item, send.method) for item in present]
+    if any(item.reads_any for item in before):
+        return ()
+    read = frozenset().union(*(item.names for item in before))
+    added = send.arguments.names.intersection(*known) - read
+    return tuple(f'ignores {name!r}' for name in sorted(added))
 
 
 def _version(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from vobjects_releases.findings import Finding, Rule
@@ -37,25 +37,66 @@ COMBINED = ('anyOf', 'oneOf', 'allOf', '$ref', '')
 
 def compare(old: Schemas, new: Schemas) -> Iterator[Finding]:
     """Yield what the newer schemas reject and the older release accepts."""
-    for name in sorted(old.requests.keys() & new.requests.keys()):
-        for field, text in _narrowed(
-            '', old.requests[name], new.requests[name]
+    for before, name in _pairs(old.requests, new.requests):
+        for part, field, text in _narrowed(
+            '', old.requests[before], new.requests[name]
         ):
+            owner = new.names.get(id(part), name)
             yield Finding(
                 REQUEST_ACCEPTED,
-                subject(name),
+                subject(owner),
                 field,
                 f'{text}, unlike in the older release',
-                new.location(name),
+                new.location(owner),
             )
+
+
+def _pairs(
+    old: Iterable[str], new: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the names of the same schemas in both releases.
+
+    The last two parts of a name stay if its package moves.
+    """
+    before, after = set(old), set(new)
+    yield from ((name, name) for name in sorted(before & after))
+    gone = _by_end(before - after)
+    for end, names in sorted(_by_end(after - before).items()):
+        if len(names) == len(gone.get(end, ())) == 1:
+            yield gone[end][0], names[0]
+
+
+def _by_end(names: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
+    found: dict[tuple[str, ...], list[str]] = {}
+    for name in names:
+        found.setdefault(tuple(name.split('.')[-2:]), []).append(name)
+    return found
 
 
 def _narrowed(
     field: str, old: Schema, new: Schema, depth: int = 0
-) -> Iterator[tuple[str, str]]:
-    """Yield the properties that accept less, and why."""
+) -> Iterator[tuple[Schema, str, str]]:
+    """Yield what accepts less: the part of the schema, a property, and why."""
     if old == new or depth == MAXIMUM:
         return
+    before = schemas_in(old.get('properties'))
+    after = schemas_in(new.get('properties'))
+    for name, text in _narrowed_here(field, old, new):
+        yield new, name, text
+    pairs = [(name, before[name], after.get(name)) for name in before]
+    pairs += [
+        (field, old.get(key), new.get(key))
+        for key in ('items', 'additionalProperties')
+    ]
+    for name, first, second in pairs:
+        if isinstance(first, dict) and isinstance(second, dict):
+            for part, inner, text in _narrowed(name, first, second, depth + 1):
+                yield part if 'properties' in part else new, inner, text
+
+
+def _narrowed_here(
+    field: str, old: Schema, new: Schema
+) -> Iterator[tuple[str, str]]:
     if not any(key in part for part in (old, new) for key in COMBINED):
         yield from _narrowed_value(field, old, new)
     before = schemas_in(old.get('properties'))
@@ -70,14 +111,6 @@ def _narrowed(
             yield name, 'is rejected'
         if old.get('additionalProperties', True) is True and before:
             yield field, 'rejects additional properties'
-    pairs = [(name, before[name], after.get(name)) for name in before]
-    pairs += [
-        (field, old.get(key), new.get(key))
-        for key in ('items', 'additionalProperties')
-    ]
-    for name, first, second in pairs:
-        if isinstance(first, dict) and isinstance(second, dict):
-            yield from _narrowed(name, first, second, depth + 1)
 
 
 def _narrowed_value(

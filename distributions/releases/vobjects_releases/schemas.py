@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 from collections.abc import Iterator, MutableMapping, MutableSequence
 from typing import Any, NamedTuple, TypeGuard
 
@@ -55,6 +56,16 @@ class Schemas:
             for call in module.nodes.calls:
                 self.requests |= self._used(module, call)
         self.handlers = tuple(self._handlers()) if self.requests else ()
+
+    @functools.cached_property
+    def names(self) -> dict[int, str]:
+        """The qualified names of the parts of schemas, by their identity."""
+        return {
+            id(value): f'{module}.{name}'
+            for module, values in self._names.items()
+            for name, value in values.items()
+            if _is_schema(value)
+        }
 
     def location(self, name: str) -> str:
         """Return the file of a schema."""
