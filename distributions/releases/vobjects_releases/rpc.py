@@ -265,7 +265,7 @@ def _target(tree: Tree, cls: Class) -> tuple[bool, Version | None]:
                     return False, None
             for item in call.keywords:
                 if item.arg == 'version':
-                    value = _constant(tree, cls, each, item.value)
+                    value = tree.inherited(cls, each, item.value)
                     return True, rpc_paths.parse_version(value)
             return True, (1, 0)
     return False, None
@@ -288,17 +288,6 @@ def _target_call(cls: Class) -> ast.Call | None:
     if isinstance(value, ast.Call) and last_name(value.func) == 'Target':
         return value
     return None
-
-
-def _constant(tree: Tree, cls: Class, owner: Class, node: ast.expr) -> object:
-    """Return a constant in the code of a base class."""
-    if isinstance(node, ast.Attribute):
-        return tree.class_constant(cls, node)
-    if isinstance(node, ast.Name):
-        value = owner.assigned(node.id)
-        if value is not None:
-            return tree.class_constant(owner, value)
-    return tree.class_constant(owner, node)
 
 
 def _has_context(function: Function) -> bool:
@@ -474,8 +463,8 @@ def _client_versions(tree: Tree, cls: Class) -> dict[str, object]:
                 ) if last_name(called) == 'Target':
                     for item in keywords:
                         if item.arg == 'version':
-                            targets[name] = _constant(
-                                tree, cls, cls, item.value
+                            targets[name] = tree.inherited(
+                                cls, cls, item.value
                             )
                 case ast.Assign(
                     targets=[ast.Attribute(attr=attribute)],
@@ -493,7 +482,7 @@ def _default_version(tree: Tree, cls: Class) -> tuple[Version, ...]:
             if isinstance(node, ast.Call) and last_name(node.func) == 'Target':
                 for item in node.keywords:
                     if item.arg == 'version':
-                        value = _constant(tree, cls, each, item.value)
+                        value = tree.inherited(cls, each, item.value)
                         found.add(rpc_paths.parse_version(value))
         if found:
             break

@@ -143,10 +143,14 @@ def _new_steps(old: Rpc, new: Rpc) -> Iterator[Finding]:
     usable = set()
     for send in new.sends:
         peers = set(_without_method(_accepting(new, send), old))
-        if peers and send.versions and not any(
-            is_compatible(peer, version)
-            for peer in peers
-            for version in send.versions
+        if (
+            peers
+            and send.versions
+            and not any(
+                is_compatible(peer, version)
+                for peer in peers
+                for version in send.versions
+            )
         ):
             needed.setdefault(send.caller, send)
         else:

@@ -12,8 +12,9 @@ import dataclasses
 import functools
 import os
 import pathlib
+import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from vobjects import exceptions
@@ -22,6 +23,9 @@ from vobjects import exceptions
 _SKIPPED = frozenset(
     ('tests', 'test', 'doc', 'docs', 'releasenotes', 'node_modules', 'build')
 )
+
+#: The first part of the names that modules import.
+_IMPORTED = re.compile(r'^\s*(?:from|import)\s+(\w+)', re.MULTILINE)
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -257,6 +261,19 @@ class Tree:
             return None
         return self.constant(cls.module, node)
 
+    def inherited(self, cls: Class, owner: Class, node: ast.expr) -> object:
+        """Return a constant in the body of a class or of its base.
+
+        :param owner: the class with the body
+        """
+        if isinstance(node, ast.Attribute):
+            return self.class_constant(cls, node)
+        if isinstance(node, ast.Name):
+            value = owner.assigned(node.id)
+            if value is not None:
+                return self.class_constant(owner, value)
+        return self.class_constant(owner, node)
+
 
 def _returned(function: Function) -> ast.expr | None:
     """Return what the last statement of a function returns."""
@@ -295,6 +312,22 @@ def last_name(node: ast.AST) -> str:
 
 
 def _modules(root: pathlib.Path) -> Iterator[Module]:
+    sources = dict(_sources(root))
+    imported = {
+        name for text in sources.values() for name in _IMPORTED.findall(text)
+    }
+    for path, source in sources.items():
+        parts = [] if path.stem == '__init__' else [path.stem]
+        parts = [*_package(root, path.parent, imported), *parts]
+        name = '.'.join(parts)
+        package = name if path.stem == '__init__' else '.'.join(parts[:-1])
+        module = _parsed(name, path.relative_to(root), package, source)
+        if module is not None:
+            yield module
+
+
+def _sources(root: pathlib.Path) -> Iterator[tuple[pathlib.Path, str]]:
+    """Yield the Python files, with their text."""
     for folder, names, files in os.walk(root):
         names[:] = sorted(
             name
@@ -304,26 +337,33 @@ def _modules(root: pathlib.Path) -> Iterator[Module]:
         for file in sorted(files):
             path = pathlib.Path(folder, file)
             if path.suffix == '.py' and not file.startswith('test_'):
-                module = _module(root, path)
-                if module is not None:
-                    yield module
+                try:
+                    yield path, path.read_text('utf-8')
+                except (OSError, ValueError):
+                    continue  # for example, a link to a missing file
 
 
-def _module(root: pathlib.Path, path: pathlib.Path) -> Module | None:
-    try:
-        source = path.read_text('utf-8')
-    except (OSError, ValueError):
-        return None  # for example, a link to a file that is left out
-    parts = [] if path.stem == '__init__' else [path.stem]
-    folder = path.parent
+def _package(
+    root: pathlib.Path, folder: pathlib.Path, imported: Container[str]
+) -> list[str]:
+    """Return the parts of the name of the package in a folder.
+
+    The topmost package may lack a file ``__init__.py``. Then it is the folder
+    that code imports.
+    """
+    parts: list[str] = []
     while folder != root and (folder / '__init__.py').exists():
-        parts.append(folder.name)
+        parts.insert(0, folder.name)
         folder = folder.parent
-    if folder == root and (root / '__init__.py').exists():
-        parts.append(root.name)
-    name = '.'.join(reversed(parts))
-    package = name if path.stem == '__init__' else name.rpartition('.')[0]
-    return _parsed(name, path.relative_to(root), package, source)
+    if folder == root:
+        return (
+            [root.name, *parts] if (root / '__init__.py').exists() else parts
+        )
+    above = folder.relative_to(root).parts
+    for index in reversed(range(len(above))):
+        if above[index] in imported:
+            return [*above[index:], *parts]
+    return parts
 
 
 @functools.lru_cache(maxsize=20_000)
