@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import ast
+import collections
 import dataclasses
+import re
+from collections.abc import Mapping
 
 from vobjects_releases.tree import Function, last_name
 
@@ -14,6 +17,10 @@ _CONVERTERS = frozenset(
 )
 
 
+#: Functions that store an object, such as ``order_create``.
+_STORES = re.compile(r'(\w+_)?(create|save|store|update)')
+
+
 @dataclasses.dataclass(slots=True)
 class BodyReads:
     """The keys that a method reads from the parameter ``body``.
@@ -21,11 +28,13 @@ class BodyReads:
     :ivar keys: at any depth
     :ivar defaults: keys that have a default other than null
     :ivar texts: keys whose value may be the text of a number or boolean
+    :ivar stored: keys whose value another function stores as it is
     """
 
     keys: set[str] = dataclasses.field(default_factory=set)
     defaults: set[str] = dataclasses.field(default_factory=set)
     texts: set[str] = dataclasses.field(default_factory=set)
+    stored: set[str] = dataclasses.field(default_factory=set)
 
 
 def body_reads(function: Function) -> BodyReads:
@@ -33,7 +42,7 @@ def body_reads(function: Function) -> BodyReads:
     found = BodyReads()
     arguments = {item.arg for item in function.args.args}
     parts = arguments & {'body'}
-    values: dict[str, str] = {}
+    values: dict[str, dict[int, str]] = collections.defaultdict(dict)
     # A name may have its value after its use in the order of the walk.
     for _ in range(2):
         for node in ast.walk(function):
@@ -41,8 +50,7 @@ def body_reads(function: Function) -> BodyReads:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     if _is_part(value, parts):
                         parts.add(name)
-                    if key := _key(value, parts):
-                        values[name] = key
+                    values[name][node.lineno] = _key(value, parts)
     for node in ast.walk(function):
         if isinstance(node, ast.expr) and (key := _key(node, parts)):
             found.keys.add(key)
@@ -65,11 +73,28 @@ def body_reads(function: Function) -> BodyReads:
                 last_name(called) in _CONVERTERS
             ):
                 if isinstance(value, ast.Name):
-                    found.texts.add(values.get(value.id, ''))
+                    found.texts.add(_latest(values, value))
                 else:
                     found.texts.add(_key(value, parts))
+            case ast.Call(func=called, args=passed) if _STORES.fullmatch(
+                last_name(called)
+            ):
+                found.stored.update(
+                    _latest(values, value)
+                    for value in passed
+                    if isinstance(value, ast.Name)
+                )
     found.texts.discard('')
+    found.stored.discard('')
     return found
+
+
+def _latest(values: Mapping[str, Mapping[int, str]], name: ast.Name) -> str:
+    """Return the key whose value a name has, by the order of the lines."""
+    lines = values.get(name.id, {})
+    return lines.get(
+        max((it for it in lines if it < name.lineno), default=0), ''
+    )
 
 
 def _is_part(node: ast.expr, parts: set[str]) -> bool:

@@ -108,6 +108,18 @@ def _rejected(
                 ' the older release reads it'
             )
             yield key, text
+    for key in sorted(reads.stored & known.keys()):
+        item = known[key]
+        if (
+            isinstance(item, dict)
+            and 'properties' in item
+            and item.get('additionalProperties') is False
+        ):
+            text = (
+                'has no other properties in the first schema of the request,'
+                ' but the code of the older release stores all'
+            )
+            yield key, text
     for item in objects:
         for key in sorted(strings(item.get('required')) & reads.defaults):
             text = (
