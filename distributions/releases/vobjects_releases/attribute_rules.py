@@ -1,78 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compare the attributes of resources of two releases.
+"""Compare the attributes that requests of two releases may have.
 
-A module declares them as a dictionary by collection and attribute, such as
-``{'orders': {'size': {'allow_post': True, 'default': 1}}}``. Other modules
-may add attributes to the collection.
+A module declares them by collection, such as ``{'orders': {'size':
+{'allow_post': True, 'default': 1}}}``. Others add attributes to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from vobjects_releases.findings import Finding, Rule
 from vobjects_releases.schemas import Schemas
 
 DEFAULT = Rule(
     'ATTRIBUTE_HAS_DEFAULT',
-    'A new attribute that requests may have is one that they need not have:'
-    ' it has a default.',
+    'A new attribute of a request has a default.',
 )
 
 RULES = (DEFAULT,)
 
 
-class Attribute(NamedTuple):
-    """An attribute that a request must have.
-
-    :ivar name: with its collection
-    """
-
-    name: str
-    location: str
-
-
 def compare(old: Schemas, new: Schemas) -> Iterator[Finding]:
     """Yield the attributes that clients of the older release do not send."""
     known = {
-        collection: {item.name for item in required}
-        for collection, is_whole, required in _collections(old)
-        if is_whole
+        collection: _required(attributes)
+        for _, collection, attributes in _collections(old)
+        if 'id' in attributes  # else it adds to the collection
     }
-    for collection, _, required in _collections(new) if known else ():
-        for item in required:
-            if item.name not in known.get(collection, {item.name}):
-                yield Finding(
-                    DEFAULT,
-                    item.name,
-                    '',
-                    'has no default, but clients that do not know the'
-                    ' attribute leave it out when they create an object',
-                    item.location,
-                )
+    for path, collection, attributes in _collections(new) if known else ():
+        required = _required(attributes)
+        for name in sorted(required - known.get(collection, required)):
+            text = 'has no default, but clients that do not know it omit it'
+            yield Finding(DEFAULT, f'{collection}.{name}', '', text, path)
+
+
+def _required(attributes: dict[str, dict[str, object]]) -> set[str]:
+    return {
+        name
+        for name, spec in attributes.items()
+        if spec.get('allow_post') is True and not spec.keys() & {'default', ''}
+    }
 
 
 def _collections(
     schemas: Schemas,
-) -> Iterator[tuple[str, bool, list[Attribute]]]:
-    """Yield collections, whether these are all attributes, and some of them.
-
-    Other modules only add to a collection.
-    """
+) -> Iterator[tuple[str, str, dict[str, dict[str, object]]]]:
+    """Yield the attributes that a file declares for a collection."""
     for module in schemas.tree.modules.values():
-        if 'allow_post' not in module.source:
-            continue
-        for table in schemas.assigned(module).values():
-            for collection, attributes in _entries(table):
-                specs = dict(_entries(attributes))
-                required = [
-                    Attribute(f'{collection}.{name}', str(module.path))
-                    for name, spec in specs.items()
-                    if spec.get('allow_post') is True
-                    and not spec.keys() & {'default', ''}
-                ]
-                yield collection, 'id' in specs, required
+        if 'allow_post' in module.source:
+            for table in schemas.assigned(module).values():
+                for name, entry in _entries(table):
+                    yield str(module.path), name, dict(_entries(entry))
 
 
 def _entries(value: object) -> Iterator[tuple[str, dict[str, object]]]:

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import ast
-import collections
 import dataclasses
 import re
-from collections.abc import Mapping
 
 from vobjects_releases.tree import Function, last_name
 
@@ -42,7 +40,7 @@ def body_reads(function: Function) -> BodyReads:
     found = BodyReads()
     arguments = {item.arg for item in function.args.args}
     parts = arguments & {'body'}
-    values: dict[str, dict[int, str]] = collections.defaultdict(dict)
+    values: list[tuple[int, int, str, str]] = []
     # A name may have its value after its use in the order of the walk.
     for _ in range(2):
         for node in ast.walk(function):
@@ -50,7 +48,8 @@ def body_reads(function: Function) -> BodyReads:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     if _is_part(value, parts):
                         parts.add(name)
-                    values[name][node.lineno] = _key(value, parts)
+                    place = node.lineno, node.col_offset
+                    values.append((*place, name, _key(value, parts)))
     for node in ast.walk(function):
         if isinstance(node, ast.expr) and (key := _key(node, parts)):
             found.keys.add(key)
@@ -85,16 +84,16 @@ def body_reads(function: Function) -> BodyReads:
                     if isinstance(value, ast.Name)
                 )
     found.texts.discard('')
-    found.stored.discard('')
     return found
 
 
-def _latest(values: Mapping[str, Mapping[int, str]], name: ast.Name) -> str:
-    """Return the key whose value a name has, by the order of the lines."""
-    lines = values.get(name.id, {})
-    return lines.get(
-        max((it for it in lines if it < name.lineno), default=0), ''
-    )
+def _latest(values: list[tuple[int, int, str, str]], name: ast.Name) -> str:
+    """Return the key whose value a name has, by the order of the code."""
+    place = name.lineno, name.col_offset
+    return max(
+        (it for it in values if it[2] == name.id and it[:2] < place),
+        default=(0, 0, '', ''),
+    )[3]
 
 
 def _is_part(node: ast.expr, parts: set[str]) -> bool:

@@ -11,13 +11,12 @@ from vobjects_releases import (
     attribute_rules,
     first_schema_rules,
     model_rules,
-    object_rows,
     object_rules,
     route_rules,
     rpc_rules,
     schema_rules,
+    state_rules,
     stored,
-    text_rules,
 )
 from vobjects_releases.findings import Finding, Rule
 from vobjects_releases.models import Models
@@ -30,14 +29,13 @@ from vobjects_releases.tree import Tree
 RULES: tuple[Rule, ...] = (
     *rpc_rules.RULES,
     *object_rules.RULES,
-    *object_rows.RULES,
     *model_rules.RULES,
     *route_rules.RULES,
     *schema_rules.RULES,
     *first_schema_rules.RULES,
     *attribute_rules.RULES,
     *stored.RULES,
-    *text_rules.RULES,
+    *state_rules.RULES,
 )
 
 
@@ -90,5 +88,4 @@ def _all(old: Release, new: Release) -> Iterator[Finding]:
     yield from first_schema_rules.compare(old.schemas, new.schemas)
     yield from attribute_rules.compare(old.schemas, new.schemas)
     yield from stored.compare(old.tree, new.tree)
-    yield from object_rows.check(new.tree)
-    yield from text_rules.check(new.tree)
+    yield from state_rules.check(new.tree)

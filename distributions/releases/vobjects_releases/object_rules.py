@@ -18,8 +18,7 @@ from vobjects_releases.tree import Function, Tree, last_name
 
 ADDED_CONVERTED = Rule(
     'OBJECT_FIELD_CONVERTED',
-    'The conversion to the version of the older release mentions each new'
-    ' field.',
+    'The conversion to an older version mentions each field that is newer.',
 )
 VERSION_RAISED = Rule(
     'OBJECT_VERSION_RAISED',
@@ -32,8 +31,8 @@ REMOVED_CONVERTED = Rule(
 )
 NESTED_CONVERTED = Rule(
     'OBJECT_NESTED_CONVERTED',
-    'The conversion of a type with nested objects, one of which has a new'
-    ' version, calls that of its base, which converts them.',
+    'The conversion of a type converts nested objects with new versions, as'
+    ' that of its base does, and keeps those of types that the peer knows.',
 )
 VALUE_CONVERTED = Rule(
     'OBJECT_VALUE_CONVERTED',
@@ -110,9 +109,8 @@ def _types(
             }
         else:
             continue
-        yield from _added_within(
-            tree, after, between | objects.converted(tree, after.cls)
-        )
+        between.update(objects.converted(tree, after.cls))
+        yield from _added_within(tree, after, between)
         yield from _lost_parts(tree, after)
 
 
@@ -321,18 +319,17 @@ def _lost_parts(tree: Tree, item: ObjectType) -> Iterator[Finding]:
     names = {cls.name for cls in tree.classes.values()} - {item.cls.name}
     added = objects.history(tree, item, names)
     lost = {
-        name: version
+        (name, _text(version))
         for name, version in added.items()
         if not objects.converts(tree, item.cls, name, version)
     }
-    for name, version in sorted(lost.items() if lost != added else ()):
+    for name, version in sorted(lost) if len(lost) < len(added) else ():
         yield Finding(
             NESTED_CONVERTED,
             item.cls.name,
             name,
-            f'is new in version {_text(version)}, as a comment says, but'
-            ' unlike others, the conversion to that version does not mention'
-            ' it',
+            f'is new in version {version}, as a comment says, but unlike'
+            ' others, the conversion to that version does not mention it',
             item.cls.location,
         )
 

@@ -215,38 +215,24 @@ def conversions(tree: Tree, cls: Class) -> Iterator[tuple[Class, Function]]:
                     pending.append((Class(found[0], owner.node), found[1]))
 
 
-def converted(tree: Tree, cls: Class) -> set[Version]:
-    """Return the newest of the versions for which each step converts.
+def converted(tree: Tree, cls: Class) -> Iterator[Version]:
+    """Yield the newest version for which each step of a class converts.
 
     The step ``if target_version < (1, 4)`` is one for peers with version 1.3.
     """
-    return {
-        (major, minor - 1)
-        for owner, function in conversions(tree, cls)
-        if owner.node is cls.node
-        for node in ast.walk(function)
-        if isinstance(node, ast.Compare)
-        for major, minor in _compared(node)
-        if minor
-    }
-
-
-def _compared(test: ast.Compare) -> Iterator[Version]:
-    """Yield the version that a condition requires a peer not to have."""
-    match test:
-        case ast.Compare(
-            left=ast.Name(id=name),
-            ops=[ast.Lt()],
-            comparators=[
-                ast.Tuple(
-                    elts=[
-                        ast.Constant(value=int(major)),
-                        ast.Constant(value=int(minor)),
-                    ]
-                )
-            ],
-        ) if 'version' in name:
-            yield major, minor
+    for owner, function in conversions(tree, cls):
+        for node in ast.walk(function) if owner.node is cls.node else ():
+            match node:
+                case ast.Compare(
+                    left=ast.Name(id=name),
+                    ops=[ast.Lt()],
+                    comparators=[ast.Tuple(elts=[major, minor])],
+                ) if 'version' in name:
+                    version = parse_version(
+                        f'{ast.unparse(major)}.{ast.unparse(minor)}'
+                    )
+                    if version and version[1]:
+                        yield version[0], version[1] - 1
 
 
 def is_stored(tree: Tree, cls: Class) -> bool:

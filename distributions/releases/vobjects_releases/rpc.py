@@ -8,7 +8,6 @@ import dataclasses
 import functools
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from vobjects_releases import rpc_paths
 from vobjects_releases.rpc_paths import Arguments, Paths, State, Version
@@ -115,19 +114,6 @@ class Endpoint:
     version: Version | None
 
 
-class Steps(NamedTuple):
-    """The methods of RPC clients that a method calls.
-
-    :ivar all: all of them
-    :ivar certain: those that it calls under no condition
-    :ivar location: of its class
-    """
-
-    all: frozenset[str]
-    certain: frozenset[str]
-    location: str
-
-
 class Rpc:
     """The servers and clients of a tree."""
 
@@ -183,17 +169,19 @@ class Rpc:
             and _CLIENT.search(_receiver_name(node.func.value).lower())
         )
 
-    @functools.cached_property
-    def steps(self) -> dict[str, Steps]:
-        """The methods of clients that each method of a class calls."""
+    def steps(self, certain: bool) -> dict[str, frozenset[str]]:
+        """The methods of RPC clients that each method calls.
+
+        :param certain: only those that it calls under no condition
+        """
         return {
-            f'{name}.{function.name}': Steps(
-                frozenset(_client_calls([function])),
-                frozenset(_client_calls(_certain(function.body))),
-                cls.location,
+            f'{name}.{function.name}': frozenset(
+                _client_calls(
+                    _certain(function.body) if certain else [function]
+                )
             )
             for name, cls in self.tree.classes.items()
-            if 'rpc' in cls.module.source and name not in self._clients
+            if 'rpc' in cls.module.source
             for function in cls.functions()
         }
 
@@ -234,10 +222,12 @@ def _client_calls(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Yield the methods of RPC clients that code calls."""
     for node in nodes:
         for child in ast.walk(node):
-            match child:
-                case ast.Call(func=ast.Attribute(value=client, attr=name)):
-                    if 'rpc' in _receiver_name(client).lower():
-                        yield name
+            if (
+                isinstance(child, ast.Call)
+                and isinstance(child.func, ast.Attribute)
+                and 'rpc' in _receiver_name(child.func.value).lower()
+            ):
+                yield child.func.attr
 
 
 def _certain(body: Iterable[ast.stmt]) -> Iterator[ast.AST]:

@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from vobjects_releases.findings import Finding, Rule
-from vobjects_releases.rpc import Endpoint, Rpc, Send, is_compatible
+from vobjects_releases.rpc import (
+    Endpoint,
+    Rpc,
+    Send,
+    Signature,
+    is_compatible,
+)
 from vobjects_releases.rpc_paths import Version
 
 OLD_CALL_FAILS = Rule(
@@ -91,7 +97,9 @@ def _new_call(old: Rpc, new: Rpc, send: Send) -> Iterator[Finding]:
     at = f'in a call with version {_text(usable[0])}'
     if present:
         problems = _problems(old, present, send) or _ignored(
-            new, served, old, present, send
+            [old.signature(item, send.method) for item in present],
+            [new.signature(item, send.method) for item in served],
+            send,
         )
         if problems:
             yield _finding(
@@ -139,38 +147,31 @@ def _own_version(new: Rpc, send: Send) -> Iterator[Finding]:
 def _new_steps(old: Rpc, new: Rpc) -> Iterator[Finding]:
     """Check what methods of both releases call in the newer one only."""
     known = {send.caller for send in old.sends}
-    needed: dict[str, Send] = {}
-    usable = set()
+    needed = {send.caller: send for send in new.sends}
     for send in new.sends:
         peers = set(_without_method(_accepting(new, send), old))
         if (
-            peers
-            and send.versions
-            and not any(
+            not (peers and send.versions)
+            or send.caller in known
+            or any(
                 is_compatible(peer, version)
                 for peer in peers
                 for version in send.versions
             )
         ):
-            needed.setdefault(send.caller, send)
-        else:
-            usable.add(send.caller)
-    wanted = needed.keys() - known - usable
-    if not wanted:
-        return
-    for name, steps in new.steps.items():
-        before = old.steps.get(name)
-        if before is not None:
-            for step in sorted(steps.certain & wanted - before.all):
-                version = _text(max(needed[step].versions))
-                yield Finding(
-                    STEP_OPTIONAL,
-                    needed[step].method,
-                    '',
-                    f'is always called by {name}, but servers of the older'
-                    f' release do not support version {version}',
-                    steps.location,
-                )
+            needed.pop(send.caller, None)
+    before = old.steps(certain=False) if needed else {}
+    for name, steps in new.steps(certain=True).items() if needed else ():
+        for step in sorted(steps & needed.keys() - before.get(name, steps)):
+            send = needed[step]
+            yield Finding(
+                STEP_OPTIONAL,
+                send.method,
+                '',
+                f'is always called by {name}, but servers of the older release'
+                f' do not support version {_text(max(send.versions))}',
+                send.location,
+            )
 
 
 def _without_method(served: list[Endpoint], old: Rpc) -> Iterator[Version]:
@@ -260,20 +261,14 @@ def _problems(
 
 
 def _ignored(
-    new: Rpc,
-    served: list[Endpoint],
-    old: Rpc,
-    present: list[Endpoint],
-    send: Send,
+    before: list[Signature], after: list[Signature], send: Send
 ) -> tuple[str, ...]:
     """Return which arguments of a call only the newer servers read."""
-    known = [new.signature(item, send.method).names for item in served]
-    before = [old.signature(item, send.method) for item in present]
     if any(item.reads_any for item in before):
         return ()
+    added = send.arguments.names.intersection(*(it.names for it in after))
     read = frozenset().union(*(item.names for item in before))
-    added = send.arguments.names.intersection(*known) - read
-    return tuple(f'ignores {name!r}' for name in sorted(added))
+    return tuple(f'ignores {name!r}' for name in sorted(added - read))
 
 
 def _version(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from vobjects_releases.findings import Finding, Rule
@@ -52,25 +52,20 @@ def compare(old: Schemas, new: Schemas) -> Iterator[Finding]:
 
 
 def _pairs(
-    old: Iterable[str], new: Iterable[str]
+    old: Mapping[str, Schema], new: Mapping[str, Schema]
 ) -> Iterator[tuple[str, str]]:
     """Yield the names of the same schemas in both releases.
 
-    The last two parts of a name stay if its package moves.
+    If a package moves, the last two parts of the names of its schemas stay.
     """
-    before, after = set(old), set(new)
-    yield from ((name, name) for name in sorted(before & after))
-    gone = _by_end(before - after)
-    for end, names in sorted(_by_end(after - before).items()):
-        if len(names) == len(gone.get(end, ())) == 1:
-            yield gone[end][0], names[0]
-
-
-def _by_end(names: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
-    found: dict[tuple[str, ...], list[str]] = {}
-    for name in names:
-        found.setdefault(tuple(name.split('.')[-2:]), []).append(name)
-    return found
+    ends = {name: tuple(name.split('.')[-2:]) for name in (*old, *new)}
+    gone = [name for name in sorted(old) if name not in new]
+    for name in sorted(new):
+        same = [other for other in gone if ends[other] == ends[name]]
+        if name in old:
+            yield name, name
+        elif len(same) == 1 == list(ends.values()).count(ends[name]) - 1:
+            yield same[0], name
 
 
 def _narrowed(
@@ -79,10 +74,21 @@ def _narrowed(
     """Yield what accepts less: the part of the schema, a property, and why."""
     if old == new or depth == MAXIMUM:
         return
+    if not any(key in part for part in (old, new) for key in COMBINED):
+        for text in _narrowed_value(old, new):
+            yield new, field, text
     before = schemas_in(old.get('properties'))
     after = schemas_in(new.get('properties'))
-    for name, text in _narrowed_here(field, old, new):
-        yield new, name, text
+    required = strings(new.get('required')) - strings(old.get('required'))
+    for name in sorted(required):
+        if UNKNOWN not in _list(old.get('required')):
+            yield new, name, 'is required'
+    closed = new.get('additionalProperties') is False
+    if closed and '' not in after and 'patternProperties' not in new:
+        for name in sorted(before.keys() - after.keys() - {''}):
+            yield new, name, 'is rejected'
+        if old.get('additionalProperties', True) is True and before:
+            yield new, field, 'rejects additional properties'
     pairs = [(name, before[name], after.get(name)) for name in before]
     pairs += [
         (field, old.get(key), new.get(key))
@@ -94,47 +100,26 @@ def _narrowed(
                 yield part if 'properties' in part else new, inner, text
 
 
-def _narrowed_here(
-    field: str, old: Schema, new: Schema
-) -> Iterator[tuple[str, str]]:
-    if not any(key in part for part in (old, new) for key in COMBINED):
-        yield from _narrowed_value(field, old, new)
-    before = schemas_in(old.get('properties'))
-    after = schemas_in(new.get('properties'))
-    required = strings(new.get('required')) - strings(old.get('required'))
-    for name in sorted(required):
-        if UNKNOWN not in _list(old.get('required')):
-            yield name, 'is required'
-    closed = new.get('additionalProperties') is False
-    if closed and '' not in after and 'patternProperties' not in new:
-        for name in sorted(before.keys() - after.keys() - {''}):
-            yield name, 'is rejected'
-        if old.get('additionalProperties', True) is True and before:
-            yield field, 'rejects additional properties'
-
-
-def _narrowed_value(
-    field: str, old: Schema, new: Schema
-) -> Iterator[tuple[str, str]]:
+def _narrowed_value(old: Schema, new: Schema) -> Iterator[str]:
     before, after = accepted_types(old), accepted_types(new)
     if before and after:
         if 'number' in after:
             before -= {'integer'}
         missing = sorted(before - after)
         if missing:
-            yield field, f'must not be of type {" or ".join(missing)}'
+            yield f'must not be of type {" or ".join(missing)}'
     if isinstance(new.get('enum'), list):
         values, known = old.get('enum'), new['enum']
         if values is None and before != {'boolean'}:
-            yield field, 'accepts only some values'
+            yield 'accepts only some values'
         elif isinstance(values, list) and UNKNOWN not in [*values, *known]:
             gone = [value for value in values if value not in known]
             if gone:
-                yield field, f'does not accept {", ".join(map(repr, gone))}'
+                yield f'does not accept {", ".join(map(repr, gone))}'
     if isinstance(new.get('pattern'), str) and not (
         old.keys() & {'pattern', 'format', 'enum'}
     ):
-        yield field, 'must match a pattern'
+        yield 'must match a pattern'
     for key, is_narrower in _LIMITS.items():
         first, second = old.get(key), new.get(key)
         if (
@@ -142,7 +127,7 @@ def _narrowed_value(
             and isinstance(second, int | float)
             and is_narrower(first, second)
         ):
-            yield field, f'has {key} {second} instead of {first}'
+            yield f'has {key} {second} instead of {first}'
 
 
 def accepted_types(schema: Schema) -> set[str]:

@@ -8,6 +8,7 @@ code of the tree does not run, so that its dependencies need not be installed.
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import functools
 import os
@@ -317,17 +318,19 @@ def _modules(root: pathlib.Path) -> Iterator[Module]:
         name for text in sources.values() for name in _IMPORTED.findall(text)
     }
     for path, source in sources.items():
+        package = _package(root, path.parent, imported)
         parts = [] if path.stem == '__init__' else [path.stem]
-        parts = [*_package(root, path.parent, imported), *parts]
-        name = '.'.join(parts)
-        package = name if path.stem == '__init__' else '.'.join(parts[:-1])
-        module = _parsed(name, path.relative_to(root), package, source)
+        module = _parsed(
+            '.'.join([*package, *parts]),
+            path.relative_to(root),
+            '.'.join(package),
+            source,
+        )
         if module is not None:
             yield module
 
 
 def _sources(root: pathlib.Path) -> Iterator[tuple[pathlib.Path, str]]:
-    """Yield the Python files, with their text."""
     for folder, names, files in os.walk(root):
         names[:] = sorted(
             name
@@ -337,10 +340,9 @@ def _sources(root: pathlib.Path) -> Iterator[tuple[pathlib.Path, str]]:
         for file in sorted(files):
             path = pathlib.Path(folder, file)
             if path.suffix == '.py' and not file.startswith('test_'):
-                try:
+                # A link may name a file that is left out.
+                with contextlib.suppress(OSError, ValueError):
                     yield path, path.read_text('utf-8')
-                except (OSError, ValueError):
-                    continue  # for example, a link to a missing file
 
 
 def _package(
@@ -348,22 +350,17 @@ def _package(
 ) -> list[str]:
     """Return the parts of the name of the package in a folder.
 
-    The topmost package may lack a file ``__init__.py``. Then it is the folder
-    that code imports.
+    Without a file ``__init__.py``, it begins at a folder that code imports.
     """
-    parts: list[str] = []
-    while folder != root and (folder / '__init__.py').exists():
-        parts.insert(0, folder.name)
+    above = [root.name, *folder.relative_to(root).parts]
+    count = len(above)
+    while count and (folder / '__init__.py').exists():
         folder = folder.parent
-    if folder == root:
-        return (
-            [root.name, *parts] if (root / '__init__.py').exists() else parts
-        )
-    above = folder.relative_to(root).parts
-    for index in reversed(range(len(above))):
+        count -= 1
+    for index in reversed(range(1, count)):
         if above[index] in imported:
-            return [*above[index:], *parts]
-    return parts
+            return above[index:]
+    return above[count:]
 
 
 @functools.lru_cache(maxsize=20_000)

@@ -168,6 +168,12 @@ def test_compare_field_that_a_response_loses(
         (GIFT, 'pass', {('MODEL_REQUEST_ACCEPTED', 'Item', 'gift')}),
         (
             GIFT,
+            'class Config:\n'
+            '        def schema_extra(schema): add(schema, extra_types=[])',
+            {('MODEL_REQUEST_ACCEPTED', 'Item', 'gift')},
+        ),
+        (
+            GIFT,
             "@pydantic.model_validator(mode='before')\n"
             '    def old(cls, values): values.pop("gift", None)',
             set(),

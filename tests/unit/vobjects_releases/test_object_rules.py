@@ -404,3 +404,52 @@ def test_compare_fields_that_a_class_of_the_library_has_now(
     ) + new['order.py']
 
     assert compare(old, new) == set()
+
+
+@pytest.mark.parametrize(
+    ('comments', 'steps', 'found'),
+    [
+        ('Added gift', '(1, 1)', {ADDED}),
+        ('Added gift', '(1, 3)', set()),
+        ('Added gift', '(2, 0)', set()),
+        ('Introduced gift', '(1, 1)', {ADDED}),
+        ('Added colors as values of gift', '(1, 1)', set()),
+        ('Changed gift', '(1, 1)', set()),
+    ],
+)
+def test_compare_conversion_to_an_old_version_that_forgets_a_field(
+    compare: Compare, comments: str, steps: str, found: set[object]
+) -> None:
+    code = CONVERSION.format(
+        f"if target_version < {steps}: primitive.pop('item')"
+    )
+    source = release(
+        '1.2',
+        *('item', 'gift'),
+        code=code,
+        comments=f'# Version 1.1: Add item\n    # Version 1.2: {comments}',
+    )
+
+    assert compare(source, source) == found
+
+
+@pytest.mark.parametrize(
+    ('kept', 'found'),
+    [
+        ('', set()),
+        ('Card', {('OBJECT_NESTED_CONVERTED', 'Order', 'Bow')}),
+        ('Bow, Card', set()),
+    ],
+)
+def test_compare_conversion_that_keeps_some_of_the_nested_types(
+    compare: Compare, kept: str, found: set[object]
+) -> None:
+    source = release(
+        '1.2',
+        'item',
+        code=CONVERSION.format(f'keep(primitive, [{kept}])'),
+        comments='# Version 1.1: Add Card\n    # Version 1.2: Add Bow',
+    )
+    source['parts.py'] = 'class Card: pass\n\nclass Bow: pass'
+
+    assert compare(source, source) == found

@@ -338,3 +338,68 @@ def test_compare_new_method_needs_a_new_version(
     assert compare({**OLD, 'api.py': ''}, new) == (
         {(NEW_CALL, 'stop', '')} if found else set()
     )
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'read', 'version', 'found'),
+    [
+        ('size, force=False', 'pass', '1.1', True),
+        ('size, force=False', 'pass', '1.2', False),
+        ('size, force=False', 'log(others)', '1.1', False),
+        ('size, **more', 'pass', '1.1', False),
+    ],
+)
+def test_compare_new_argument_that_the_old_server_ignores(
+    compare: Compare, parameters: str, read: str, version: str, found: bool
+) -> None:
+    old = {**OLD, **release('1.1', 'size, **others', 'pass')}
+    old['manager.py'] = old['manager.py'].replace('pass', read)
+    new = release(
+        version,
+        parameters,
+        f"cctxt = self.client.prepare(version='{version}')",
+        "cctxt.call(context, 'resize', size=size, force=force)",
+    )
+
+    assert compare(old, new) == (
+        {(NEW_CALL, 'resize', 'force')} if found else set()
+    )
+
+
+@pytest.mark.parametrize(
+    ('before', 'after', 'version', 'found'),
+    [
+        ('save()', 'rpcapi.stop(context)', '1.2', True),
+        ('save()', 'with lock(): rpcapi.stop(context)', '1.2', True),
+        ('save()', 'if rpcapi.can_stop(): rpcapi.stop(context)', '1.2', False),
+        ('save()', 'bus.stop(context)', '1.2', False),
+        ('save()', 'rpcapi.stop(context)', '1.1', False),
+        (
+            'if new(): rpcapi.stop(context)',
+            'rpcapi.stop(context)',
+            '1.2',
+            False,
+        ),
+    ],
+)
+def test_compare_function_that_always_calls_a_new_method(
+    compare: Compare, before: str, after: str, version: str, found: bool
+) -> None:
+    caller = """
+class Orders:
+    def stop(self, rpcapi, context):
+        {}
+"""
+    new = release(
+        '1.2',
+        'size',
+        f"cctxt = self.client.prepare(version='{version}')",
+        "cctxt.call(context, 'stop')",
+    )
+    new['manager.py'] += '\n    def stop(self, context): pass'
+    new['rpcapi.py'] = new['rpcapi.py'].replace('def resize', 'def stop')
+    new['api.py'] = caller.format(after)
+    old = {**OLD, 'api.py': caller.format(before)}
+    findings = compare(old, new)
+
+    assert (('RPC_NEW_STEP_OPTIONAL', 'stop', '') in findings) == found

@@ -95,6 +95,40 @@ def test_compare_schema_that_no_longer_permits_others_is_found(
     assert found == {(ACCEPTED, 'schemas.create', 'order')}
 
 
+def test_compare_schema_that_moved_names_the_part_that_changed(
+    compare: Compare,
+) -> None:
+    part = """
+order = {{
+    'type': 'object', 'properties': {{{}}}, 'additionalProperties': False
+}}
+"""
+    schema = """
+from shop import types
+create = {'type': 'object', 'properties': {'order': types.order}}
+"""
+    handler = """
+from shop.{} import schemas
+
+@validated(schemas.create)
+def create(body): pass
+"""
+    old = {
+        'types.py': part.format("'size': {}, 'name': {}"),
+        'v1/__init__.py': '',
+        'v1/schemas.py': schema,
+        'orders.py': handler.format('v1'),
+    }
+    new = {
+        'types.py': part.format("'name': {}"),
+        'v2/__init__.py': '',
+        'v2/schemas.py': schema,
+        'orders.py': handler.format('v2'),
+    }
+
+    assert compare(old, new) == {(ACCEPTED, 'types.order', 'size')}
+
+
 @pytest.mark.parametrize('name', ['response_body_schema', 'merge', 'deepcopy'])
 def test_compare_schema_of_other_documents_is_not_compared(
     compare: Compare, name: str
@@ -245,6 +279,14 @@ class Orders:
         ("size = order['size']; size = int(size)", {}, 'size'),
         ("int(order['size'])", {'kind': "['integer', 'string']"}, ''),
         ("len(order['size'])", {}, ''),
+        ("values = body['order']; db.order_create(values)", {}, 'order'),
+        (
+            "values = body['order']; db.order_create(values)",
+            {'additional': 'True'},
+            '',
+        ),
+        ("values = body['order']; check(values)", {}, ''),
+        ("v = body['order']; v = db.get(v); db.order_update(v)", {}, ''),
         ("int(req['size'])", {}, ''),
     ],
 )

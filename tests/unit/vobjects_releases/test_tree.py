@@ -42,6 +42,23 @@ def test_tree_of_a_package_has_its_name(tmp_path: pathlib.Path) -> None:
     assert tree.Tree(tmp_path / 'shop').modules.keys() == {'shop', 'shop.a'}
 
 
+def test_tree_of_a_package_without_init_has_the_imported_name(
+    tmp_path: pathlib.Path,
+) -> None:
+    for name, source in {
+        'src/shop/orders.py': 'import shop.base',
+        'src/shop/base/__init__.py': '',
+        'tools/report.py': '',
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source)
+
+    assert tree.Tree(tmp_path).modules.keys() == {
+        *('shop.orders', 'shop.base', 'report')
+    }
+
+
 def test_bases_follow_imports_exports_and_cycles(
     tmp_path: pathlib.Path,
 ) -> None:
