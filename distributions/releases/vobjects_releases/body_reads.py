@@ -48,7 +48,7 @@ def body_reads(function: Function) -> BodyReads:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     if _is_part(value, parts):
                         parts.add(name)
-                    place = node.lineno, node.col_offset
+                    place = node.end_lineno or 0, node.end_col_offset or 0
                     values.append((*place, name, _key(value, parts)))
     for node in ast.walk(function):
         if isinstance(node, ast.expr) and (key := _key(node, parts)):

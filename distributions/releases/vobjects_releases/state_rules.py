@@ -42,15 +42,16 @@ def check(tree: Tree) -> Iterator[Finding]:
 def _missing(tree: Tree, cls: Class, table: ast.Dict) -> set[str]:
     """Return the few texts in the values of a table that are no keys."""
     keys = {tree.inherited(cls, cls, key) for key in table.keys if key}
-    values = {
-        tree.inherited(cls, cls, node)
-        for value in table.values
-        for node in getattr(value, 'elts', [value])
-    }
-    texts = {value for value in values if isinstance(value, str)}
-    missing = texts - keys
-    is_known = texts == values - {None} and 1 < len(texts) >= 2 * len(missing)
-    return missing if is_known else set()
+    texts = set()
+    for value in table.values:
+        for node in getattr(value, 'elts', [value]):
+            text = tree.inherited(cls, cls, node)
+            if isinstance(text, str):
+                texts.add(text)
+            elif not (isinstance(node, ast.Constant) and text is None):
+                return set()
+    missing = {text for text in texts if text not in keys}
+    return missing if 1 < len(texts) >= 2 * len(missing) else set()
 
 
 def _requires(function: Function, table: str) -> bool:
