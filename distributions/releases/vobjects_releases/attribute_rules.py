@@ -23,7 +23,7 @@ RULES = (DEFAULT,)
 def compare(old: Schemas, new: Schemas) -> Iterator[Finding]:
     """Yield the attributes that clients of the older release do not send."""
     known = {
-        collection: _required(attributes)
+        collection: attributes.keys()
         for _, collection, attributes in _collections(old)
         if 'id' in attributes  # else it adds to the collection
     }

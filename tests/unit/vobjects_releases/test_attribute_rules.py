@@ -48,3 +48,12 @@ def test_compare_attribute_of_a_new_resource_may_be_required(
     compare: Compare,
 ) -> None:
     assert compare({'other.py': ''}, {'orders.py': ORDERS}) == set()
+
+
+def test_compare_attribute_that_loses_its_default_is_not_new(
+    compare: Compare,
+) -> None:
+    size = "'size': {'allow_post': True"
+    old = {'orders.py': ORDERS.replace(size, f"{size}, 'default': None")}
+
+    assert compare(old, {'orders.py': ORDERS}) == set()
