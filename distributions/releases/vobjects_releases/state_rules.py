@@ -50,6 +50,8 @@ def _missing(tree: Tree, cls: Class, table: ast.Dict) -> set[str]:
                 texts.add(text)
             elif not (isinstance(node, ast.Constant) and text is None):
                 return set()
+    if all(len(getattr(value, 'elts', ())) < 2 for value in table.values):
+        return set()  # each key has one value: it does not name states
     missing = {text for text in texts if text not in keys}
     return missing if 1 < len(texts) >= 2 * len(missing) else set()
 

@@ -44,3 +44,17 @@ def test_compare_table_of_states(
     assert compare(source, source) == {
         ('STATE_KNOWN', 'Order', name) for name in missing
     }
+
+
+def test_compare_table_with_one_value_for_each_key_has_no_states(
+    compare: Compare,
+) -> None:
+    source = """
+class Order:
+    kinds = {'gift': 'gift', 'sale': 'sale', 'loan': 'rent'}
+
+    def kind(self, name):
+        return self.kinds[name]
+"""
+
+    assert compare({'orders.py': source}, {'orders.py': source}) == set()
