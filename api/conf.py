@@ -15,7 +15,7 @@ from typing import Any
 
 from oslo_config import cfg
 
-from vobjects import exceptions
+from vobjects import exceptions, number_options
 from vobjects.cli import settings
 from vobjects.clustering import history
 from vobjects.microversions import json_body, retirement
@@ -287,6 +287,8 @@ API_OPTS = [
         ' wait for an engine are cut off.',
     ),
 ]
+
+number_options.restrict(API_OPTS)
 
 
 def register(conf: cfg.ConfigOpts) -> None:

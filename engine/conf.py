@@ -15,6 +15,7 @@ from oslo_db import options as oslo_db_options
 
 from engine.providers.openstack import conf as openstack_conf
 from engine.trusts import conf as trusts_conf
+from vobjects import number_options
 
 #: Prefix of the namespaces of plug-ins.
 PLUGINS = 'vobjects.plugins.'
@@ -132,6 +133,7 @@ ENGINE_OPTIONS = [
         'action_retention',
         default=0.0,
         min=0.0,
+        max=36500.0,
         help='Days for which a finished action is kept; 0 keeps actions'
         ' forever. Users cannot query deleted actions. "vobjects db purge"'
         ' deletes actions on demand.',
@@ -140,6 +142,7 @@ ENGINE_OPTIONS = [
         'event_retention',
         default=0.0,
         min=0.0,
+        max=36500.0,
         help='Days for which an event is kept; 0 keeps events forever.',
     ),
     cfg.FloatOpt(
@@ -346,6 +349,14 @@ EVENTS_OPTIONS = [
         ' actions derived from other actions.',
     ),
 ]
+
+number_options.restrict(
+    ENGINE_OPTIONS,
+    QUEUES_OPTIONS,
+    HOOKS_OPTIONS,
+    HEALTH_OPTIONS,
+    EVENTS_OPTIONS,
+)
 
 
 def register(conf: cfg.ConfigOpts) -> None:

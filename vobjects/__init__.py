@@ -42,7 +42,7 @@ them, and may change in any release: ``objects`` implements the base classes,
 of fields, and ``unregistered`` has
 the errors about types that are not registered. ``sensitive`` hides secrets,
 ``log_lines`` escapes control characters in logs, ``tls_files`` checks
-certificates and keys,
+certificates and keys, ``number_options`` the numbers in a configuration,
 ``metric_series`` limits the number of series of a metric, ``spans`` tells
 whether a process traces, ``phrases`` and ``suggestions`` build the texts of
 errors. ``clustering``

@@ -9,6 +9,8 @@ from __future__ import annotations
 from keystoneauth1 import loading
 from oslo_config import cfg
 
+from vobjects import number_options
+
 RECEIVERS = cfg.OptGroup(
     'receivers',
     'Trusts, and the account that acts for the users who created them',
@@ -52,6 +54,8 @@ OPTIONS = [
         ' revoked.',
     ),
 ]
+
+number_options.restrict(OPTIONS)
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:

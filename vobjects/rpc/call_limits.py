@@ -15,9 +15,6 @@ import oslo_messaging
 
 from vobjects import exceptions
 
-#: Longest timeout in seconds, 20 days: locks and poll(2) accept no more.
-LONGEST = 20 * 86400.0
-
 #: Seconds without any finished call after which new callers get an error.
 STALLED_AFTER = 2.0
 

@@ -34,6 +34,7 @@ import oslo_messaging
 from oslo_versionedobjects import exception as ovo_exception
 
 from vobjects import exceptions, objects
+from vobjects.number_options import LONGEST
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import (
     call_limits,
@@ -43,7 +44,6 @@ from vobjects.rpc import (
     serializer,
     tracing,
 )
-from vobjects.rpc.call_limits import LONGEST
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)

@@ -3,35 +3,23 @@
 
 from __future__ import annotations
 
-import math
 import pathlib
 from typing import Any
 
-from oslo_config import cfg, types
+from oslo_config import cfg
 
-from vobjects import exceptions
+from vobjects import exceptions, number_options
 from vobjects.lock import installed_locks
 from vobjects.lock.model import LockError
 from vobjects.objects.manifest import Manifest, emulated, minimum
-from vobjects.rpc.call_limits import LONGEST
 from vobjects.rpc.fleet import QUORUM
 
-
-class _Seconds(types.Float):
-    """A number of seconds within limits, which NaN is not."""
-
-    def __call__(self, value: Any) -> float:
-        number = super().__call__(value)
-        if number is None or math.isnan(number):
-            raise ValueError('Should be a number')
-        return number
-
-
 FLEET_OPTS = [
-    cfg.Opt(
+    cfg.FloatOpt(
         'heartbeat_interval',
-        _Seconds(min=0.2, max=3600.0),
         default=2.0,
+        min=0.2,
+        max=3600.0,
         help='Heartbeat period of every process, in seconds. The death of a'
         ' process is detected within two periods. Set the same value on all'
         ' hosts.',
@@ -40,7 +28,7 @@ FLEET_OPTS = [
         'call_timeout',
         default=30,
         min=1,
-        max=int(LONGEST),
+        max=int(number_options.LONGEST),
         help='Seconds that a caller waits for the response to an RPC.',
     ),
     cfg.IntOpt(
@@ -68,6 +56,7 @@ FLEET_OPTS = [
         'response_memory',
         default=64 << 20,
         min=4 << 20,
+        max=1 << 40,
         help='Maximum total size, in bytes, of the large responses (pages of'
         ' lists) that a process creates and sends at the same time. The'
         ' process needs several times as much memory for them. A request that'
@@ -75,6 +64,8 @@ FLEET_OPTS = [
         ' with 503 and Retry-After.',
     ),
 ]
+
+number_options.restrict(FLEET_OPTS)
 
 UPGRADE_LEVELS_OPTS = [
     cfg.StrOpt(

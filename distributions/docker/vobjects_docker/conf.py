@@ -6,6 +6,7 @@ from __future__ import annotations
 from oslo_config import cfg
 
 from engine import conf
+from vobjects import number_options
 
 GROUP = cfg.OptGroup(
     'provider_docker',
@@ -103,6 +104,8 @@ OPTIONS = [
         ' attacker on the network can impersonate the daemon.',
     ),
 ]
+
+number_options.restrict(OPTIONS)
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:

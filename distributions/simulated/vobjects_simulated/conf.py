@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from oslo_config import cfg
 
+from vobjects import number_options
+
 GROUP = cfg.OptGroup(
     'simulated', 'Simulated cloud, stored in tables of the database'
 )
@@ -78,6 +80,8 @@ OPTIONS = [
         help='IDs of the available load balancer flavors.',
     ),
 ]
+
+number_options.restrict(OPTIONS)
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from keystoneauth1 import loading
 from oslo_config import cfg
 
+from vobjects import number_options
+
 GROUP = cfg.OptGroup(
     'provider_openstack',
     'Cloud of [engine] provider = openstack: a cloud of clouds.yaml, or the'
@@ -110,6 +112,8 @@ OPTIONS = [
         help='Seconds between polls of an operation in progress.',
     ),
 ]
+
+number_options.restrict(OPTIONS)
 
 
 def list_opts() -> list[tuple[cfg.OptGroup, list[cfg.Opt]]]:

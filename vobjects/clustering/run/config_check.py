@@ -14,6 +14,7 @@ import dataclasses
 import difflib
 import importlib.metadata
 import logging
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -291,8 +292,22 @@ def _problem(conf: cfg.ConfigOpts, section: str, option: cfg.Opt) -> str:
         # The error may quote a part of the password.
         detail = '' if option.secret else f': {error}'
         return f'text in which "$" is written "$$"{detail}'
+    if (
+        isinstance(option.type, types.Number)
+        and option.default is not None
+        and not _is_number(value)
+    ):
+        return accepted(option.type)
     kind = special_files.kind_of_option(conf, option.dest, value)
     return f'a file, not {kind}' if kind else ''
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether a value is a finite number.
+
+    oslo.config reads an empty value as None, and accepts NaN.
+    """
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def accepted(kind: Any) -> str:

@@ -54,7 +54,17 @@ ACCOUNT = 'auth_type = password\n'
         (
             'engine',
             'stop_timeout = -1',
-            'stop_timeout = -1: must be a number of at least 0.0',
+            'stop_timeout = -1: must be a number from 0.0 to 1728000.0',
+        ),
+        (
+            'oslo_messaging_rabbit',
+            'kombu_reconnect_delay = nan',
+            'kombu_reconnect_delay = nan: must be a number from 0.0 to 4.5',
+        ),
+        (
+            'embedded_messaging',
+            'queue_size =',
+            'queue_size = : must be a whole number of at least 1',
         ),
         (
             'api',
