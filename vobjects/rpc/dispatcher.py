@@ -8,14 +8,30 @@ in a table.
 
 from __future__ import annotations
 
+import inspect
+import logging
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import oslo_messaging
 
+from vobjects import exceptions
 from vobjects.rpc.concurrency_limit import ConcurrencyLimit
 
+LOG = logging.getLogger(__name__)
+
 _RouteKey = tuple[str | None, str, str]
+
+#: The parts of a message; oslo.messaging does not check their types.
+_PARTS: tuple[tuple[str, Any, Any], ...] = (
+    ('namespace', None, str | None),
+    ('version', '1.0', str),
+    ('method', None, str),
+    ('args', {}, dict),
+)
+
+_VERSION = re.compile(r'[0-9]{1,9}(\.[0-9]{1,9})*')
 
 
 class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
@@ -37,9 +53,14 @@ class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
         :param incoming: an ``oslo_messaging`` RPC message
         :raises oslo_messaging.NoSuchMethod: no endpoint has such a method
         :raises oslo_messaging.UnsupportedVersion: no endpoint has that version
+        :raises oslo_messaging.ExpectedException: the message is malformed
         :raises Exception: any error of the method
         """
         message = incoming.message
+        for name, default, kind in _PARTS:
+            if not isinstance(message.get(name, default), kind):
+                _reject(f'{name} has the wrong type')
+        arguments = message.get('args', {})
         method = self._routes.get(
             (
                 message.get('namespace'),
@@ -49,10 +70,38 @@ class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
         )
         with self._limit.slot():
             if method is None:
+                if not _VERSION.fullmatch(message.get('version', '1.0')):
+                    _reject('version is not a version')
                 # Another version, or unknown: the base class raises the
                 # matching error.
                 return super().dispatch(incoming)
-            return method(incoming.ctxt, **message.get('args', {}))
+            try:
+                return method(incoming.ctxt, **arguments)
+            except TypeError:
+                # This check is too slow for each message.
+                if not _accepts(method, arguments):
+                    _reject('args are not those of the method')
+                raise
+
+
+def _accepts(method: Callable[..., Any], arguments: dict[str, Any]) -> bool:
+    try:
+        inspect.signature(method).bind(None, **arguments)
+    except TypeError:
+        return False
+    return True
+
+
+def _reject(problem: str) -> None:
+    """Reject a message without the traceback that oslo.messaging would log.
+
+    :raises oslo_messaging.ExpectedException: the caller gets the error
+    """
+    LOG.warning('Rejected a malformed message: %s', problem)
+    try:
+        raise exceptions.VobjectsError(f'malformed message: {problem}')
+    except exceptions.VobjectsError:
+        raise oslo_messaging.ExpectedException from None
 
 
 def _routes(

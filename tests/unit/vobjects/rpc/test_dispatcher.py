@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import threading
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ import oslo_messaging
 import pytest
 
 from tests.unit.vobjects.rpc.fake_bus import TIMEOUT, TOPIC, FakeBus
+from vobjects import exceptions
 from vobjects.rpc import concurrency_limit
 
 
@@ -100,6 +102,52 @@ def test_call_when_method_is_unknown_is_rejected(
 def test_call_when_version_is_newer_is_rejected(bus: Bus) -> None:
     with pytest.raises(oslo_messaging.UnsupportedVersion):
         bus.call('quick', '1.3', name='x')
+
+
+CALL = {'method': 'quick', 'version': '1.2', 'args': {'name': 'x'}}
+
+
+@pytest.mark.parametrize(
+    'part',
+    [
+        {'method': []},
+        {'method': None},
+        {'method': 5},
+        {'version': {}},
+        {'version': None},
+        {'version': 'x'},
+        {'namespace': []},
+        {'args': None},
+        {'args': 'name'},
+        {'args': ['name']},
+        {'args': {'nam': 'x'}},
+        {'args': {}},
+        {'args': {'context': {}, 'name': 'x'}},
+    ],
+    ids=repr,
+)
+def test_message_when_malformed_is_rejected_without_a_traceback(
+    bus: Bus, part: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    incoming = types.SimpleNamespace(
+        message={**CALL, **part},
+        ctxt={'user': 'ann'},
+        client_timeout=None,
+    )
+    with pytest.raises(oslo_messaging.ExpectedException) as caught:
+        bus.server.dispatcher.dispatch(incoming)
+    kind, error, _traceback = caught.value.exc_info
+    assert kind is exceptions.VobjectsError
+    (record,) = caplog.records
+    assert record.levelname == 'WARNING'
+    assert record.exc_info is None
+    assert str(error).removeprefix('malformed message: ') in record.message
+
+
+def test_type_error_of_a_method_is_raised(bus: Bus) -> None:
+    incoming = types.SimpleNamespace(message=CALL, ctxt=None)
+    with pytest.raises(TypeError, match='subscriptable'):
+        bus.server.dispatcher.dispatch(incoming)
 
 
 def test_call_when_others_wait_for_the_cloud_is_not_delayed(bus: Bus) -> None:
