@@ -73,8 +73,9 @@ class Step:
         """Return the converted value.
 
         :raises ValueError: the value cannot be converted
+        :raises RuntimeError: the converter raised an error of a library
         :raises Exception: any other error of the converter is a defect of the
-            declaration; its traceback names the field
+            declaration, too; its traceback names the field
         """
         if value is OMITTED:
             return copy.deepcopy(self.unset)
@@ -94,6 +95,14 @@ class Step:
                 return OMITTED
             raise
         except Exception as error:
+            module = type(error).__module__
+            if module != 'builtins' or isinstance(error, ExceptionGroup):
+                # It may mean something to a caller, such as that a peer is
+                # too old.
+                raise RuntimeError(
+                    f'{self.label} raised {type(error).__name__}:'
+                    f' {exceptions.text_of(error)}'
+                ) from error
             error.add_note(f'Raised by {self.label}')
             raise
 

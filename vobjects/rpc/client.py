@@ -22,12 +22,13 @@ redeliver the calls of a dead server.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import logging
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import oslo_messaging
@@ -236,14 +237,11 @@ class Client:
         is_renewed: bool = False
         lost: oslo_messaging.MessagingTimeout | None = None
         while True:
+            # An error of writing comes from this process, and only an error of
+            # the exchange from a server.
             try:
-                return self._send(call, request, view, versions)
-            except exceptions.UnknownManifest:
-                if 'manifest' in reader:
-                    raise
-                reader['manifest'] = dict(self._local)
-                # The lease may have expired while the message was under way.
-                view = self._get_view()
+                with self._reasons(view):
+                    message, rpc = self._prepare(call, request, view, versions)
             except exceptions.NoCapablePeer as error:
                 if lost is not None:
                     raise lost from error  # the call may have been performed
@@ -253,6 +251,16 @@ class Client:
                     lambda view: bool(view.capable(self.topic, call.needs)),
                     call.remaining,
                 )
+                continue
+            try:
+                with self._reasons(view):
+                    return self._exchange(call, message, rpc)
+            except exceptions.UnknownManifest:
+                if 'manifest' in reader:
+                    raise
+                reader['manifest'] = dict(self._local)
+                # The lease may have expired while the message was under way.
+                view = self._get_view()
             except UNREADABLE as error:
                 if is_renewed:
                     # Rejected twice: a server consumes that is not in the
@@ -289,13 +297,18 @@ class Client:
             response = self._exchange(call, message, rpc)
         return serializer.from_bytes(response)
 
-    def _send(
+    def _prepare(
         self,
         call: _Call,
         request: objects.Request,
         view: fleet.View,
         versions: Manifest | None,
-    ) -> Any:
+    ) -> tuple[str, Any]:
+        """Return the message of a call, and the RPC client to send it.
+
+        :raises vobjects.exceptions.NoCapablePeer: no live server supports what
+            the call needs
+        """
         cap = view.cap(self.topic)
         if not cap:
             raise exceptions.NoLivePeer(
@@ -304,12 +317,17 @@ class Client:
         if versions is not None:
             cls: Any = type(request)
             call.needs = routing.needs(cls, cap, versions, call.shown)
+        message, rpc = self._write(request, view, call.needs, versions)
+        ledger_deadline = self._ledger_deadline(call.remaining)
+        if ledger_deadline is not None:
+            call.reader['deadline'] = ledger_deadline
+        return message, rpc
+
+    @contextlib.contextmanager
+    def _reasons(self, view: fleet.View) -> Iterator[None]:
+        """Add the members that force an older version to errors."""
         try:
-            message, rpc = self._write(request, view, call.needs, versions)
-            ledger_deadline = self._ledger_deadline(call.remaining)
-            if ledger_deadline is not None:
-                call.reader['deadline'] = ledger_deadline
-            return self._exchange(call, message, rpc)
+            yield
         except exceptions.LossyDowngrade as error:
             if error.is_upgrade:
                 raise  # by a server that is newer, not too old

@@ -262,7 +262,8 @@ class Endpoint:
             )
         manifest = common(self._manifest, self._reader_manifest(reader))
         primitive = _primitive_of(request)
-        caller = self._context_from(context)
+        with _own_error('the context of a call'):
+            caller = self._context_from(context)
         message = serializer.from_wire(
             primitive, caller, self._manifest if self._emulates else None
         )
@@ -281,7 +282,7 @@ class Endpoint:
                 self._manifest, tuple(sorted(shown['versions'].items()))
             )
             call.part = shown['part']
-        with _own_error(call.type_name):
+        with _own_error(f'the handler of {call.type_name}'):
             response = self._handle(handler, caller, message, call)
             if call.shown is not None or isinstance(
                 response, fleet_types.RecordedText
@@ -353,12 +354,12 @@ def emulated_manifest(manifest: Manifest) -> Manifest:
 
 
 @contextlib.contextmanager
-def _own_error(type_name: str) -> Iterator[None]:
-    """Let an error of a handler, or of its response, be nothing else.
+def _own_error(source: str) -> Iterator[None]:
+    """Let an error of the service, or of a response, be nothing else.
 
-    :param type_name: name of the type of the request
+    :param source: what raises it
     :raises RuntimeError: the error means something to the caller that the
-        handler does not mean, cannot be sent, or ends a thread
+        service does not mean, cannot be sent, or ends a thread
     """
     try:
         yield
@@ -371,7 +372,7 @@ def _own_error(type_name: str) -> Iterator[None]:
         ):
             raise
         raise RuntimeError(
-            f'the handler of {type_name} raised {type(error).__name__}:'
+            f'{source} raised {type(error).__name__}:'
             f' {exceptions.text_of(error)}'
         ) from error
 

@@ -16,7 +16,7 @@ from oslo_versionedobjects import exception as ovo_exception
 from tests.unit.vobjects.rpc.fake_bus import TIMEOUT, TOPIC, FakeBus
 from tests.unit.vobjects.rpc.memory_ledger import MemoryLedger
 from vobjects import exceptions, fields, objects
-from vobjects.objects.history import added
+from vobjects.objects.history import added, changed
 from vobjects.objects.manifest import Manifest, local
 from vobjects.rpc import (
     call_state,
@@ -440,39 +440,41 @@ class RaisingWorker:
         raise self._error
 
 
+#: Errors that mean something else to a client, or cannot be sent.
+MISLEADING = [
+    ovo_exception.IncompatibleObjectVersion(
+        objname='Stored', objver='1.2', supported='1.1'
+    ),
+    ovo_exception.UnsupportedObjectError(objtype='Stored'),
+    exceptions.UnknownManifest('digest'),
+    exceptions.DeadlinePassed('late'),
+    exceptions.FieldsMissing('Stored', ['name']),
+    exceptions.UnknownField('Stored', 'name', '1.0'),
+    exceptions.NoSuchField('Stored', 'name', []),
+    ResponseLost('the server of a nested call died'),
+    oslo_messaging.MessagingTimeout('a nested call'),
+    oslo_messaging.UnsupportedVersion('1.7'),
+    oslo_messaging.NoSuchMethod('perform'),
+    oslo_messaging.ExpectedException(),
+    oslo_messaging.RemoteError('IncompatibleObjectVersion', 'nested'),
+    ExceptionGroup('two', [exceptions.UnknownManifest('digest')]),
+    BaseExceptionGroup('two', [SystemExit(1)]),
+    SystemExit(1),
+    KeyboardInterrupt(),
+    GeneratorExit(),
+    asyncio.CancelledError(),
+    UnprintableError(),
+    UnprintableResponse(),
+    UnsendableError(Unsendable()),
+    UnsendableError(CYCLE),
+    UnsendableError(kwargs=CYCLE),
+    UnsendableError('x' * server.MAX_ERROR),
+    ValueError('x' * server.MAX_ERROR),
+]
+
+
 @pytest.mark.parametrize(
-    'error',
-    [
-        ovo_exception.IncompatibleObjectVersion(
-            objname='Stored', objver='1.2', supported='1.1'
-        ),
-        ovo_exception.UnsupportedObjectError(objtype='Stored'),
-        exceptions.UnknownManifest('digest'),
-        exceptions.DeadlinePassed('late'),
-        exceptions.FieldsMissing('Stored', ['name']),
-        exceptions.UnknownField('Stored', 'name', '1.0'),
-        exceptions.NoSuchField('Stored', 'name', []),
-        ResponseLost('the server of a nested call died'),
-        oslo_messaging.MessagingTimeout('a nested call'),
-        oslo_messaging.UnsupportedVersion('1.7'),
-        oslo_messaging.NoSuchMethod('perform'),
-        oslo_messaging.ExpectedException(),
-        oslo_messaging.RemoteError('IncompatibleObjectVersion', 'nested'),
-        ExceptionGroup('two', [exceptions.UnknownManifest('digest')]),
-        BaseExceptionGroup('two', [SystemExit(1)]),
-        SystemExit(1),
-        KeyboardInterrupt(),
-        GeneratorExit(),
-        asyncio.CancelledError(),
-        UnprintableError(),
-        UnprintableResponse(),
-        UnsendableError(Unsendable()),
-        UnsendableError(CYCLE),
-        UnsendableError(kwargs=CYCLE),
-        UnsendableError('x' * server.MAX_ERROR),
-        ValueError('x' * server.MAX_ERROR),
-    ],
-    ids=lambda error: type(error).__name__,
+    'error', MISLEADING, ids=lambda error: type(error).__name__
 )
 def test_error_of_a_handler_is_no_rejection_by_the_server(
     bus: Bus, caplog: pytest.LogCaptureFixture, error: BaseException
@@ -488,6 +490,103 @@ def test_error_of_a_handler_is_no_rejection_by_the_server(
     logged = [record for record in caplog.records if record.exc_info]
     assert logged
     assert 'test_client_server.py' in caplog.text
+
+
+@pytest.mark.parametrize(
+    'error', MISLEADING, ids=lambda error: type(error).__name__
+)
+def test_error_of_the_context_is_no_rejection_by_the_server(
+    bus: Bus, caplog: pytest.LogCaptureFixture, error: BaseException
+) -> None:
+    worker = RaisingWorker(error)
+    endpoint = server.Endpoint(
+        [Worker()],
+        manifest=local(),
+        context_from=lambda context: worker.work(context, None),
+    )
+    bus.start(endpoint, name='one')
+    bus.members = (bus.member('one', local()),)
+
+    with pytest.raises(RuntimeError, match=type(error).__name__):
+        bus.client.call({}, WorkRequest(name='a', force=False))
+
+    assert worker.calls == 1
+    assert [record for record in caplog.records if record.exc_info]
+
+
+class Conversion:
+    """The functions of a changed field, of which one may raise an error."""
+
+    error: Exception | None = None
+    failing = ''
+    calls = 0
+
+    @classmethod
+    def convert(cls, name: str, value: Any) -> Any:
+        if name != cls.failing:
+            return value
+        assert cls.error is not None
+        cls.calls += 1
+        raise cls.error
+
+
+@objects.register
+class ConvertedRequest(objects.Request):
+    VERSION = '1.1'
+    VERSION_MAP = {'1.8': '1.1'}
+    fields = {
+        'name': changed(
+            '1.1',
+            fields.StringField(),
+            fields.StringField(),
+            up=lambda value: Conversion.convert('up', value),
+            down=lambda value: Conversion.convert('down', value),
+        )
+    }
+
+
+class ConvertedWorker:
+    @server.handles(ConvertedRequest)
+    def work(self, context: Any, request: Any) -> None:
+        return None
+
+
+@pytest.mark.parametrize('failing', ['up', 'down'])
+@pytest.mark.parametrize(
+    'error',
+    [
+        *(
+            error
+            for error in MISLEADING
+            if isinstance(error, Exception)
+            and not isinstance(error, ValueError)  # a loss
+        ),
+        exceptions.LossyDowngrade('Stored', 'name', "'a'", '1.1', '1.0'),
+        exceptions.UnsupportedType('Stored'),
+        exceptions.NoCapablePeer('Stored 1.1'),
+        exceptions.Unreachable('the database'),
+        RejectionError('There is no such thing.'),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_error_of_a_conversion_is_no_rejection_by_a_server(
+    bus: Bus,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    failing: str,
+) -> None:
+    monkeypatch.setattr(Conversion, 'error', error)
+    monkeypatch.setattr(Conversion, 'failing', failing)
+    monkeypatch.setattr(Conversion, 'calls', 0)
+    bus.serve_handlers('one', ConvertedWorker())
+    older = Manifest({**local(), 'ConvertedRequest': '1.0'})
+    bus.members = (bus.member('one', older),)
+
+    with pytest.raises(Exception, match=type(error).__name__) as raised:
+        bus.client.call({}, ConvertedRequest(name='a'))
+
+    assert type(raised.value) in (RuntimeError, type(error))
+    assert Conversion.calls == 1
 
 
 class ReturningWorker(RaisingWorker):
@@ -572,6 +671,7 @@ def test_response_that_cannot_be_read_is_no_rejection_by_the_server(
         exceptions.LossyDowngrade('Stored', 'name', "'a'", '1.1', '1.0'),
         exceptions.UnsupportedType('Stored'),
         exceptions.NoLivePeer('no server of a nested call'),
+        exceptions.NoCapablePeer('Stored 1.1'),
         exceptions.Unreachable('the database'),
     ],
     ids=lambda error: type(error).__name__,
