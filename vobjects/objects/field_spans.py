@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
+import json
 from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
@@ -21,6 +22,7 @@ from vobjects.objects.conversion_plan import (
     AnyField,
     Drop,
     Step,
+    checked,
     equal_primitives,
 )
 from vobjects.objects.field_changes import FieldChange, OnDrop
@@ -123,7 +125,7 @@ def step_up(before: FieldSpan, span: FieldSpan) -> Step:
     change, default = span.change, default_of(span)
     assert change is not None
     if change.missing is not OMITTED:
-        default = change.missing
+        default = as_primitive(span.field, change.missing)
     step = Step(
         change.by.up,
         span.field,
@@ -148,25 +150,46 @@ def step_up(before: FieldSpan, span: FieldSpan) -> Step:
 def _step_down(before: FieldSpan, span: FieldSpan) -> Step:
     change, default = span.change, default_of(before)
     assert change is not None
-    placeholder = change.instead
+    instead = as_primitive(before.field, change.instead)
+    placeholder = instead
     if placeholder is OMITTED:
         placeholder = None if before.field.nullable else default
     return Step(
         change.by.down,
         before.field,
         f'down= of {span.name}, changed in {change.version}',
-        unset=change.instead if is_required(before.field) else OMITTED,
+        unset=instead if is_required(before.field) else OMITTED,
         null=OMITTED,
         unset_value=OMITTED if is_required(before.field) else default_of(span),
         ignore='ignore' in (change.on_drop, before.on_drop),
-        instead=change.instead,
+        instead=instead,
         placeholder=placeholder,
     )
 
 
 def substitute_of(span: FieldSpan) -> Any:
     """Return the value of a span that newer versions dropped."""
-    return default_of(span) if span.instead is OMITTED else span.instead
+    if span.instead is OMITTED:
+        return default_of(span)
+    return as_primitive(span.field, span.instead)
+
+
+def as_primitive(field: AnyField, value: Any) -> Any:
+    """Return a value of a declaration as its field writes it.
+
+    :param value: a primitive, or what the field reads as one, such as a member
+        of an enum; null; or OMITTED, which is returned
+    :raises ValueError: the field rejects the value, or JSON cannot represent
+        it
+    """
+    if value is OMITTED or (value is None and field.nullable):
+        return value
+    primitive = checked(field, value)
+    try:
+        json.dumps(primitive, allow_nan=False)
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+    return primitive
 
 
 def default_of(span: FieldSpan) -> Any:

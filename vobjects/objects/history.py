@@ -29,7 +29,6 @@ from vobjects.objects.conversion_plan import (
     Drop,
     Fill,
     Part,
-    checked,
     equal_primitives,
 )
 from vobjects.objects.conversions import SAME
@@ -41,6 +40,7 @@ from vobjects.objects.field_changes import removed as removed
 from vobjects.objects.field_changes import renamed as renamed
 from vobjects.objects.field_spans import (
     FieldSpan,
+    as_primitive,
     default_of,
     drop_of,
     same_kind,
@@ -466,9 +466,7 @@ class History:
         self, span: FieldSpan, keyword: str, value: Any, where: str
     ) -> None:
         try:
-            if value is None and span.field.nullable:
-                return
-            checked(span.field, value)
+            as_primitive(span.field, value)
         except ValueError as error:
             raise self._error(
                 span.name,

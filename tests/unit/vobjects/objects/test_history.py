@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import copy
+import enum
 import itertools
+import json
 from typing import Any
 
+import netaddr
 import pytest
 
 from vobjects import exceptions, fields, objects
@@ -16,6 +20,15 @@ from vobjects.versions import Version
 
 def timeline(version: str, **declared: fields.Field) -> history.History:
     return history.History('Thing', Version.parse(version), declared)
+
+
+def annotated(annotation: Any) -> fields.Field:
+    """Return the field of an annotation."""
+
+    class Sample(objects.Object):
+        __annotations__ = {'it': annotation}
+
+    return Sample.fields['it']
 
 
 def names_at(line: history.History, version: str) -> set[str]:
@@ -568,6 +581,70 @@ def test_changed_value_that_cannot_be_shown_has_documented_form(
     ]
 
 
+class Old(enum.Enum):
+    A = 'a'
+
+
+AT = '2026-07-01T10:00:00+02:00'
+
+
+@pytest.mark.parametrize(
+    ('old', 'value', 'primitive'),
+    [
+        (fields.EnumField(['a']), 'a', 'a'),
+        (annotated(Old), Old.A, 'a'),
+        (annotated(list[Old]), [Old.A, 'a'], ['a', 'a']),
+        (annotated(set[Old]), {Old.A}, ['a']),
+        (fields.DateTimeField(), AT, '2026-07-01T08:00:00Z'),
+        (fields.IntegerField(), '5', 5),
+        (fields.SetOfIntegersField(), {9, 10}, [9, 10]),
+        (fields.IPAddressField(), netaddr.IPAddress('::1'), '::1'),
+        (fields.FloatField(), 1, 1.0),
+    ],
+)
+def test_value_for_older_readers_is_the_primitive_of_its_field(
+    registry: None, old: Any, value: Any, primitive: Any
+) -> None:
+    def refuse(_: Any) -> Any:
+        raise ValueError
+
+    new = fields.JsonField()
+    converters = {'up': refuse, 'down': refuse}
+
+    @objects.register
+    class Secret(objects.Resource):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.3': '1.1'}
+        fields = {
+            'it': changed('1.1', old, new, **converters, instead=value),
+            'gone': removed('1.1', old, dropped='1.1', instead=value),
+        }
+
+    @objects.register
+    class SecretRequest(objects.Request):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.3': '1.1'}
+        nullable = copy.copy(old)
+        nullable._nullable = True
+        fields = {'it': changed('1.1', nullable, old, missing=value)}
+
+    shown = objects.to_json(Secret(it={}), {'Secret': '1.0'})
+    assert json.dumps(shown, sort_keys=True) == json.dumps(
+        {'gone': primitive, 'it': primitive}
+    )
+    sent = SecretRequest.obj_from_primitive(
+        {
+            'versioned_object.name': 'SecretRequest',
+            'versioned_object.namespace': 'versionedobjects',
+            'versioned_object.version': '1.0',
+            'versioned_object.data': {},
+        }
+    ).obj_to_primitive()
+    assert json.loads(json.dumps(sent['versioned_object.data'])) == {
+        'it': primitive
+    }
+
+
 @pytest.mark.parametrize(
     ('field', 'problem'),
     [
@@ -601,6 +678,17 @@ def test_changed_value_that_cannot_be_shown_has_documented_form(
                 instead='x',
             ),
             'the field rejects instead=',
+        ),
+        (
+            changed(
+                '1.1',
+                fields.JsonField(),
+                fields.StringField(),
+                up=str,
+                down=str,
+                instead={'a': object()},
+            ),
+            'the field rejects instead=.*not JSON serializable',
         ),
         (
             removed('1.1', fields.StringField(default=''), dropped='1.2'),
