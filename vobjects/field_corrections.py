@@ -11,6 +11,7 @@ oslo.versionedobjects reads another value, or none, from its own text:
 :class:`Set`                    Sorted items
 :class:`Dict`, :class:`Set`     All methods that change a value coerce it
 :class:`Enum`                   The value of a member of an enum class
+:class:`StateMachine`           Null stays null
 :class:`IPAddress` and others   A JSON schema
 ==============================  =============================================
 """
@@ -173,6 +174,25 @@ class Enum(_ovo.Enum):
             # The text of a member of an enum class can be its name.
             value = str.__str__(value)
         return super().coerce(obj, attr, value)
+
+
+class StateMachine(_ovo.StateMachine):
+    """An enum whose values change only as ALLOWED_TRANSITIONS permits.
+
+    A value that this table lacks is final. A field without a value, or with
+    null, may get any value.
+    """
+
+    def coerce(self, obj: Any, attr: str, value: Any) -> Any:
+        new = _ovo.Field.coerce(self, obj, attr, value)
+        old = getattr(obj, attr) if obj and attr in obj else None
+        allowed = self.ALLOWED_TRANSITIONS.get(old or '', ())
+        if old is None or new in allowed:
+            return new
+        raise ValueError(
+            f'{obj.obj_name()}.{attr} is not allowed to transition out of'
+            f' {old!r} state to {new!r} state, choose from {[*allowed]!r}'
+        )
 
 
 def _address_schema() -> dict[str, Any]:

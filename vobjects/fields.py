@@ -34,6 +34,7 @@ from vobjects.field_corrections import (
     IPV4AndV6Address,
     IPV6Network,
     Set,
+    StateMachine,
 )
 from vobjects.sensitive import sensitive
 
@@ -73,6 +74,7 @@ def bounded(
     :param max_items: items of a list
     :param max_properties: names in an object
     :returns: the field
+    :raises ValueError: a bound is negative
     """
     bounds = {
         'maxLength': max_length,
@@ -80,6 +82,8 @@ def bounded(
         'maxProperties': max_properties,
     }
     given = {key: value for key, value in bounds.items() if value is not None}
+    for key, value in given.items():
+        _check_least(key, value, 0)
     vars(field)[_BOUNDS] = given
     return field
 
@@ -88,6 +92,11 @@ def bounds_of(field: _ovo.Field[Any]) -> Mapping[str, int]:
     """Return keyword of JSON Schema -> bound; see :func:`bounded`."""
     bounds: Mapping[str, int] = getattr(field, _BOUNDS, {})
     return bounds
+
+
+def _check_least(name: str, limit: int, least: int) -> None:
+    if limit < least:
+        raise ValueError(f'{name}={limit} must be at least {least}')
 
 
 class Limited(_ovo.FieldType[Value]):
@@ -133,6 +142,8 @@ class Name(Limited[str]):
 
     def __init__(self, minimum: int = 1, maximum: int = 255) -> None:
         super().__init__()
+        _check_least('minimum', minimum, 0)
+        _check_least('maximum', maximum, minimum)
         self.minimum, self.maximum = minimum, maximum
 
     def parameters(self) -> str:
@@ -166,6 +177,7 @@ class Capacity(Limited[int]):
 
     def __init__(self, minimum: int = 0, maximum: int = MAX_INTEGER) -> None:
         super().__init__()
+        _check_least('maximum', maximum, minimum)
         self.minimum, self.maximum = minimum, maximum
 
     def parameters(self) -> str:
@@ -263,6 +275,7 @@ class IdentityList(Limited[list[str]]):
 
     def __init__(self, minimum: int = 0) -> None:
         super().__init__()
+        _check_least('minimum', minimum, 0)
         self.minimum = minimum
 
     def parameters(self) -> str:
@@ -435,6 +448,7 @@ __all__ = [
     'IPV4AndV6Address',
     'IPV6Network',
     'Set',
+    'StateMachine',
     'AnyCaseEnum',
     'AnyCaseEnumField',
     'Capacity',

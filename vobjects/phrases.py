@@ -33,6 +33,8 @@ def format_value(value: Any) -> str:
     """Return a JSON value as text, truncated."""
     if value is None or isinstance(value, bool):
         return _LITERALS[value]
+    if isinstance(value, str):
+        value = str.__str__(value)  # not the name of a member of an enum
     return exceptions.cut(value)
 
 

@@ -28,6 +28,9 @@ from vobjects.objects.object import AnyField, Object
 #: The inner type may be registered later.
 _in_requests: dict[str, str] = {}
 
+#: The keywords of ``Object.BOUNDS``.
+_BOUNDS = ('maxItems', 'maxLength', 'maxProperties')
+
 
 def check_fields(
     cls: type[Object], declared: Mapping[str, AnyField], *, in_api: bool
@@ -40,6 +43,12 @@ def check_fields(
         the field and the fix
     """
     name = cls.obj_name()
+    for keyword, bound in cls.BOUNDS.items():
+        if keyword not in _BOUNDS or bound < 0:
+            raise exceptions.DeclarationError(
+                f'{name}.BOUNDS: {keyword!r}: {bound} is no bound; write a'
+                f' number from 0 on for one of {", ".join(_BOUNDS)}'
+            )
     for key, field in _all_forms(declared):
         for field_type in field_values.types_in(field._type):
             _check_type(f'{name}.{key}', field_type)

@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import pytest
 
 from vobjects import phrases
+
+
+class Word(enum.StrEnum):
+    A = 'a'
+    B = 'b'
 
 
 @pytest.mark.parametrize(
@@ -30,6 +36,8 @@ def test_path_names_each_step(steps: list[str | int], path: str) -> None:
         ('Ab', ('ab',), "must be one of 'ab', not 'Ab'; did you mean 'ab'?"),
         ('x', ('AB', 'ab', 'Ab'), "must be one of 'AB', not 'x'"),
         (True, (1, 'a', None), "must be one of 1, 'a', null, not true"),
+        ('x', tuple(Word), "must be one of 'a', 'b', not 'x'"),
+        (Word.B, ('a',), "must be one of 'a', not 'b'"),
     ],
 )
 def test_not_one_of_lists_accepted_values(

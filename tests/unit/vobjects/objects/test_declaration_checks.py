@@ -220,3 +220,29 @@ def test_member_of_an_enum_class_is_sent_as_its_value(
     assert vobjects.to_json(obj, {'Sample': '1.1'}) == {'key': expected}
     assert serializer.from_bytes(written).key == expected
     assert json.loads(written)['versioned_object.data']['key'] == expected
+
+
+@pytest.mark.parametrize('bounds', [{'maxlength': 5}, {'maxItems': -1}])
+def test_bounds_that_a_schema_cannot_have_are_refused(
+    registry: None, bounds: dict[str, int]
+) -> None:
+    attributes = {'BOUNDS': bounds, 'fields': {'key': fields.StringField()}}
+    with pytest.raises(exceptions.DeclarationError, match=r'Sample\.BOUNDS'):
+        vobjects.register(type('Sample', (vobjects.Request,), attributes))
+
+
+@pytest.mark.parametrize(
+    'make',
+    [
+        lambda: fields.NameField(-1),
+        lambda: fields.NameField(5, 4),
+        lambda: fields.CapacityField(5, 4),
+        lambda: fields.IdentityListField(-1),
+        lambda: fields.bounded(fields.StringField(), max_length=-1),
+        lambda: fields.bounded(fields.JsonField(), max_properties=-1),
+        lambda: fields.bounded(fields.ListOfStringsField(), max_items=-1),
+    ],
+)
+def test_limits_that_no_value_can_satisfy_are_refused(make: Any) -> None:
+    with pytest.raises(ValueError, match='must be at least'):
+        make()
