@@ -30,6 +30,7 @@ from vobjects.microversions import (
     schema_bounds,
     version_ranges,
 )
+from vobjects.sensitive import is_sensitive
 from vobjects.versions import NULL, Version
 
 if TYPE_CHECKING:
@@ -148,6 +149,8 @@ class RequestSchema:
         check, because its newest version has others
     :ivar object_fields: name -> type of the fields that hold objects
     :ivar fields: field name -> field
+    :ivar secrets: names of the fields that are sensitive now or in the newest
+        version
     :ivar owner: object passed to the fields when they check a value
     """
 
@@ -158,6 +161,7 @@ class RequestSchema:
     not_built: tuple[str, ...]
     object_fields: Mapping[str, Any]
     fields: Mapping[str, ovo_fields.Field[Any]]
+    secrets: frozenset[str]
     owner: objects.Object
 
     def check_value(self, name: str, value: Any, where: str) -> None:
@@ -166,17 +170,21 @@ class RequestSchema:
         :raises vobjects.microversions.errors.ValidationError: the field
             rejects the value
         """
+        field = self.fields[name]
         try:
-            field = self.fields[name]
             read = field.from_primitive(self.owner, name, value)
             field.coerce(self.owner, name, read)
         except (ArithmeticError, TypeError, ValueError) as error:
+            path = phrases.format_path(where, [name])
+            if name in self.secrets:
+                kind = type(field._type).__name__
+                raise errors.ValidationError(
+                    path, f'must be a valid {kind}'
+                ) from None
             raise errors.ValidationError(
-                phrases.format_path(where, [name]),
+                path,
                 str(error)[:MAX_MESSAGE_LENGTH].rstrip('.'),
-                errors.FieldFault(
-                    'value', (name,), self.fields[name], value, value
-                ),
+                errors.FieldFault('value', (name,), field, value, value),
             ) from None
 
 
@@ -251,8 +259,21 @@ def compiled(
             if name in properties
         },
         known,
+        _secrets(cls, known),
         cls(),
     )
+
+
+def _secrets(
+    cls: RequestType, known: Mapping[str, ovo_fields.Field[Any]]
+) -> frozenset[str]:
+    newest = (
+        cls.names_of(name)
+        for name, field in cls.fields.items()
+        if is_sensitive(field)
+    )
+    now = {name for name, field in known.items() if is_sensitive(field)}
+    return frozenset(now.union(*newest))
 
 
 def with_python_patterns(schema: Any) -> Any:

@@ -10,6 +10,7 @@ about most.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -23,6 +24,7 @@ from vobjects.microversions import (
     schema,
     version_ranges,
 )
+from vobjects.sensitive import HIDDEN
 from vobjects.versions import NULL, Version
 
 _cached_field_names = functools.lru_cache(maxsize=1024)(schema.all_field_names)
@@ -126,8 +128,11 @@ def _check(
             raise _missing(compiled, cls, microversion, names, name, where)
     fault = next(compiled.validator.iter_errors(values), None)
     if fault is not None:
+        secret = _is_in_secret(compiled, fault)
+        if secret:
+            fault = _without_value(fault)
         error = schema_error(fault, where, nulls)
-        if fault.absolute_path:
+        if fault.absolute_path and not secret:
             field_fault = _field_fault(compiled, fault, values)
             if fault.validator == 'pattern':
                 problem = _pattern_problem(
@@ -142,6 +147,41 @@ def _check(
             )
             or error
         )
+
+
+def _is_in_secret(
+    compiled: schema.RequestSchema, fault: jsonschema.ValidationError
+) -> bool:
+    path = fault.absolute_path
+    return bool(path) and path[0] in compiled.secrets
+
+
+class _Secret:
+    """Replaces a value; messages show HIDDEN and may show its length."""
+
+    def __init__(self, value: Any) -> None:
+        self._length = len(value) if hasattr(value, '__len__') else 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __repr__(self) -> str:
+        return HIDDEN
+
+
+def _without_value(
+    fault: jsonschema.ValidationError,
+) -> jsonschema.ValidationError:
+    """Return the fault of a secret field, without values and keys in it."""
+    name, *steps = fault.absolute_path
+    indices = itertools.takewhile(lambda step: isinstance(step, int), steps)
+    return jsonschema.ValidationError(
+        'is invalid',
+        validator=fault.validator,
+        path=[name, *indices],
+        validator_value=fault.validator_value,
+        instance=_Secret(fault.instance),
+    )
 
 
 def _missing(

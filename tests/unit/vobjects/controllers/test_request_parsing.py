@@ -248,3 +248,82 @@ def test_body_when_only_a_field_rejects_a_value_names_it(
     with pytest.raises(errors.ValidationError) as caught:
         request_parsing.parse_values(timed_type, request, values)
     assert caught.value.path == path
+
+
+SECRET = 'SeCrEt'
+
+
+@objects.register
+class SecretInner(objects.Object):
+    fields = {'key': fields.sensitive(fields.StringField())}
+
+
+@objects.register
+class SecretRequest(objects.Request):
+    VERSION = '1.1'
+    VERSION_MAP = {'1.1': '1.1'}
+    fields = {
+        name: fields.sensitive(field)
+        for name, field in {
+            'address': fields.IPAddressField(nullable=True),
+            'at': fields.DateTimeField(nullable=True),
+            'changed': changed(
+                '1.1',
+                fields.StringField(nullable=True),
+                fields.IntegerField(nullable=True),
+                up=int,
+                down=str,
+            ),
+            'list': fields.ListOfStringsField(nullable=True),
+            'mapping': fields.DictOfIntegersField(nullable=True),
+            'number': fields.IntegerField(nullable=True),
+            'text': fields.NameField(nullable=True),
+            'uuid': fields.UUIDField(nullable=True),
+            'word': fields.EnumField(['a'], nullable=True),
+        }.items()
+    } | {'inner': fields.ListOfObjectsField('SecretInner', default=[])}
+
+
+@pytest.mark.parametrize('version', ['1.0', '1.1'])
+@pytest.mark.parametrize(
+    ('field', 'value', 'path'),
+    [
+        ('address', SECRET, 'address'),
+        ('at', SECRET, 'at'),
+        ('changed', [SECRET], 'changed'),
+        ('list', SECRET, 'list'),
+        ('list', ['a', {SECRET: 1}], 'list[1]'),
+        ('mapping', {'a': SECRET}, 'mapping'),
+        ('mapping', {SECRET: 'x'}, 'mapping'),
+        ('number', SECRET, 'number'),
+        ('text', f'{SECRET} ', 'text'),
+        ('text', {SECRET: SECRET}, 'text'),
+        ('text', SECRET * 99, 'text'),
+        ('uuid', SECRET, 'uuid'),
+        ('word', SECRET, 'word'),
+        ('inner', [{'key': [SECRET]}], 'inner[0].key'),
+    ],
+)
+def test_error_of_a_sensitive_field_hides_its_value(
+    version, field, value, path
+):
+    with pytest.raises(errors.ValidationError) as caught:
+        request_parsing.parse_values(
+            SecretRequest, request_at(version), {field: value}
+        )
+
+    assert caught.value.path == f'body.{path}'
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    'field', ['address', 'at', 'mapping', 'number', 'uuid', 'word']
+)
+def test_error_of_a_sensitive_parameter_hides_its_value(field):
+    with pytest.raises(errors.ValidationError) as caught:
+        request_parsing.parse_query(
+            SecretRequest, request_at('1.1'), f'{field}={SECRET}'
+        )
+
+    assert caught.value.path == f'query.{field}'
+    assert SECRET not in str(caught.value)
