@@ -78,9 +78,9 @@ NULL = Version()
 def as_version(version: str | Version) -> Version:
     """Return a version that may be text.
 
-    :raises vobjects.exceptions.InvalidVersion: the text is not a version
+    :raises vobjects.exceptions.InvalidVersion: it is not a version
     """
-    return Version.parse(version) if isinstance(version, str) else version
+    return version if isinstance(version, Version) else Version.parse(version)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

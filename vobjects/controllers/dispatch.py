@@ -94,9 +94,10 @@ class VersionedFunction:
         max_version: str | Version | None = None,
     ) -> Callable[[Function], VersionedFunction]:
         """Add a function; see :func:`api_version`."""
+        first, last = bound(min_version), bound(max_version)
 
         def add(function: Function) -> VersionedFunction:
-            self._add(_entry(function, min_version, max_version))
+            self._add(_entry(function, first, last))
             return self
 
         return add
@@ -336,13 +337,14 @@ def api_version(
     :param adapter: the same, with the source of the version and the form of
         errors, for a framework that has its own; replaces ``request``
     :raises vobjects.exceptions.DeclarationError: the range is empty, or
-        overlaps another one
+        overlaps another one, or there is no function
     :raises vobjects.exceptions.InvalidVersion: a bound is not a version
     """
     adapter = adapter or RequestAdapter(request)
+    first, last = bound(min_version), bound(max_version)
 
     def add(function: Function) -> VersionedFunction:
-        entry = _entry(function, min_version, max_version)
+        entry = _entry(function, first, last)
         key = (function.__module__, function.__qualname__)
         versioned = open_functions.get(key)
         if versioned is None or any(
@@ -400,16 +402,18 @@ def versioned_of(handler: Function) -> VersionedFunction | None:
 
 
 def _entry(
-    function: Function,
-    min_version: str | Version,
-    max_version: str | Version | None,
+    function: Function, first: Version, last: Version
 ) -> RangeEntry[Function]:
-    entry = RangeEntry(
-        function,
-        bound(min_version),
-        bound(max_version),
-        _location_of(function),
-    )
+    if isinstance(function, (classmethod, staticmethod)) or not (
+        callable(function) and hasattr(function, '__qualname__')
+    ):
+        raise exceptions.DeclarationError(
+            'api_version is for functions, not for'
+            f' {exceptions.cut(function)}; write @staticmethod above it, and'
+            ' a method in place of a property, a class method or a partial'
+            ' function'
+        )
+    entry = RangeEntry(function, first, last, _location_of(function))
     if not entry.first or (entry.last and entry.last < entry.first):
         raise exceptions.DeclarationError(
             f'{function.__qualname__} {entry} contains no version'

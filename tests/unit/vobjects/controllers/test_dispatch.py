@@ -430,9 +430,34 @@ def test_range_when_empty_is_an_error(low, high):
         versioned([(low, high)])
 
 
-def test_bound_when_malformed_is_an_error():
-    with pytest.raises(exceptions.InvalidVersion):
-        versioned([('1.01', None)])
+@pytest.mark.parametrize('bound', ['1.01', 1.5, b'1.5', range(2), print])
+def test_bound_when_malformed_is_an_error(bound):
+    for bounds in ((bound, None), ('1.0', bound)):
+        with pytest.raises(exceptions.InvalidVersion):
+            versioned([bounds])
+
+
+def test_decorator_without_parentheses_is_an_error():
+    for decorator in (api_version, listing.api_version):
+        with pytest.raises(exceptions.InvalidVersion, match='function at'):
+            decorator(at)
+
+
+@pytest.mark.parametrize(
+    'handler',
+    [
+        classmethod(at),
+        staticmethod(at),
+        property(at),
+        functools.partial(at),
+        functools.partialmethod(at),
+        None,
+    ],
+    ids=lambda handler: type(handler).__name__,
+)
+def test_what_is_no_function_is_an_error(handler):
+    with pytest.raises(exceptions.DeclarationError, match='for functions'):
+        dispatch.api_version('1.0')(handler)
 
 
 def test_declaration_after_a_rejected_one_starts_afresh():
