@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import functools
 import pathlib
-import subprocess
 import sys
 
 from tests import machine_speed, requirements
+from tests.programs import run_program
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -21,13 +21,9 @@ def download(tool: str, timeout: float) -> pathlib.Path | str:
     :param timeout: in seconds on the reference machine
     :returns: the path, or an error message
     """
-    completed = subprocess.run(
+    completed = run_program(
         (ROOT / 'tools' / tool, sys.executable),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
         timeout=timeout * machine_speed.scale(),
-        check=False,
     )
     if completed.returncode:
         return f'tools/{tool} failed: {completed.stderr[-2000:]}'

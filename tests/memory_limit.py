@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import resource
-import subprocess
 import sys
 
 from tests import machine_speed
+from tests.programs import run_program
 
 #: Address space in bytes that the interpreter and the imports need.
 BASE = 400 * 2**20
@@ -23,15 +23,12 @@ def run(code: str, *, memory: int) -> str:
     :raises AssertionError: with the standard error, if the code failed
     """
     limit = BASE + memory
-    child = subprocess.run(
+    child = run_program(
         [sys.executable, '-c', code],
         preexec_fn=lambda: resource.setrlimit(
             resource.RLIMIT_AS, (limit, limit)
         ),
-        capture_output=True,
-        text=True,
         timeout=TIMEOUT,
-        check=False,
     )
     assert child.returncode == 0, child.stderr[-2000:]
     return child.stdout

@@ -16,6 +16,7 @@ from collections.abc import Collection
 
 from tests import installation
 from tests.adoption import services
+from tests.programs import run_program
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -117,15 +118,11 @@ def run(
     :raises CommandFailed: the exit code is another, or it runs too long
     """
     try:
-        result = subprocess.run(
+        result = run_program(
             command,
             cwd=cwd,
             env={**os.environ, 'PYTHONPATH': str(ROOT)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
             timeout=TIMEOUT,
-            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CommandFailed(f'{" ".join(command)}: {error}') from error

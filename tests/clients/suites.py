@@ -9,13 +9,13 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tomllib
 import venv
 from collections.abc import Mapping, Sequence
 
 from tests import installation
+from tests.programs import run_program
 
 TABLE = pathlib.Path(__file__).with_name('suites.toml')
 
@@ -129,15 +129,7 @@ def _run(
 
     :raises RuntimeError: with the end of its output
     """
-    result = subprocess.run(
-        command,
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=INSTALLATION,
-        check=False,
-    )
+    result = run_program(command, env=variables, timeout=INSTALLATION)
     if result.returncode:
         raise RuntimeError(f'{command[0]} failed: {result.stderr[-2000:]}')
 

@@ -23,7 +23,6 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 import venv
@@ -35,6 +34,7 @@ from packaging.utils import canonicalize_name
 
 from tests import installation, machine_speed
 from tests.functional import fork_server
+from tests.programs import run_program
 
 ROOT = pathlib.Path(__file__).parents[2]
 EXAMPLES = ROOT / 'examples'
@@ -109,14 +109,8 @@ def run(*command: object, **options: Any) -> str:
     :raises AssertionError: it failed
     """
     words = [str(word) for word in command]
-    completed = subprocess.run(
-        words,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=TIMEOUT,
-        **{'env': environment(), **options},
+    completed = run_program(
+        words, timeout=TIMEOUT, **{'env': environment(), **options}
     )
     assert completed.returncode == 0, (
         f'{words} failed:\n{completed.stdout}\n{completed.stderr}'

@@ -11,7 +11,6 @@ import contextlib
 import os
 import pathlib
 import shutil
-import subprocess
 from collections.abc import Iterator
 
 from tests import requirements
@@ -22,6 +21,7 @@ from tests.functional.processes import (
     free_port,
     wait_for,
 )
+from tests.programs import run_program
 
 #: The scripts in /usr/sbin require root and switch to the user rabbitmq.
 PROGRAMS = pathlib.Path('/usr/lib/rabbitmq/bin')
@@ -114,7 +114,7 @@ class Node:
 
     def control(self, *words: object) -> str:
         """Run rabbitmqctl and return its output."""
-        completed = subprocess.run(
+        completed = run_program(
             (
                 PROGRAMS / 'rabbitmqctl',
                 '--quiet',
@@ -122,10 +122,7 @@ class Node:
                 *map(str, words),
             ),
             env=self._environment,
-            capture_output=True,
-            text=True,
             timeout=TIMEOUT,
-            check=False,
         )
         output = f'{words}: {completed.stdout} {completed.stderr}'
         assert completed.returncode == 0, output

@@ -28,6 +28,7 @@ from typing import Any
 import pytest
 
 from tests import requirements
+from tests.programs import run_program
 
 VARIABLE = 'VOBJECTS_TEST_RABBITMQ'
 LOCAL = 'guest:guest@127.0.0.1:5672/'
@@ -314,11 +315,9 @@ def _control(*words: str, content: str = '') -> str:
 
     :param content: its standard input
     """
-    return subprocess.run(
+    return run_program(
         ('rabbitmqctl', '--quiet', *words),
         check=True,
         input=content,
-        capture_output=True,
-        text=True,
         timeout=TIMEOUT,
     ).stdout

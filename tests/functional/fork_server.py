@@ -34,6 +34,7 @@ from typing import IO, Any
 
 from tests import entry_points
 from tests.functional import exec_command
+from tests.programs import run_program
 
 #: What commands import and compute when they run: modules, and functions as
 #: ``module:function``.
@@ -274,15 +275,7 @@ def run(
     :raises subprocess.TimeoutExpired: it is still running
     """
     if not is_forkable(command, environment):
-        return subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            env=environment,
-            check=False,
-        )
+        return run_program(command, timeout=timeout, env=environment)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = start(command, environment, out, err)
         try:
@@ -376,8 +369,8 @@ def _prepare(
     os.chdir(request['directory'])
     program = importlib.import_module(request['program'])
     sys.argv = [str(program.__file__), *request['arguments']]
-    run_program: Callable[[], int] = program.main
-    return run_program
+    function: Callable[[], int] = program.main
+    return function
 
 
 def main() -> None:

@@ -20,7 +20,6 @@ import os
 import pathlib
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,6 +35,7 @@ from tests.functional.processes import (
     log_excerpt,
     wait_for,
 )
+from tests.programs import run_program
 
 #: Timeout of the installation in seconds.
 INSTALL_TIMEOUT = 900
@@ -262,13 +262,9 @@ def _initialize(bin_: pathlib.Path, home: pathlib.Path) -> None:
     config = _configure(home, expiration=1)
 
     def manage(*words: str) -> None:
-        completed = subprocess.run(
+        completed = run_program(
             (bin_ / 'keystone-manage', f'--config-file={config}', *words),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
             timeout=TIMEOUT,
-            check=False,
         )
         assert completed.returncode == 0, (
             f'{words}: {completed.stderr[-4000:]}'

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 import sys
 import unittest
 import warnings
 from typing import Any
 
 from tests import machine_speed
+from tests.programs import run_program
 
 
 def results_of(script: str, *arguments: str) -> dict[str, Any]:
@@ -25,14 +25,12 @@ def results_of(script: str, *arguments: str) -> dict[str, Any]:
     :returns: ``ran``: number of tests; ``failed``: test -> traceback;
         ``skipped``: test -> reason
     """
-    process = subprocess.run(
+    process = run_program(
         [
             *(sys.executable, '-m', f'tests.functional.{script}'),
             *arguments,
         ],
         check=True,
-        capture_output=True,
-        text=True,
         timeout=1000 * machine_speed.scale(),
     )
     results: dict[str, Any] = json.loads(process.stdout)

@@ -31,6 +31,7 @@ from readme_renderer import markdown
 
 from tests import installation, machine_speed
 from tests.functional import processes, test_pages
+from tests.programs import run_program
 
 ROOT = pathlib.Path(__file__).parents[2]
 SERVICE = ROOT / 'distributions' / 'clustering'
@@ -65,12 +66,8 @@ MOST_MORE = 10
 
 def run(*command: object, **options: Any) -> str:
     """Run a command in a folder without the source, and return its output."""
-    result = subprocess.run(
+    result = run_program(
         [str(word) for word in command],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=600 * machine_speed.scale(),
         **options,
     )

@@ -21,6 +21,7 @@ import pytest
 from tests.functional.processes import wait_for
 from tests.functional.rest import SPEC, RestClient, unique
 from tests.functional.test_up import Up
+from tests.programs import run_program
 
 
 @contextlib.contextmanager
@@ -28,14 +29,11 @@ def mounted(directory: pathlib.Path, megabytes: int) -> Iterator[None]:
     """Mount a small disk; skip the test if that is not permitted."""
     directory.mkdir(mode=0o700)
     try:
-        done = subprocess.run(
+        done = run_program(
             [
                 *('mount', '-t', 'tmpfs', '-o'),
                 *(f'size={megabytes}m,mode=0700', 'tmpfs', str(directory)),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
+            ]
         )
         problem = done.stderr
     except FileNotFoundError as error:

@@ -7,7 +7,6 @@ import datetime
 import json
 import os
 import pathlib
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -24,6 +23,7 @@ from tests.functional.deployments import Deployment
 from tests.functional.keystone import Keystone
 from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.rest import NEWEST, SPEC, RestClient, unique
+from tests.programs import run_program
 
 pytestmark = sdk_warnings.IGNORED
 
@@ -118,7 +118,7 @@ def test_openstack_command_works_with_user_and_password(
     with connect(identity, 'web-member', 'web') as cloud:
         profile = cloud.clustering.create_profile(name=name, spec=SPEC)
         cloud.clustering.create_cluster(name=name, profile_id=profile.id)
-    result = subprocess.run(
+    result = run_program(
         [
             pathlib.Path(sys.executable).with_name('openstack'),
             *('cluster', 'list', '--format', 'json'),
@@ -134,11 +134,7 @@ def test_openstack_command_works_with_user_and_password(
             'OS_PROJECT_DOMAIN_ID': 'default',
             'OS_IDENTITY_API_VERSION': '3',
         },
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
         timeout=TIMEOUT,
-        check=False,
     )
     assert result.returncode == 0, result.stderr
     assert name in [profile['name'] for profile in json.loads(result.stdout)]

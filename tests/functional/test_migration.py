@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 import pathlib
-import subprocess
 import sys
 from typing import Any
 
 import pytest
+
+from tests.programs import run_program
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
 
@@ -55,7 +56,7 @@ BODIES = [
 
 def observe(name: str) -> list[Any]:
     """Return responses by request, and primitives for engines."""
-    completed = subprocess.run(
+    completed = run_program(
         [
             sys.executable,
             '-W',
@@ -66,8 +67,6 @@ def observe(name: str) -> list[Any]:
             json.dumps(BODIES),
         ],
         cwd=EXAMPLES,
-        capture_output=True,
-        text=True,
         check=True,
     )
     observed: list[Any] = json.loads(completed.stdout)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import pathlib
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -21,6 +20,7 @@ from api.contract import contract
 from tests import machine_speed
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.rest import HEADER, NEWEST, SPEC
+from tests.programs import run_program
 from vobjects.contract import openapi
 from vobjects.versions import Version
 
@@ -122,7 +122,7 @@ def test_service_conforms_to_its_openapi_document(
     path = tmp_path / 'openapi.json'
     path.write_text(json.dumps(document))
 
-    result = subprocess.run(
+    result = run_program(
         [
             *(sys.executable, '-m', 'schemathesis.cli', '--no-color'),
             *('run', str(path), '--url', deployment.url),
@@ -135,11 +135,7 @@ def test_service_conforms_to_its_openapi_document(
             *('--continue-on-failure', '--warnings', 'off'),
         ],
         cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
         timeout=1000 * machine_speed.scale(),
-        check=False,
     )
 
     assert result.returncode == 0, (

@@ -15,7 +15,6 @@ import re
 import shlex
 import shutil
 import socket
-import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
@@ -31,6 +30,7 @@ from tests.functional.processes import (
     Process,
     wait_for,
 )
+from tests.programs import run_program
 from vobjects.clustering import history
 
 UNITS = pathlib.Path(__file__).parents[2] / 'etc' / 'systemd'
@@ -166,13 +166,10 @@ def test_engine_when_the_port_of_its_metrics_is_in_use_leaves_the_fleet(
     with socket.create_server(('127.0.0.1', 0)) as other:
         port = other.getsockname()[1]
         settings = {'engine': {'metrics_port': port}}
-        completed = subprocess.run(
+        completed = run_program(
             deployment.command('engine', name='blocked', settings=settings),
-            capture_output=True,
-            text=True,
             timeout=TIMEOUT,
             env=deployment.group.environment(),
-            check=False,
         )
     assert completed.returncode == 1, completed.stderr
     reason = f'cannot serve metrics on 127.0.0.1 port {port}'

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import pathlib
 import shlex
-import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests import machine_speed
+from tests.programs import run_program
 
 SOURCE = pathlib.Path(__file__).parents[2] / 'doc' / 'source'
 
@@ -64,14 +64,11 @@ def commands(console: str) -> Iterator[tuple[str, list[str]]]:
 
 def run(command: str, directory: pathlib.Path, programs: Programs) -> str:
     program, *words = shlex.split(command)
-    result = subprocess.run(
+    result = run_program(
         [*programs(program), *words],
         cwd=directory,
         env={**os.environ, 'PYTHONDONTWRITEBYTECODE': '1'},
-        capture_output=True,
-        text=True,
         timeout=200 * machine_speed.scale(),
-        check=False,
     )
     assert result.returncode in (0, 1), result.stderr
     assert 'Traceback' not in result.stderr, result.stderr

@@ -7,7 +7,6 @@ import contextlib
 import http.client
 import pathlib
 import socket
-import subprocess
 import threading
 import types
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from tests.functional.processes import (
     wait_for,
 )
 from tests.functional.rest import RestClient
+from tests.programs import run_program
 from tests.upgrade.workload import Workload
 
 pytestmark = pytest.mark.haproxy
@@ -198,7 +198,7 @@ def test_host_does_not_change_the_path(tmp_path: pathlib.Path) -> None:
     with recorded(tmp_path) as (proxy, received):
         for version in ('--http1.1', '--http2'):
             for host in HOSTS:
-                statuses[version, host] = subprocess.run(
+                statuses[version, host] = run_program(
                     (
                         *('curl', '--silent', version),
                         *('--cacert', str(proxy.certificate)),
@@ -207,8 +207,6 @@ def test_host_does_not_change_the_path(tmp_path: pathlib.Path) -> None:
                         *('--write-out', '%{http_code}'),
                         f'{proxy.secure_url}/v1',
                     ),
-                    capture_output=True,
-                    text=True,
                     timeout=TIMEOUT,
                     check=True,
                 ).stdout

@@ -29,6 +29,7 @@ from tests.functional.processes import (
     wait_for,
 )
 from tests.functional.rest import NEWEST
+from tests.programs import run_program
 
 VOBJECTS = (sys.executable, '-m', 'vobjects')
 
@@ -221,9 +222,7 @@ def test_up_when_ready_then_the_commands_it_prints_work(service: Up) -> None:
     ]
     assert len(commands) == 3
     for command in commands:
-        completed = subprocess.run(
-            command, shell=True, capture_output=True, text=True, check=False
-        )
+        completed = run_program(command, shell=True)
         assert completed.returncode == 0, f'{command}\n{completed.stderr}'
 
 

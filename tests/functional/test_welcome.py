@@ -6,13 +6,13 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import subprocess
 
 import bcrypt
 import pytest
 
 from tests.functional import deployments
 from tests.functional.processes import TIMEOUT
+from tests.programs import run_program
 from vobjects.clustering.run import welcome
 
 
@@ -46,14 +46,8 @@ def _run(command: str) -> str:
         for name, value in os.environ.items()
         if not name.startswith('OS_')
     }
-    done = subprocess.run(
-        ['bash', '-c', command],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
+    done = run_program(
+        ['bash', '-c', command], env=environment, timeout=TIMEOUT
     )
     assert done.returncode == 0, f'{command}\n{done.stderr}'
     return done.stdout

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
 
 import pytest
+
+from tests.programs import run_program
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -16,19 +17,11 @@ def test_recipe_of_an_installation_is_valid(
     target: str, tmp_path: pathlib.Path
 ) -> None:
     venv = tmp_path / 'venv'
-    recipes = subprocess.run(
+    recipes = run_program(
         ['make', '--dry-run', f'VENV={venv}', f'{venv}/{target}'],
         cwd=ROOT,
-        capture_output=True,
-        text=True,
         check=True,
     ).stdout
     assert f"tools/install-packages '{venv}/bin/python'" in recipes
-    checked = subprocess.run(
-        ['bash', '-n'],
-        input=recipes,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    checked = run_program(['bash', '-n'], input=recipes)
     assert checked.returncode == 0, f'{checked.stderr}\n{recipes}'

@@ -14,6 +14,8 @@ import tomllib
 import pytest
 from packaging.version import Version
 
+from tests.programs import run_program
+
 ROOT = pathlib.Path(__file__).parents[2]
 
 
@@ -56,12 +58,8 @@ def git(source: pathlib.Path, *arguments: str) -> None:
 
 def refusal(source: pathlib.Path, *arguments: str) -> str:
     """Run the tool, which must refuse; return the reason."""
-    done = subprocess.run(
-        [sys.executable, source / 'tools/release', *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
+    done = run_program(
+        [sys.executable, source / 'tools/release', *arguments], timeout=60
     )
     assert done.returncode == 2, done.stderr
     assert not (source / 'dist').exists()

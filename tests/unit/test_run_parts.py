@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
 import pytest
 import yaml
+
+from tests.programs import run_program
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -57,16 +58,13 @@ def run(tmp_path: pathlib.Path) -> object:
     program.chmod(0o755)
 
     def run_parts(*stages: str) -> tuple[int, str]:
-        done = subprocess.run(
+        done = run_program(
             [sys.executable, str(script), *stages],
             env={
                 **os.environ,
                 'MARKS': str(tmp_path),
                 'PATH': f'{tmp_path}:{os.environ["PATH"]}',
             },
-            capture_output=True,
-            text=True,
-            check=False,
         )
         return done.returncode, done.stdout
 

@@ -27,6 +27,7 @@ from tests.functional.docker_daemon import Daemon
 from tests.functional.keystone import ADMIN, KEY, Keystone
 from tests.functional.processes import TIMEOUT, wait_for
 from tests.functional.prometheus import Prometheus
+from tests.programs import run_program
 
 ROOT = pathlib.Path(__file__).parents[2]
 DOCKER = ROOT / 'etc/docker'
@@ -73,7 +74,7 @@ class Stack:
 
     def compose(self, *words: str, image: str = NEW) -> str:
         """Run a command of Docker Compose and return its output."""
-        completed = subprocess.run(
+        completed = run_program(
             ('docker-compose', *words),
             env={
                 **os.environ,
@@ -83,11 +84,7 @@ class Stack:
                 'POSTGRESQL_IMAGE': 'postgresql',
                 'RABBITMQ_IMAGE': 'rabbitmq',
             },
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
             timeout=2 * TIMEOUT,
-            check=False,
         )
         assert completed.returncode == 0, self._describe(words, completed)
         return completed.stdout

@@ -11,6 +11,7 @@ import pytest
 from tests import requirements, revisions
 from tests.functional.deployments import Platform, deployed
 from tests.functional.processes import wait_for
+from tests.programs import run_program
 from tests.upgrade import mixed_fleet, service_fleet
 from vobjects_testing import upgrade
 
@@ -43,12 +44,7 @@ STARTS = (
 
 def git(*arguments: str) -> list[str]:
     """Return the lines that git prints, or none if it fails."""
-    found = subprocess.run(
-        ['git', '-C', ROOT, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    found = run_program(['git', '-C', ROOT, *arguments])
     return found.stdout.split() if found.returncode == 0 else []
 
 

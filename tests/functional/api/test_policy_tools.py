@@ -9,19 +9,17 @@ import subprocess
 import sys
 
 from api import policy
+from tests.programs import run_program
 
 
 def test_policy_tools_when_run_find_the_rules(tmp_path: pathlib.Path) -> None:
     def run(tool: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return run_program(
             [
                 pathlib.Path(sys.executable).with_name(tool),
                 '--namespace=vobjects',
                 f'--config-file={config}',
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
+            ]
         )
 
     file = tmp_path / 'policy.yaml'

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
 import sys
 
 from tests import machine_speed
+from tests.programs import run_program
 from tests.unit.vobjects.cli.test_lock import FIRST, SECOND
 
 #: Other plug-ins; some take a second to load.
@@ -28,13 +28,10 @@ QUIET = (
 
 
 def run(directory: pathlib.Path, *words: str) -> str:
-    result = subprocess.run(
+    result = run_program(
         [sys.executable, '-m', *words],
         cwd=directory,
-        capture_output=True,
-        text=True,
         timeout=240 * machine_speed.scale(),
-        check=False,
     )
     return result.stdout + result.stderr
 

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from tests import downloads
+from tests.programs import run_program
 
 CHART = pathlib.Path(__file__).parents[3] / 'etc/helm/vobjects'
 DOWNLOAD_TIMEOUT = 300
@@ -50,13 +51,10 @@ def helm(command: str, values: Any) -> subprocess.CompletedProcess[str]:
     """
     program = downloads.require('helm', DOWNLOAD_TIMEOUT)
     name = ['r'] if command == 'template' else ['--strict']
-    return subprocess.run(
+    return run_program(
         [program, command, *name, CHART, '--values', '-'],
         # JSON is YAML.
         input=json.dumps(values),
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=120,
     )
 

@@ -21,6 +21,7 @@ from oslo_messaging import opts as messaging_opts
 from api import conf as api_conf
 from engine import cli
 from tests import requirements
+from tests.programs import run_program
 from tests.unit.etc import helm
 
 ETC = pathlib.Path(__file__).parents[3] / 'etc'
@@ -90,7 +91,7 @@ def show_compose(
     :param variables: environment variables in the files
     """
     requirements.programs('docker-compose')
-    return subprocess.run(
+    return run_program(
         (
             'docker-compose',
             f'--file={COMPOSE}',
@@ -98,20 +99,12 @@ def show_compose(
             'config',
         ),
         env={'PATH': os.environ['PATH'], **variables},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 
 def test_dockerfiles_have_no_findings() -> None:
     hadolint = pathlib.Path(sys.executable).with_name('hadolint')
-    result = subprocess.run(
-        [hadolint, *DOCKERFILES],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    result = run_program([hadolint, *DOCKERFILES])
     assert (result.returncode, result.stdout) == (0, '')
 
 

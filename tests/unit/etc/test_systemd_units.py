@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pathlib
 import shutil
-import subprocess
 import sys
 
 import pytest
@@ -16,6 +15,7 @@ from oslo_config import cfg
 
 from api import conf as api_conf
 from engine import conf as engine_conf
+from tests.programs import run_program
 
 UNITS = pathlib.Path(__file__).parents[3] / 'etc' / 'systemd'
 NAMES = sorted(path.name for path in UNITS.glob('*.service'))
@@ -45,12 +45,8 @@ def test_systemd_finds_no_fault(name: str, tmp_path: pathlib.Path) -> None:
     unit = tmp_path / name.replace('@', '@1')
     text = (UNITS / name).read_text()
     unit.write_text(text.replace(INSTALLED, str(command)))
-    result = subprocess.run(
-        [analyze, 'verify', '--man=no', str(unit)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
+    result = run_program(
+        [analyze, 'verify', '--man=no', str(unit)], timeout=600
     )
     faults = [line for line in result.stderr.splitlines() if unit.name in line]
     assert faults == []

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
 
 import pytest
 
 from recall import __main__ as command
+from tests.programs import run_program
 
 ENTRY = """
 [[bugs]]
@@ -35,11 +35,8 @@ class Order:
 
 
 def git(folder: pathlib.Path, *words: str) -> str:
-    return subprocess.run(
-        ['git', '-C', str(folder), *words],
-        check=True,
-        capture_output=True,
-        text=True,
+    return run_program(
+        ['git', '-C', str(folder), *words], check=True
     ).stdout.strip()
 
 

@@ -9,7 +9,6 @@ import io
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import urllib.parse
 from typing import Any
@@ -19,6 +18,7 @@ import pytest
 from oslo_versionedobjects import base as ovo_base
 
 import vobjects
+from tests.programs import run_program
 from vobjects import client as typed
 from vobjects import field_corrections, fields, objects
 from vobjects.contract import type_schemas
@@ -466,7 +466,7 @@ def test_null_is_kept_at_each_version(types_of: Any, name: str) -> None:
 
 def test_lock_depends_neither_on_the_hash_seed_nor_on_the_order() -> None:
     def run(seed: str, *arguments: str) -> list[str]:
-        done = subprocess.run(
+        done = run_program(
             [
                 *(sys.executable, '-W', 'ignore', '-m'),
                 field_table.__name__,
@@ -474,8 +474,6 @@ def test_lock_depends_neither_on_the_hash_seed_nor_on_the_order() -> None:
             ],
             cwd=TOP,
             env={**os.environ, 'PYTHONHASHSEED': seed},
-            capture_output=True,
-            text=True,
             check=True,
         )
         return sorted(done.stdout.splitlines())

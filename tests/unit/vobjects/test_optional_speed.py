@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+
+from tests.programs import run_program
 
 PROGRAM = """
 import datetime
@@ -53,11 +54,8 @@ print(sorted({'orjson', 'jsonschema_rs'} & {
 
 
 def run(mode: str) -> tuple[str, str]:
-    result = subprocess.run(
-        [sys.executable, '-W', 'ignore', '-c', PROGRAM, mode],
-        capture_output=True,
-        text=True,
-        check=True,
+    result = run_program(
+        [sys.executable, '-W', 'ignore', '-c', PROGRAM, mode], check=True
     )
     return result.stdout, result.stderr.strip()
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import json
 import pathlib
-import subprocess
 import sys
 
 import pytest
 from mypy import api
 
 import vobjects
+from tests.programs import run_program
 
 ROOT = pathlib.Path(vobjects.__path__[0]).parent
 SAMPLES = pathlib.Path(__file__).parent / 'typed_samples'
@@ -63,7 +63,7 @@ def pyright_errors(folder: pathlib.Path) -> Lines:
         )
     )
     program = pathlib.Path(sys.executable).with_name('basedpyright')
-    result = subprocess.run(
+    result = run_program(
         [
             program,
             '--outputjson',
@@ -71,10 +71,7 @@ def pyright_errors(folder: pathlib.Path) -> Lines:
             sys.executable,
             '--project',
             config,
-        ],
-        capture_output=True,
-        check=False,
-        text=True,
+        ]
     )
     messages = json.loads(result.stdout)['generalDiagnostics']
     return {

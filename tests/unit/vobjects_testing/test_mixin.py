@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import pathlib
 import shutil
-import subprocess
 import sys
 import textwrap
 
 import pytest
+
+from tests.programs import run_program
 
 TYPES = """\
 from oslo_versionedobjects import base, fields
@@ -35,13 +36,7 @@ class TestLock(mixin.LockMixin, {framework}.TestCase):
 
 def run(folder: pathlib.Path, *arguments: str) -> tuple[int, str]:
     """Return the exit code and the output of Python in a folder."""
-    result = subprocess.run(
-        [sys.executable, '-m', *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    result = run_program([sys.executable, '-m', *arguments], cwd=folder)
     return result.returncode, result.stdout + result.stderr
 
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import pathlib
-import subprocess
 import sys
 
 import pytest
 
 from tests import machine_speed, requirements
+from tests.programs import run_program
 
 ROOT = pathlib.Path(__file__).parents[4]
 PROGRAMS = pathlib.Path(sys.executable).parent
@@ -45,11 +45,9 @@ TYPED = {
 
 def typed(shell: str, text: str, home: pathlib.Path) -> str:
     """Type a line in a shell on a terminal, and return what it shows."""
-    result = subprocess.run(
+    result = run_program(
         ['script', '--quiet', '--command', f'{shell} -i', os.devnull],
         input=f'{text}\nexit\n',
-        capture_output=True,
-        text=True,
         cwd=ROOT,
         env={
             'HOME': str(home),
@@ -58,7 +56,6 @@ def typed(shell: str, text: str, home: pathlib.Path) -> str:
             'LC_ALL': 'C.UTF-8',
         },
         timeout=120 * machine_speed.scale(),
-        check=False,
     )
     return result.stdout
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+
+from tests.programs import run_program
 
 
 def test_server_when_loaded_collects_only_what_is_newer() -> None:
@@ -26,7 +27,5 @@ garbage = weakref.ref(Node())
 gc.collect()
 print(loaded() is not None, garbage() is not None)
 """
-    done = subprocess.run(
-        [sys.executable, '-c', code], capture_output=True, text=True
-    )
+    done = run_program([sys.executable, '-c', code])
     assert done.stdout.split() == ['True', 'False'], done.stderr

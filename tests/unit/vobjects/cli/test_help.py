@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
 
+from tests.programs import run_program
 from tests.unit.vobjects.cli import tree
 from vobjects.cli import main
 
@@ -61,10 +61,5 @@ for command in sys.argv[1:]:
 def test_help_of_all_commands_imports_no_slow_library() -> None:
     commands = [' '.join(words) for words, _ in tree.parsers()]
     assert len(commands) > 40
-    run = subprocess.run(
-        [sys.executable, '-c', IMPORTS, *commands],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    run = run_program([sys.executable, '-c', IMPORTS, *commands], check=True)
     assert run.stdout == ''

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from tests.programs import run_program
 from vobjects.cli import main
 
 #: Commands of other distributions of this repository.
@@ -31,12 +32,7 @@ HEAVY = (
 
 
 def output_of(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, '-m', 'vobjects', *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_program([sys.executable, '-m', 'vobjects', *arguments])
 
 
 def test_main_when_help_is_requested_lists_every_command(capsys):
@@ -87,12 +83,7 @@ for name, point in main.command_points().items():
 
 
 def test_help_and_completion_of_every_command_import_no_heavy_module():
-    described = subprocess.run(
-        [sys.executable, '-c', DESCRIBE],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    described = run_program([sys.executable, '-c', DESCRIBE], check=True)
     assert described.stdout == ''
 
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+
+from tests.programs import run_program
 
 FORBIDDEN = {
     'eventlet',
@@ -48,11 +49,6 @@ print(len(names))
 
 
 def test_import_of_any_module_loads_no_framework() -> None:
-    result = subprocess.run(
-        [sys.executable, '-W', 'ignore', '-c', CODE],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    result = run_program([sys.executable, '-W', 'ignore', '-c', CODE])
     assert result.returncode == 0, result.stderr
     assert int(result.stdout) > 20

@@ -13,6 +13,7 @@ import sys
 import pytest
 from prometheus_client import values
 
+from tests.programs import run_program
 from vobjects.microversions import shared_values
 
 #: Count more and more series in a full directory, then in one with space.
@@ -50,9 +51,8 @@ def small_disk(tmp_path: pathlib.Path) -> pathlib.Path:
     """A file system of one MiB."""
     directory = tmp_path / 'disk'
     directory.mkdir()
-    mounted = subprocess.run(
-        ['mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory],
-        capture_output=True,
+    mounted = run_program(
+        ['mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]
     )
     if mounted.returncode:
         pytest.skip('mounting a small file system needs root')
@@ -64,11 +64,9 @@ def small_disk(tmp_path: pathlib.Path) -> pathlib.Path:
 def test_full_disk_ends_no_process_and_is_logged_once(
     small_disk: pathlib.Path, when: str
 ) -> None:
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, '-c', COUNT, small_disk, when],
         env={**os.environ, 'PROMETHEUS_MULTIPROC_DIR': str(small_disk)},
-        capture_output=True,
-        text=True,
     )
     assert done.returncode == 0, (done.returncode, done.stderr)
     lines = done.stderr.splitlines()

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Usage metrics, and their bounded number of series."""
 
-from __future__ import annotations
-
 import os
-import subprocess
 import sys
 
 import pytest
 from prometheus_client import parser
 
+from tests.programs import run_program
 from tests.unit.vobjects.microversions import wsgi
 from vobjects import metric_series
 from vobjects.microversions import (
@@ -260,11 +258,9 @@ for _ in range(int(sys.argv[1])):
 print(service.uses())
 """
     printed = [
-        subprocess.run(
+        run_program(
             [sys.executable, '-W', 'ignore', '-c', code, count],
             check=True,
-            capture_output=True,
-            text=True,
             env={**os.environ, usage_metrics.DIRECTORY: str(tmp_path)},
         ).stdout
         for count in ('2', '3')

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
 import sys
 from typing import Any
 
 import pytest
 from oslo_config import cfg
 
+from tests.programs import run_program
 from vobjects import exceptions
 from vobjects.rpc import transport
 
@@ -190,12 +190,8 @@ target = oslo_messaging.Target(topic='t', version='1.0')
 client = oslo_messaging.get_rpc_client(bus, target, timeout=60)
 print(client.call({{}}, 'double', value=21))
 """
-    printed = subprocess.run(
-        [sys.executable, '-W', 'ignore', '-c', code],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=240,
+    printed = run_program(
+        [sys.executable, '-W', 'ignore', '-c', code], check=True, timeout=240
     ).stdout
     assert printed == '42\n'
 

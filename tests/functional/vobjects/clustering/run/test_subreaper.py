@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """No process remains, in whatever order the processes die."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -11,6 +9,7 @@ import sys
 import pytest
 
 from tests.functional.processes import is_alive, wait_for
+from tests.programs import run_program
 from vobjects.clustering.run import subreaper
 
 #: A supervisor with a child and a grandchild.
@@ -76,14 +75,11 @@ def test_session_of_this_process_contains_it():
 
 
 def run_with_keeper(*command, parent=None):
-    return subprocess.run(
+    return run_program(
         [
             *(sys.executable, '-I', '-S', subreaper.__file__),
             *(str(parent or os.getpid()), '1', *command),
         ],
-        capture_output=True,
-        text=True,
-        check=False,
         start_new_session=True,
     )
 
@@ -128,14 +124,12 @@ def test_keep_when_descriptors_are_open_closes_them_for_the_command(
     tmp_path,
 ):
     with (tmp_path / 'lock').open('w') as lock:
-        result = subprocess.run(
+        result = run_program(
             [
                 *(sys.executable, '-I', '-S', subreaper.__file__),
                 *(str(os.getpid()), '1', 'ls', '-l', '/proc/self/fd'),
             ],
             pass_fds=[lock.fileno()],
-            capture_output=True,
-            text=True,
             check=True,
             start_new_session=True,
         )

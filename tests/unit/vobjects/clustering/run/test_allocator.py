@@ -6,11 +6,11 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-import subprocess
 import sys
 
 import pytest
 
+from tests.programs import run_program
 from vobjects.clustering.run import allocator
 
 MB = 1 << 20
@@ -37,11 +37,9 @@ print((size() - before) // {MB})
 
 def growth(call: str, **environment: str) -> int:
     """Return by how many MB a process grows that first executes a call."""
-    result = subprocess.run(
+    result = run_program(
         [sys.executable, '-c', PROGRAM.replace('CALL', call)],
         env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
         check=True,
     )
     return int(result.stdout)

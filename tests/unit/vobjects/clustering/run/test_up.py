@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Options that `vobjects up` rejects before it starts processes."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import io
 import os
@@ -14,6 +12,7 @@ from argparse import Namespace
 
 import pytest
 
+from tests.programs import run_program
 from vobjects.cli import main, terminal
 from vobjects.clustering.run import state, up, welcome
 
@@ -71,12 +70,7 @@ def test_up_when_the_provider_is_not_installed_names_the_command(
 
 
 def run_up(*arguments):
-    return subprocess.run(
-        [sys.executable, '-m', 'vobjects', 'up', *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_program([sys.executable, '-m', 'vobjects', 'up', *arguments])
 
 
 def test_up_when_state_directory_cannot_be_created_exits_2(tmp_path):
