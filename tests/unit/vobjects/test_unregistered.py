@@ -22,6 +22,8 @@ from vobjects.objects import primitives
 from vobjects.rpc import serializer
 from vobjects.versions import Version
 
+pytestmark = pytest.mark.usefixtures('registry')
+
 CLIENT = {version_policy.MICROVERSION: Version(1, 0)}
 
 
@@ -44,7 +46,7 @@ VALUES: dict[str, Any] = {
 
 
 @pytest.fixture(params=[False, True])
-def rack(registry: None, request: Any) -> Any:
+def rack(request: Any) -> Any:
     """Return types that refer to one that is missing, at first or always."""
 
     @vobjects.register
@@ -126,7 +128,7 @@ def register_plain() -> Any:
     'parent', [vobjects.Request, vobjects.Resource, vobjects.Object]
 )
 def test_type_of_the_api_with_a_plain_class_inside_is_refused(
-    registry: None, parent: type[objects.Object], kind: str
+    parent: type[objects.Object], kind: str
 ) -> None:
     register_plain()
     field = {
@@ -144,7 +146,7 @@ def test_type_of_the_api_with_a_plain_class_inside_is_refused(
         vobjects.register(type('Shelf', (parent,), body))
 
 
-def test_internal_type_may_have_a_plain_class_inside(registry: None) -> None:
+def test_internal_type_may_have_a_plain_class_inside() -> None:
     unit = register_plain()
 
     @vobjects.register
@@ -186,7 +188,7 @@ def test_plain_class_that_is_registered_later_is_named(
         use(rack)
 
 
-def test_class_that_is_not_registered_cannot_be_used(registry: None) -> None:
+def test_class_that_is_not_registered_cannot_be_used() -> None:
     class Unit(vobjects.Object):
         fields = {'size': fields.IntegerField()}
 

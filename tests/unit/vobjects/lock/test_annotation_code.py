@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Declarations as annotations and in a dictionary mean the same."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

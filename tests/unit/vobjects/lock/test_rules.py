@@ -289,6 +289,11 @@ def classes(factory: Callable[[], Any] | None) -> list[Any]:
     return registered if isinstance(registered, list) else [registered]
 
 
+def checked(before: Callable[[], Any], after: Callable[[], Any]) -> Any:
+    """Return the result of the check of an edit of released classes."""
+    return check_code(released_lock(*classes(before)), *classes(after))
+
+
 def test_every_rule_has_an_example() -> None:
     about_code = {rule.id for rule in rules.RULES if rule.scope != 'lock'}
     assert set(EDITS) == about_code
@@ -396,8 +401,7 @@ def test_check_when_acceptance_is_unused_reports_it() -> None:
 def test_check_when_change_is_declared_names_the_conversion(
     before: Callable[[], Any], after: Callable[[], Any], covered: str
 ) -> None:
-    lock = released_lock(*classes(before))
-    result = check_code(lock, *classes(after))
+    result = checked(before, after)
     assert {
         finding.covered_by
         for finding in result.findings
@@ -408,17 +412,12 @@ def test_check_when_change_is_declared_names_the_conversion(
 
 
 def test_conversion_by_hand_does_not_cover_old_senders() -> None:
-    lock = released_lock(
-        *classes(new_ovo_type(x=fields.StringField(nullable=True)))
-    )
-    result = check_code(
-        lock,
-        *classes(
-            new_ovo_type(
-                version='1.1',
-                x=fields.StringField(),
-                body={'obj_make_compatible': by_hand},
-            )
+    result = checked(
+        new_ovo_type(x=fields.StringField(nullable=True)),
+        new_ovo_type(
+            version='1.1',
+            x=fields.StringField(),
+            body={'obj_make_compatible': by_hand},
         ),
     )
     assert 'NOT_NULLABLE_CONVERTED' in {
@@ -438,15 +437,12 @@ def drops_x(self: Any, target: str) -> None:
 def test_conversion_that_ironic_does_not_call_does_not_cover(
     method: str, covered: str
 ) -> None:
-    lock = released_lock(*classes(ironic_class))
-    result = check_code(
-        lock,
-        *classes(
-            lambda: ironic_class(
-                version='1.1',
-                x=fields.StringField(nullable=True),
-                body={method: drops_x},
-            )
+    result = checked(
+        ironic_class,
+        lambda: ironic_class(
+            version='1.1',
+            x=fields.StringField(nullable=True),
+            body={method: drops_x},
         ),
     )
     (finding,) = (f for f in result.findings if f.rule.id == 'ADDED_CONVERTED')
@@ -457,52 +453,24 @@ def test_conversion_that_ironic_does_not_call_does_not_cover(
 
 
 def test_check_when_several_versions_change_reports_one_finding() -> None:
-    lock = released_lock(
-        *classes(
-            new_type(version='1.1', body=UNCHANGED, x=fields.IntegerField())
+    before, after = (
+        new_type(
+            version='1.2',
+            x=x,
+            y=added('1.2', fields.StringField(nullable=True)),
         )
+        for x in (fields.IntegerField(), fields.StringField())
     )
-    lock = released_lock(
-        *classes(
-            new_type(
-                version='1.2',
-                x=fields.IntegerField(),
-                y=added('1.2', fields.StringField(nullable=True)),
-            )
-        )
-    )
-    result = check_code(
-        lock,
-        *classes(
-            new_type(
-                version='1.2',
-                x=fields.StringField(),
-                y=added('1.2', fields.StringField(nullable=True)),
-            )
-        ),
-    )
-    (finding,) = result.failing
+    (finding,) = checked(before, after).failing
     assert finding.versions == ('1.0', '1.2')
 
 
 def test_check_when_declaration_is_removed_reports_it() -> None:
     """Without `added`, the old version seems to have the field."""
-    lock = released_lock(
-        *classes(
-            new_type(
-                version='1.1', x=added('1.1', fields.StringField(default=''))
-            )
-        )
-    )
-    result = check_code(
-        lock,
-        *classes(
-            new_type(
-                version='1.1',
-                body=UNCHANGED,
-                x=fields.StringField(default=''),
-            )
-        ),
+    text_field = fields.StringField(default='')
+    result = checked(
+        new_type(version='1.1', x=added('1.1', text_field)),
+        new_type(version='1.1', body=UNCHANGED, x=text_field),
     )
     assert {finding.rule.id for finding in result.failing} == {
         'FIELD_NO_ADD',
@@ -511,11 +479,10 @@ def test_check_when_declaration_is_removed_reports_it() -> None:
 
 
 def test_check_when_version_is_not_locked_reports_it() -> None:
-    lock = released_lock(*classes(new_type()))
     newer = new_type(
         version='1.1', x=added('1.1', fields.StringField(default=''))
     )
-    (finding,) = check_code(lock, *classes(newer)).failing
+    (finding,) = checked(new_type(), newer).failing
     assert finding.rule.id == 'LOCK_CURRENT'
     assert finding.description == 'Thing 1.1 is not in the lock'
 

@@ -16,9 +16,11 @@ from vobjects.objects.adoption import adopt
 from vobjects.objects.history import added
 from vobjects.rpc import serializer
 
+pytestmark = pytest.mark.usefixtures('registry')
+
 
 @pytest.fixture
-def delete(registry: None) -> type[objects.Request]:
+def delete() -> type[objects.Request]:
     @objects.register
     class Delete(objects.Request):
         VERSION = '1.1'
@@ -83,9 +85,7 @@ def test_every_field_can_be_set_by_keyword_or_later(
     assert later.obj_what_changed() == set(values)
 
 
-def test_class_and_private_attributes_can_be_set(
-    registry: None,
-) -> None:
+def test_class_and_private_attributes_can_be_set() -> None:
     @objects.register
     class Thing(objects.Object):
         fields = {'name': fields.StringField()}
@@ -99,7 +99,7 @@ def test_class_and_private_attributes_can_be_set(
         thing.cashe = 1
 
 
-def test_adopted_class_accepts_any_attribute(registry: None) -> None:
+def test_adopted_class_accepts_any_attribute() -> None:
     @ovo_base.VersionedObjectRegistry.register
     class Plain(ovo_base.VersionedObject):
         fields = {'name': ovo_fields.StringField()}
@@ -129,9 +129,7 @@ def test_serialization_names_missing_required_fields(
     assert write(delete(identity='c', names=[]))
 
 
-def test_serialization_of_partial_resource_names_the_field(
-    registry: None,
-) -> None:
+def test_serialization_of_partial_resource_names_the_field() -> None:
     @objects.register
     class Shown(objects.Resource):
         fields = {'name': fields.StringField(), 'size': fields.IntegerField()}
@@ -154,7 +152,7 @@ def test_serialization_of_partial_resource_names_the_field(
     ],
 )
 def test_serialization_names_missing_fields_of_objects_inside(
-    registry: None, root: Any, depth: int, wrap_field: Any, wrap: Any
+    root: Any, depth: int, wrap_field: Any, wrap: Any
 ) -> None:
     @objects.register
     class Part0(objects.Object):

@@ -13,6 +13,8 @@ from vobjects import exceptions, fields, objects
 from vobjects.objects import conversions
 from vobjects.objects.field_changes import added, changed, renamed, words
 
+pytestmark = pytest.mark.usefixtures('registry')
+
 WORDS = st.sampled_from(['disc', 'disk', 'tape', ''])
 TEXTS = st.text('ab,', max_size=6)
 NUMBERS = st.integers(-(2**40), 2**40)
@@ -81,9 +83,7 @@ def test_changed_by_a_conversion_and_functions_is_refused() -> None:
 
 
 @pytest.mark.parametrize('is_annotated', [True, False])
-def test_words_exist_since_their_versions(
-    registry: None, is_annotated: bool
-) -> None:
+def test_words_exist_since_their_versions(is_annotated: bool) -> None:
     declared = words(
         {'key': None, 'opaque': None, 'certificate': '1.1', 'seal': '1.2'},
         instead='opaque',
@@ -110,9 +110,7 @@ def test_words_exist_since_their_versions(
     }
 
 
-def test_words_when_an_older_version_lacks_the_default_use_another(
-    registry: None,
-) -> None:
+def test_words_when_an_older_version_lacks_the_default_use_another() -> None:
     @objects.register
     class Thing(objects.Object):
         VERSION = '1.1'
@@ -122,7 +120,7 @@ def test_words_when_an_older_version_lacks_the_default_use_another(
     assert defaults == ['a', 'b']
 
 
-def test_words_when_each_has_a_version_add_the_field(registry: None) -> None:
+def test_words_when_each_has_a_version_add_the_field() -> None:
     @objects.register
     class Thing(objects.Request):
         VERSION = '1.2'
@@ -138,16 +136,14 @@ def test_words_when_each_has_a_version_add_the_field(registry: None) -> None:
             Thing(kind=kind).obj_to_primitive(version)
 
 
-def test_words_when_the_annotation_differs_names_it(registry: None) -> None:
+def test_words_when_the_annotation_differs_names_it() -> None:
     with pytest.raises(exceptions.DeclarationError, match=r'str \| None'):
 
         class Thing(objects.Request):
             kind: str = words({'a': None, 'b': '1.1'}, nullable=True)
 
 
-def test_changed_to_required_and_back_converts_missing_values(
-    registry: None,
-) -> None:
+def test_changed_to_required_and_back_converts_missing_values() -> None:
     optional = fields.StringField(nullable=True)
     required = fields.StringField()
 
@@ -184,7 +180,7 @@ def test_changed_to_required_and_back_converts_missing_values(
     [({}, 'missing='), ({'missing': []}, r'rejects missing=\[\]')],
 )
 def test_changed_to_required_needs_a_value_for_older_clients(
-    registry: None, options: Any, problem: str
+    options: Any, problem: str
 ) -> None:
     old, new = fields.StringField(nullable=True), fields.StringField()
     with pytest.raises(exceptions.DeclarationError, match=problem):
@@ -210,7 +206,7 @@ NAMES = [
 
 
 @pytest.fixture
-def types(registry: None) -> list[Any]:
+def types() -> list[Any]:
     """A request and a resource whose version was a part of the name."""
     body = {
         'VERSION': '1.2',
@@ -267,9 +263,7 @@ def test_split_values_come_back_unchanged(
 
 
 @pytest.mark.parametrize('whole', ['other', 'size', 'version'])
-def test_split_from_needs_a_text_of_all_versions(
-    registry: None, whole: str
-) -> None:
+def test_split_from_needs_a_text_of_all_versions(whole: str) -> None:
     with pytest.raises(exceptions.DeclarationError, match='another field'):
 
         @objects.register

@@ -13,6 +13,8 @@ from vobjects import exceptions, fields
 from vobjects.objects.history import added, changed
 from vobjects.rpc import serializer
 
+pytestmark = pytest.mark.usefixtures('registry')
+
 
 class Word(enum.StrEnum):
     A = 'a'
@@ -72,7 +74,7 @@ def declare(base: type, field: Any, name: str = 'Sample') -> Any:
     ],
 )
 def test_request_whose_field_has_no_valid_schema_is_refused(
-    registry: None, field_type: type[NoSchema], wrap: Any
+    field_type: type[NoSchema], wrap: Any
 ) -> None:
     problem = rf'Sample\.key: {field_type.__name__} has no valid JSON schema'
     with pytest.raises(exceptions.DeclarationError, match=problem):
@@ -80,18 +82,14 @@ def test_request_whose_field_has_no_valid_schema_is_refused(
     declare(vobjects.Object, wrap(field_type()))  # not in a body
 
 
-def test_nullable_type_whose_schema_has_one_type_is_refused(
-    registry: None,
-) -> None:
+def test_nullable_type_whose_schema_has_one_type_is_refused() -> None:
     declare(vobjects.Request, fields.Field(OneType()))
     with pytest.raises(exceptions.DeclarationError, match='a list of types'):
         declare(vobjects.Request, fields.Field(OneType(), nullable=True))
 
 
 @pytest.mark.parametrize('inner_first', [True, False])
-def test_type_inside_a_request_needs_schemas_too(
-    registry: None, inner_first: bool
-) -> None:
+def test_type_inside_a_request_needs_schemas_too(inner_first: bool) -> None:
     def inner() -> None:
         declare(vobjects.Object, fields.Field(NoSchema()), 'Inner')
 
@@ -128,9 +126,7 @@ def test_type_inside_a_request_needs_schemas_too(
         fields.Field(fields.Dict(fields.UUID()), default=[]),
     ],
 )
-def test_default_that_the_field_cannot_have_is_refused(
-    registry: None, field: Any
-) -> None:
+def test_default_that_the_field_cannot_have_is_refused(field: Any) -> None:
     for base in (vobjects.Request, vobjects.Resource, vobjects.Object):
         with pytest.raises(
             exceptions.DeclarationError, match=r'Sample\.key: the default'
@@ -151,7 +147,7 @@ def test_default_that_the_field_cannot_have_is_refused(
     ],
 )
 def test_type_that_cannot_be_read_back_is_refused(
-    registry: None, field: Any, problem: str
+    field: Any, problem: str
 ) -> None:
     with pytest.raises(
         exceptions.DeclarationError, match=rf'Sample\.key: .*{problem}'
@@ -185,7 +181,7 @@ def test_any_case_enum_with_a_word_not_in_upper_case_is_refused(
     ],
 )
 def test_schema_of_enum_has_each_value_once(
-    registry: None, field: Any, values: list[Any]
+    field: Any, values: list[Any]
 ) -> None:
     from vobjects.microversions import schema
     from vobjects.versions import Version
@@ -195,7 +191,7 @@ def test_schema_of_enum_has_each_value_once(
     assert compiled.properties['key']['enum'] == values
 
 
-def test_items_of_list_of_enum_may_be_null(registry: None) -> None:
+def test_items_of_list_of_enum_may_be_null() -> None:
     from vobjects.microversions import validation
     from vobjects.versions import Version
 
@@ -207,7 +203,7 @@ def test_items_of_list_of_enum_may_be_null(registry: None) -> None:
 @pytest.mark.parametrize('words', [Word, MixedInWord, [*MixedInWord], 'ab'])
 @pytest.mark.parametrize('wrap', [fields.Enum, fields.AnyCaseEnum])
 def test_member_of_an_enum_class_is_sent_as_its_value(
-    registry: None, words: Any, wrap: Any
+    words: Any, wrap: Any
 ) -> None:
     upper = wrap is fields.AnyCaseEnum
     values = [*(['A', 'B'] if upper else words)]

@@ -17,6 +17,8 @@ from vobjects.objects import history
 from vobjects.objects.history import added, changed, removed, renamed
 from vobjects.versions import Version
 
+pytestmark = pytest.mark.usefixtures('registry')
+
 
 def timeline(version: str, **declared: fields.Field) -> history.History:
     return history.History('Thing', Version.parse(version), declared)
@@ -195,7 +197,7 @@ def test_equal_primitives_distinguishes_false_from_zero() -> None:
     ],
 )
 def test_register_when_history_is_contradictory_raises(
-    registry: None, field: fields.Field, problem: str
+    field: fields.Field, problem: str
 ) -> None:
     with pytest.raises(exceptions.DeclarationError) as caught:
 
@@ -259,7 +261,7 @@ WORDS = ['key', 'opaque']
     ],
 )
 def test_changed_when_only_limits_differ_needs_no_converters(
-    registry: None, old: Any, new: Any, kept: Any, lost: Any
+    old: Any, new: Any, kept: Any, lost: Any
 ) -> None:
     @objects.register
     class Thing(objects.Request):
@@ -287,7 +289,7 @@ def test_changed_when_only_limits_differ_needs_no_converters(
     ],
 )
 def test_register_when_version_map_is_wrong_states_fix(
-    registry: None, version: str, version_map: dict[str, str], problem: str
+    version: str, version_map: dict[str, str], problem: str
 ) -> None:
     with pytest.raises(exceptions.DeclarationError) as caught:
 
@@ -299,7 +301,7 @@ def test_register_when_version_map_is_wrong_states_fix(
     assert problem in str(caught.value)
 
 
-def test_version_map_is_compared_as_numbers(registry: None) -> None:
+def test_version_map_is_compared_as_numbers() -> None:
     @objects.register
     class Thing(objects.Request):
         VERSION = '1.2'
@@ -329,9 +331,7 @@ def test_version_map_is_compared_as_numbers(registry: None) -> None:
         Thing.first_microversion_of('color')
 
 
-def test_early_map_applies_where_it_is_newer(
-    registry: None,
-) -> None:
+def test_early_map_applies_where_it_is_newer() -> None:
     @objects.register
     class Thing(objects.Request):
         VERSION = '1.2'
@@ -367,7 +367,7 @@ def test_early_map_applies_where_it_is_newer(
     ],
 )
 def test_early_map_when_invalid_raises(
-    registry: None, early: dict[str, str], message: str
+    early: dict[str, str], message: str
 ) -> None:
     with pytest.raises(exceptions.DeclarationError, match=message):
 
@@ -389,7 +389,7 @@ def test_early_map_when_invalid_raises(
     [('force', True), ('deep', False), ('name', False), ('forse', False)],
 )
 def test_early_ignored_fields_must_be_accepted_early(
-    registry: None, ignored: str, is_valid: bool
+    ignored: str, is_valid: bool
 ) -> None:
     def declare() -> None:
         @objects.register
@@ -411,9 +411,7 @@ def test_early_ignored_fields_must_be_accepted_early(
         declare()
 
 
-def test_map_starting_at_1_0_gives_microversion_of_type(
-    registry: None,
-) -> None:
+def test_map_starting_at_1_0_gives_microversion_of_type() -> None:
     @objects.register
     class Thing(objects.Request):
         VERSION = '1.1'
@@ -440,9 +438,7 @@ def secret_request(**declared: fields.Field) -> type[objects.Request]:
     return Secret
 
 
-def test_removed_field_of_request_stays_for_older_clients(
-    registry: None,
-) -> None:
+def test_removed_field_of_request_stays_for_older_clients() -> None:
     cls = secret_request(mode=removed('1.1', fields.StringField(default='a')))
 
     assert set(cls.fields_at('1.0')) == {'mode'}
@@ -452,9 +448,7 @@ def test_removed_field_of_request_stays_for_older_clients(
         assert cls.obj_from_primitive(sent).mode == 'b'
 
 
-def test_removed_field_of_resource_is_shown_to_older_readers_only(
-    registry: None,
-) -> None:
+def test_removed_field_of_resource_is_shown_to_older_readers_only() -> None:
     @objects.register
     class Secret(objects.Resource):
         VERSION = '1.1'
@@ -468,9 +462,7 @@ def test_removed_field_of_resource_is_shown_to_older_readers_only(
         assert objects.to_json_list([secret], manifest) == [shown]
 
 
-def test_removed_field_of_resource_when_required_is_in_every_message(
-    registry: None,
-) -> None:
+def test_removed_field_of_resource_when_required_is_in_every_message() -> None:
     @objects.register
     class Secret(objects.Resource):
         VERSION = '1.1'
@@ -484,9 +476,9 @@ def test_removed_field_of_resource_when_required_is_in_every_message(
         assert objects.to_json(Secret(mode='b'), manifest) == shown
 
 
-def test_removed_field_of_request_when_required_needs_a_default_first(
-    registry: None,
-) -> None:
+def test_removed_field_of_request_when_required_needs_a_default_first() -> (
+    None
+):
     required, optional = fields.StringField(), fields.StringField(default='a')
     with pytest.raises(exceptions.DeclarationError) as caught:
         secret_request(mode=removed('1.1', required))
@@ -524,7 +516,7 @@ def test_removed_field_of_request_when_required_needs_a_default_first(
     ],
 )
 def test_removed_field_with_invalid_substitute_is_rejected(
-    registry: None, parent: Any, options: dict[str, Any], problem: str
+    parent: Any, options: dict[str, Any], problem: str
 ) -> None:
     body = {
         'VERSION': '1.2',
@@ -536,9 +528,7 @@ def test_removed_field_with_invalid_substitute_is_rejected(
         objects.register(type('Secret', (parent,), body))
 
 
-def test_dropped_field_when_older_client_sets_it_raises(
-    registry: None,
-) -> None:
+def test_dropped_field_when_older_client_sets_it_raises() -> None:
     cls = secret_request(
         mode=removed('1.1', fields.StringField(default='a'), dropped='1.1'),
         hint=removed(
@@ -559,9 +549,7 @@ def test_dropped_field_when_older_client_sets_it_raises(
         read(mode='b')
 
 
-def test_changed_value_that_cannot_be_shown_has_documented_form(
-    registry: None,
-) -> None:
+def test_changed_value_that_cannot_be_shown_has_documented_form() -> None:
     old = fields.EnumField(['a', 'b'])
     new = fields.EnumField(['a', 'b', 'c'])
 
@@ -697,15 +685,13 @@ def test_value_for_older_readers_is_the_primitive_of_its_field(
     ],
 )
 def test_register_when_older_clients_would_break_raises(
-    registry: None, field: fields.Field, problem: str
+    field: fields.Field, problem: str
 ) -> None:
     with pytest.raises(exceptions.DeclarationError, match=problem):
         secret_request(it=field)
 
 
-def test_register_when_a_later_type_cannot_hold_a_default_raises(
-    registry: None,
-) -> None:
+def test_register_when_a_later_type_cannot_hold_a_default_raises() -> None:
     """A client of 1.0 that omits the field means 'a', which is no number."""
     text = changed(
         '1.1',

@@ -13,6 +13,8 @@ from oslo_versionedobjects import fields as ovo
 from vobjects import exceptions, fields, objects
 from vobjects.objects.history import added, renamed
 
+pytestmark = pytest.mark.usefixtures('registry')
+
 VERSION, DATA, CHANGES = (
     f'versioned_object.{part}' for part in ('version', 'data', 'changes')
 )
@@ -54,7 +56,7 @@ CONTAINERS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
 
 
 @pytest.fixture
-def plain(registry: None) -> Any:
+def plain() -> Any:
     """Return an object of oslo.versionedobjects with an object inside."""
 
     @ovo_base.VersionedObjectRegistry.register
@@ -187,7 +189,7 @@ def test_object_without_changes_has_none_at_the_version(plain: Any) -> None:
 
 @pytest.mark.parametrize('by_hand', [False, True])
 def test_changes_of_a_declared_type_have_the_names_of_the_version(
-    registry: None, by_hand: bool
+    by_hand: bool,
 ) -> None:
     @objects.register
     class Declared(objects.Object):
@@ -210,9 +212,7 @@ def test_changes_of_a_declared_type_have_the_names_of_the_version(
 
 
 @pytest.mark.parametrize('in_list', [False, True])
-def test_loss_of_an_object_converted_by_hand_is_refused(
-    registry: None, in_list: bool
-) -> None:
+def test_loss_of_an_object_converted_by_hand_is_refused(in_list: bool) -> None:
     @objects.register
     class Declared(objects.Object):
         VERSION = '1.1'
@@ -235,9 +235,7 @@ def test_loss_of_an_object_converted_by_hand_is_refused(
         )
 
 
-def test_object_inside_an_object_in_a_list_is_downgraded(
-    registry: None,
-) -> None:
+def test_object_inside_an_object_in_a_list_is_downgraded() -> None:
     @objects.register
     class Inside(objects.Object):
         VERSION = '1.1'
@@ -276,9 +274,7 @@ def shape(value: Any) -> Any:
     return type(value)(map(shape, value))
 
 
-def test_objects_of_a_set_keep_their_changes_without_compiled_code(
-    registry: None,
-) -> None:
+def test_objects_of_a_set_keep_their_changes_without_compiled_code() -> None:
     @objects.register
     class Item(objects.Object):
         VERSION = '1.1'
@@ -314,7 +310,7 @@ def test_objects_of_a_set_keep_their_changes_without_compiled_code(
     'root', [objects.Request, objects.Resource, objects.Object]
 )
 def test_null_inside_an_update_is_never_dropped(
-    registry: None, root: Any, container: str, by_hand: bool
+    root: Any, container: str, by_hand: bool
 ) -> None:
     @objects.register
     class Plain(objects.Object):

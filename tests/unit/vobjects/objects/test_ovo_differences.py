@@ -15,11 +15,13 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects import fields, objects
 from vobjects.objects.history import added, removed
 
+pytestmark = pytest.mark.usefixtures('registry')
+
 VERSION, DATA = (f'versioned_object.{part}' for part in ('version', 'data'))
 
 
 @pytest.fixture
-def leaf(registry: None) -> Any:
+def leaf() -> Any:
     """Return an object with a field that 1.0 has, and one that it has not."""
 
     @objects.register
@@ -100,7 +102,7 @@ NOON = datetime.datetime(2026, 7, 1, 12, tzinfo=BERLIN)
     ],
 )
 def test_time_of_vobjects_type_is_written_in_utc(
-    registry: None, at: datetime.datetime, theirs: str, ours: str
+    at: datetime.datetime, theirs: str, ours: str
 ) -> None:
     @ovo_base.VersionedObjectRegistry.register
     class PlainEvent(ovo_base.VersionedObject):
@@ -116,7 +118,7 @@ def test_time_of_vobjects_type_is_written_in_utc(
     assert Event.obj_from_primitive(primitive).at == at
 
 
-def test_time_without_zone_of_vobjects_type_is_in_utc(registry: None) -> None:
+def test_time_without_zone_of_vobjects_type_is_in_utc() -> None:
     @ovo_base.VersionedObjectRegistry.register
     class PlainEvent(ovo_base.VersionedObject):
         fields = {'at': ovo_fields.DateTimeField(tzinfo_aware=False)}
@@ -132,7 +134,7 @@ def test_time_without_zone_of_vobjects_type_is_in_utc(registry: None) -> None:
     assert Event(at=noon).at == noon
 
 
-def test_time_outside_of_all_years_in_utc_is_rejected(registry: None) -> None:
+def test_time_outside_of_all_years_in_utc_is_rejected() -> None:
     @objects.register
     class Event(objects.Object):
         fields = {'at': fields.DateTimeField()}

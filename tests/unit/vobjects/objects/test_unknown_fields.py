@@ -12,6 +12,8 @@ from vobjects import exceptions, fields, objects
 from vobjects.objects import unknown_fields
 from vobjects.objects.history import added, renamed
 
+pytestmark = pytest.mark.usefixtures('registry')
+
 
 @pytest.fixture(autouse=True)
 def partial_resources(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,7 +38,7 @@ FIELDS = {
 
 
 @pytest.fixture
-def answer(registry: None) -> type[objects.Resource]:
+def answer() -> type[objects.Resource]:
     @objects.register
     class Answer(objects.Resource):
         VERSION = '1.2'
@@ -47,7 +49,7 @@ def answer(registry: None) -> type[objects.Resource]:
 
 
 @pytest.fixture
-def state(registry: None) -> type[objects.Object]:
+def state() -> type[objects.Object]:
     @objects.register
     class State(objects.Object):
         VERSION = '1.2'
@@ -98,9 +100,7 @@ def test_resource_stores_unknown_fields(
     assert arrived['versioned_object.data'] == data
 
 
-def test_resource_with_own_reader_stores_unknown_fields(
-    registry: None,
-) -> None:
+def test_resource_with_own_reader_stores_unknown_fields() -> None:
     @objects.register
     class Answer(objects.Resource):
         fields = {'name': fields.StringField()}
@@ -113,7 +113,7 @@ def test_resource_with_own_reader_stores_unknown_fields(
 
 
 def test_nested_resource_stores_its_unknown_fields(
-    registry: None, answer: type[objects.Resource]
+    answer: type[objects.Resource],
 ) -> None:
     @objects.register
     class Answers(objects.ObjectListBase, objects.Resource):
@@ -150,7 +150,7 @@ def test_unknown_fields_when_stored_are_logged_once(
     ]
 
 
-def test_class_can_override_the_policy(registry: None) -> None:
+def test_class_can_override_the_policy() -> None:
     @objects.register
     class Strict(objects.Resource):
         UNKNOWN_FIELDS = 'refuse'
