@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Warnings of openstacksdk about its own calls and its next major versions."""
 
-from __future__ import annotations
-
 import pytest
 from openstack import warnings
 

@@ -8,8 +8,6 @@
 Keystone would parse arguments that are left in :data:`sys.argv`.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``make quick`` runs the tests of what changed."""
 
-from __future__ import annotations
-
 import importlib.machinery
 import importlib.util
 import pathlib

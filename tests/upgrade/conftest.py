@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """See :mod:`tests.functional.fixtures`."""
 
-from __future__ import annotations
-
 from tests.functional.fixtures import (
     profile,
     profiles,

@@ -7,8 +7,6 @@ loads the application of the module ``SHIM_MODULE``. It runs in the virtual
 environment of the cloud.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import shlex

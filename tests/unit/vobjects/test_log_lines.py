@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """No text can forge a log line."""
 
-from __future__ import annotations
-
 import io
 import logging
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bound on the series of a metric."""
 
-from __future__ import annotations
-
 import prometheus_client
 import pytest
 

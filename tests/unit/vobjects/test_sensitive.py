@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hidden parts of a URL."""
 
-from __future__ import annotations
-
 import pytest
 
 from vobjects import sensitive

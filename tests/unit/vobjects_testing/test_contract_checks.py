@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers held against a contract."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.unit.vobjects.contract import samples

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages are acknowledged before anything in them can crash a server."""
 
-from __future__ import annotations
-
 import time
 import types
 

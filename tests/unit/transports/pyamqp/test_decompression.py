@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The size of decompressed messages is limited."""
 
-from __future__ import annotations
-
 import bz2
 import json
 import lzma

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``vobjects api history | diff | openapi`` on a small service."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Configuration files and options that commands require."""
 
-from __future__ import annotations
-
 import argparse
 import pathlib
 

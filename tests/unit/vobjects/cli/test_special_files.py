@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Paths of options that name no file."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import socket

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Colour is for terminals."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

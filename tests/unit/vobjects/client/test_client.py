@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients talk to servers of other versions, in the dialect of each preset."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import datetime

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients print the details of errors."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

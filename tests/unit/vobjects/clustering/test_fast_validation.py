@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fast validation of the types of the service."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.unit.vobjects.microversions import test_fast_validation as library

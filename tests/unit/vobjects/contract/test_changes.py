@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes between two microversions, and whether they break clients."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.unit.vobjects.contract import samples

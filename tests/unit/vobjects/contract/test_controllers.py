@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of decorated controllers."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import openapi_spec_validator

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenAPI documents."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract registry."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.unit.vobjects.contract import samples

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schemas derived from types."""
 
-from __future__ import annotations
-
 import jsonschema
 import pytest
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actions, selected by the key of the body."""
 
-from __future__ import annotations
-
 import pytest
 
 from vobjects import exceptions

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dispatch to functions of one name by version."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import importlib

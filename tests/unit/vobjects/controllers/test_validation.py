@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Declarations of controller methods, and their enforcement."""
 
-from __future__ import annotations
-
 import pytest
 
 from vobjects import exceptions

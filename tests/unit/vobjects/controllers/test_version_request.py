@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A version that is constructed from text."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Request types for tests."""
 
-from __future__ import annotations
-
 from vobjects.objects import Request, register  # isort: skip - goes first
 from oslo_versionedobjects import base as ovo_base
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Both middlewares respond alike to the errors of an application."""
 
-from __future__ import annotations
-
 import asyncio
 import datetime
 import html

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Negotiation by clients of several clouds and of each preset."""
 
-from __future__ import annotations
-
 import openstack
 import pytest
 from hypothesis import given

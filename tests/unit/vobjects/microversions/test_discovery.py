@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Discovery documents."""
 
-from __future__ import annotations
-
 import json
 import wsgiref.util
 

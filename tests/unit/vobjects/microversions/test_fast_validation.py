@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fast validation accepts the same as ``jsonschema`` and the fields."""
 
-from __future__ import annotations
-
 import re
 
 import jsonschema

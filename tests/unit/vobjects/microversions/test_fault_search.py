@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The first fault of a value, found in linear time."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import itertools

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parsing and negotiation of the version header."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Safe parsing of JSON bodies."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The version middleware."""
 
-from __future__ import annotations
-
 import sys
 import uuid
 

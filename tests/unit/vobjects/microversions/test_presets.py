@@ -4,8 +4,6 @@
 The whole matrix goes through a WSGI application that WebOb asks.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import warnings

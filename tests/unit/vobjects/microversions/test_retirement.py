@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Retirement of versions: declaration, checks and headers."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

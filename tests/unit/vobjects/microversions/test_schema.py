@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schemas of request types by version."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Texts of HTTP statuses."""
 
-from __future__ import annotations
-
 import http
 
 import pytest

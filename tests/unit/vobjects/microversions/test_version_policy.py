@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Version policies."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """WSGI applications for tests, called in process or over loopback."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading

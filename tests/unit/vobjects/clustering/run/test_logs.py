@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The last lines of a log, and following several."""
 
-from __future__ import annotations
-
 from tests import waiting
 from vobjects.clustering.run import logs
 

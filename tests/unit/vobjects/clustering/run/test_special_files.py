@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Paths of the configuration and the state directory that name no file."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.unit.vobjects.cli.test_special_files import SPECIAL, path, special

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state directory: for its owner alone, and for one run at a time."""
 
-from __future__ import annotations
-
 import base64
 import os
 import subprocess
