@@ -59,6 +59,17 @@ class Workers:
         while len(self.limit._queue) < length:
             threading.Event().wait(0.001)
 
+    def assert_no_slot_until_both_end(self, first: str, second: str) -> None:
+        """Two workers have the only slot; 'c' waits until both have ended."""
+        self.start('c')
+        self.wait_for_queue(1)
+        self.end(first)
+        self.start('d')
+        self.wait_for_queue(2)
+        assert 'c' not in self.started
+        self.end(second)
+        assert self.is_running('c')
+
 
 @pytest.fixture
 def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
@@ -114,15 +125,7 @@ def test_released_when_the_wait_ends_runs_without_queueing(
     assert workers.is_running('b')
     answered.set()
     assert back.wait(TIMEOUT)
-    workers.start('c')
-    workers.wait_for_queue(1)
-    # Two are running: when one of them ends, there is no free slot yet.
-    workers.end('b')
-    workers.start('d')
-    workers.wait_for_queue(2)
-    assert 'c' not in workers.started
-    workers.end('caller')
-    assert workers.is_running('c')
+    workers.assert_no_slot_until_both_end('b', 'caller')
 
 
 def test_released_when_the_block_raises_keeps_the_slot_usable() -> None:
@@ -147,14 +150,7 @@ def test_slot_when_the_timeout_expires_runs_without_one(
     workers.start('b')
     assert workers.is_running('b')
     monkeypatch.setattr(concurrency_limit, 'QUEUE_TIMEOUT', TIMEOUT)
-    workers.start('c')
-    workers.wait_for_queue(1)
-    workers.end('b')
-    workers.start('d')
-    workers.wait_for_queue(2)
-    assert 'c' not in workers.started
-    workers.end('a')
-    assert workers.is_running('c')
+    workers.assert_no_slot_until_both_end('b', 'a')
     workers.end_all()
 
 
