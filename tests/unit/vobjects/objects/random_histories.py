@@ -372,31 +372,21 @@ class Build:
         return self.cls('Outer')(leaf=value)
 
     def unwrap(self, outer: Any) -> Any:
-        position = self.history.position
-        if position == 'top':
+        if self.history.position == 'top':
             return outer
-        value = outer.leaf
-        return (
-            value[0]
-            if position == 'list'
-            else value['k']
-            if position == 'dict'
-            else value
-        )
+        return self._item_of(outer.leaf)
 
     def inner(self, data: Any) -> Any:
         """Return the JSON data of the evolving object."""
-        position = self.history.position
-        if position == 'top':
+        if self.history.position == 'top':
             return data
-        value = data['leaf']
-        return (
-            value[0]
-            if position == 'list'
-            else value['k']
-            if position == 'dict'
-            else value
-        )
+        return self._item_of(data['leaf'])
+
+    def _item_of(self, value: Any) -> Any:
+        """Return an evolving object from its container."""
+        keys = {'list': 0, 'dict': 'k'}
+        position = self.history.position
+        return value[keys[position]] if position in keys else value
 
     @property
     def in_body(self) -> Any:
