@@ -45,14 +45,11 @@ class SqlLedger:
         steps: StepDetector | None = None,
         admit: Callable[[Transaction], None] = lambda transaction: None,
     ) -> None:
-        self._engine = (
-            database if isinstance(database, sqlalchemy.Engine) else None
-        )
-        self._transactions: Transactions = (
-            EngineTransactions(database)
-            if isinstance(database, sqlalchemy.Engine)
-            else database
-        )
+        self._engine: sqlalchemy.Engine | None = None
+        if isinstance(database, sqlalchemy.Engine):
+            self._engine = database
+            database = EngineTransactions(database)
+        self._transactions: Transactions = database
         self._statements = statements or LedgerStatements(LedgerTables())
         self._steps = StepDetector() if steps is None else steps
         self._admit = admit
