@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import oslo_messaging
@@ -57,21 +57,12 @@ class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
         :raises Exception: any error of the method
         """
         message = incoming.message
-        for name, default, kind in _PARTS:
-            if not isinstance(message.get(name, default), kind):
-                _reject(f'{name} has the wrong type')
         arguments = message.get('args', {})
-        method = self._routes.get(
-            (
-                message.get('namespace'),
-                message.get('version'),
-                message.get('method'),
-            )
-        )
+        method = self._method(message)
+        if method is None:
+            _check(message)
         with self._limit.slot():
             if method is None:
-                if not _VERSION.fullmatch(message.get('version', '1.0')):
-                    _reject('version is not a version')
                 # Another version, or unknown: the base class raises the
                 # matching error.
                 return super().dispatch(incoming)
@@ -82,6 +73,27 @@ class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
                 if not _accepts(method, arguments):
                     _reject('args are not those of the method')
                 raise
+
+    def _method(self, message: Mapping[str, Any]) -> Callable[..., Any] | None:
+        get: Callable[[str], Any] = message.get
+        try:
+            return self._routes.get(
+                (get('namespace'), get('version'), get('method'))
+            )
+        except TypeError:  # a part is an array or an object
+            return None
+
+
+def _check(message: Mapping[str, Any]) -> None:
+    """Reject a message that the base class cannot read.
+
+    :raises oslo_messaging.ExpectedException: it is malformed
+    """
+    for name, default, kind in _PARTS:
+        if not isinstance(message.get(name, default), kind):
+            _reject(f'{name} has the wrong type')
+    if not _VERSION.fullmatch(message.get('version', '1.0')):
+        _reject('version is not a version')
 
 
 def _accepts(method: Callable[..., Any], arguments: dict[str, Any]) -> bool:
