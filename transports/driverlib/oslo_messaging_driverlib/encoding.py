@@ -105,6 +105,6 @@ def _is_finite(value: Any) -> bool:
         values = value
     else:
         return True
-    return _FINITE.issuperset(map(type, values)) or all(
-        map(_is_finite, values)
+    return all(
+        map(_is_finite, [each for each in values if type(each) not in _FINITE])
     )
