@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import enum
 import json
-import math
+import re
 import uuid
 from typing import Any
 
@@ -74,7 +74,7 @@ def dumps(primitive: Any, *, finite: bool = False) -> bytes:
         except TypeError:
             pass
         else:
-            # orjson writes NaN as null.
+            # orjson writes NaN as null, and json as NaN.
             if finite or b'null' not in text or is_finite(primitive):
                 return text
     written = json.dumps(primitive, default=_to_json)
@@ -136,18 +136,19 @@ def decode_raw(written: Any) -> Any:
     return loads(bytes(written))
 
 
-#: Instances of exactly these classes are finite.
-_FINITE = frozenset({str, int, bool, type(None)})
+_pack = msgspec.msgpack.Encoder().encode
+
+# NaN or Infinity in MessagePack: the mark of a float, and its exponent.
+_not_finite_in = re.compile(rb'\xcb[\x7f\xff][\xf0-\xff]').search
 
 
 def is_finite(value: Any) -> bool:
-    """Tell whether a primitive holds no NaN or Infinity."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, dict):
-        values: Any = value.values()
-    elif isinstance(value, (list, tuple)):
-        values = value
-    else:
-        return True
-    return _FINITE.issuperset(map(type, values)) or all(map(is_finite, values))
+    """Tell whether a primitive surely holds no NaN or Infinity.
+
+    A loop over all values would take twenty times as long as writing them.
+    """
+    try:
+        # Rarely, bytes of other values look like those.
+        return _not_finite_in(_pack(value)) is None
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return False  # no value of MessagePack
