@@ -123,6 +123,11 @@ def unchanged_test(field: AnyField) -> str:
     return ' or '.join(tests)
 
 
+def unchanged_class(field: AnyField) -> type | None:
+    """Return the class whose values coercion keeps; None: there is none."""
+    return _UNCHANGED.get(_coerce_method(field))
+
+
 def is_time(field: AnyField) -> bool:
     """Tell whether values of a field are times in UTC."""
     return default_method(field, 'coerce') in _TIMES and bool(

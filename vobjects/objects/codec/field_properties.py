@@ -9,7 +9,7 @@ from typing import Any
 
 from oslo_versionedobjects import base as ovo_base
 
-from vobjects.objects.codec import override_detection
+from vobjects.objects.codec import coercion, generate, override_detection
 from vobjects.objects.codec.override_detection import VersionedObject
 
 
@@ -36,11 +36,16 @@ def _getter(name: str, is_null_while_unset: bool) -> Callable[[Any], Any]:
 
 def _setter(name: str, field: Any) -> Callable[[Any, Any], None]:
     attribute = attribute_of(name)
+    unchanged = coercion.unchanged_class(field)
+    coerces_as_now = generate.condition(
+        (type(part), 'coerce') for part in (field, field._type)
+    )
 
     def set_value(self: Any, value: Any, field: Any = field) -> None:
-        value = field.coerce(self, name, value)
+        if value.__class__ is not unchanged or not coerces_as_now():
+            value = field.coerce(self, name, value)
         self._changed_fields.add(name)
-        object.__setattr__(self, attribute, value)
+        self.__dict__[attribute] = value
 
     return set_value
 
