@@ -8,6 +8,7 @@ import pathlib
 
 from ports import __main__ as ports
 from ports.senlin import PORT
+from tests import downloads
 from tests.clients import __main__ as clients
 from tests.clients import results, suites, testbed
 from tests.functional import keystone
@@ -16,7 +17,24 @@ from tests.ports.senlin import service
 #: The tests that Senlin's CI runs with canned clouds; the others need Nova.
 TESTS = r'senlin_tempest_plugin\.tests\.(api|functional)\.'
 
-_PORT = dataclasses.replace(PORT, requirements=(*PORT.requirements, 'PyMySQL'))
+#: Packages that Senlin needs as they were in its time: with newer ones, its
+#: processes keep a connection after many an action, until none is left.
+_OLD = ('oslo.db', 'PyMySQL', 'SQLAlchemy')
+_VERSIONS = dict(
+    line.split('==')
+    for line in (downloads.ROOT / 'benchmarks' / 'senlin-constraints.txt')
+    .read_text()
+    .splitlines()
+    if '==' in line
+)
+
+_PORT = dataclasses.replace(
+    PORT,
+    requirements=(
+        *PORT.requirements,
+        *(f'{name}=={_VERSIONS[name]}' for name in _OLD),
+    ),
+)
 
 
 def run(
