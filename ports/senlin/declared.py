@@ -25,6 +25,20 @@ class SenlinObject(base.SenlinObject, vobjects.Request):
     __setattr__ = object.__setattr__
 
     @classmethod
+    def normalize_req(cls, name, req, key=None):
+        """Return the primitive of a request, with the newest version.
+
+        The original labels the object in it with the version of the request,
+        which lacks fields that Senlin accepts.
+        """
+        primitive = super().normalize_req(name, req, key)
+        if key is not None:
+            inner = primitive[f'{cls.OBJ_SERIAL_NAMESPACE}.data'][key]
+            body = cls.obj_class_from_name(f'{name}Body')
+            inner[f'{cls.OBJ_SERIAL_NAMESPACE}.version'] = body.VERSION
+        return primitive
+
+    @classmethod
     def find_version(cls, context):
         """Return the object version at the API version of a request."""
         return cls.version_at(Version.parse(context.api_version))

@@ -56,6 +56,18 @@ def test_field_is_dropped_before_its_version(name, field, value, first):
         assert kept == (version >= minor), f'1.{version}'
 
 
+@pytest.mark.parametrize('version', ['1.0', '1.6', '1.7', '1.14'])
+def test_config_of_a_new_cluster_is_kept_at_every_version(version):
+    """The original converts the request, but not the object in it."""
+    body = {'cluster': {'name': 'c', 'profile_id': 'p', 'config': {'a': 1}}}
+
+    request = util.parse_request(
+        'ClusterCreateRequest', Request(version), body, 'cluster'
+    )
+
+    assert request.cluster.config == {'a': 1}
+
+
 @pytest.mark.parametrize(
     'name', ['ClusterUpdateRequest', 'NodeUpdateRequest', 'ActionListRequest']
 )
