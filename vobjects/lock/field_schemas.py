@@ -45,9 +45,13 @@ def field_type_of(ovo_type: Any) -> FieldType:
         args = () if element is None else (_item_type(element),)
         return FieldType(name, args, tuple(_options(ovo_type)))
     if isinstance(ovo_type, ovo_fields.Enum):
-        values = sorted({_value(value) for value in ovo_type.valid_values})
-        return FieldType(name, tuple(values))
+        return FieldType(name, tuple(sorted({*enum_values(ovo_type)})))
     return FieldType(name, (), tuple(_options(ovo_type)))
+
+
+def enum_values(ovo_type: Any) -> list[str]:
+    """Return the values of an enum, as JSON text, in their order."""
+    return [_value(value) for value in ovo_type.valid_values]
 
 
 def _item_type(field: Any) -> FieldType:

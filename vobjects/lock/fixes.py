@@ -204,9 +204,10 @@ def _of_type(change: SchemaChange) -> Iterator[str]:
         yield f'VERSION = {fixes_by_hand.next_version(change)!r}'
     elif change.kind == 'methods':
         yield (
-            '# restore the arguments of the remotable methods, and'
-            ' child_versions: all versions of the type share them; give new'
-            ' arguments to a new method of a new type'
+            '# restore the order of the values of each enum, or the arguments'
+            ' of the remotable methods and child_versions: all versions of the'
+            ' type share these; give new arguments to a new method of a new'
+            ' type'
         )
     elif change.kind == 'namespace':
         for attribute, value, other in zip(

@@ -105,7 +105,7 @@ _BREAKS: Mapping[str, tuple[str, str]] = {
 _BREAKS_OF_CALLS: Mapping[str, str] = {
     'microversion': 'finds different content at the same microversion',
     'kind': 'rejects other lossy conversions than before',
-    'methods': 'has remotable methods with different arguments',
+    'methods': 'may have remotable methods with other arguments',
 }
 
 
@@ -268,9 +268,11 @@ RULES: tuple[Rule, ...] = (
         'METHODS_SAME',
         'edit',
         'methods',
-        'the fingerprint changed although no field did: a remotable method,'
-        ' its annotations or child_versions',
-        'Remotable methods keep their signature in a released version.',
+        'the fingerprint changed although no field did: the order of the'
+        ' values of an enum, a remotable method, its annotations or'
+        ' child_versions',
+        'Remotable methods keep their signature in a released version, and'
+        ' enums the order of their values.',
     ),
     # Differences of a newer version
     Rule(

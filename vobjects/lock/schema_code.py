@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import json
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from vobjects import fields
+from oslo_versionedobjects import fields as ovo_fields
+
+from vobjects import field_values, fields
 from vobjects.lock import field_schemas
 from vobjects.lock.model import FieldSchema, FieldType
 
@@ -45,7 +48,7 @@ def field_source(field: FieldSchema, cls: Any = None) -> str:
 
     :param cls: the class of the type, whose module may define field classes
     """
-    name, arguments = _constructor(field.type)
+    name, arguments = _constructor(_in_declared_order(field.type, cls))
     if field.nullable:
         arguments.append('nullable=True')
     if field.default:
@@ -53,6 +56,19 @@ def field_source(field: FieldSchema, cls: Any = None) -> str:
     module = sys.modules.get(getattr(cls, '__module__', ''))
     own = not hasattr(fields, name) and hasattr(module, name)
     return f'{"" if own else "fields."}{name}({", ".join(arguments)})'
+
+
+def _in_declared_order(field_type: FieldType, cls: Any) -> FieldType:
+    """Order the values of an enum as a class does, for the fingerprint."""
+    inner = field_type.inner_type
+    args = (_in_declared_order(inner, cls),) if inner else field_type.args
+    for field in getattr(cls, 'fields', {}).values():
+        *_, declared = field_values.types_in(field._type)
+        if isinstance(declared, ovo_fields.Enum) and not inner:
+            values = field_schemas.enum_values(declared)
+            if set(args) <= set(values):
+                args = tuple(value for value in values if value in args)
+    return dataclasses.replace(field_type, args=args)
 
 
 def nullable(code: str) -> str:

@@ -145,10 +145,10 @@ EDITS: dict[str, Edit] = {
         "fields.EnumField(valid_values=['BLUE', 'RED'])",
     ),
     'ENUM_NO_WIDEN': Edit(
-        new_type(x=fields.ListOfEnumField(valid_values=list(ENUM))),
-        new_type(x=fields.ListOfEnumField(valid_values=[*ENUM, 'WHITE'])),
+        new_type(x=fields.ListOfEnumField(valid_values=['RED', 'BLUE'])),
+        new_type(x=fields.ListOfEnumField(valid_values=['RED', 'BLUE', 'A'])),
         FORWARD,
-        "changed('1.1', ",
+        "changed('1.1', fields.ListOfEnumField(valid_values=['RED', 'BLUE'])",
     ),
     'FIELD_SAME_LIMITS': Edit(
         new_type(x=fields.NameField(maximum=255)),
