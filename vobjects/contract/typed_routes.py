@@ -6,7 +6,7 @@ For services whose controllers read requests with
 
     ROUTES = (
         TypedRoute('GET', '/v1/boxes', BoxListRequest, 200, list_of_boxes),
-        TypedRoute('POST', '/v1/boxes', BoxCreateRequest, 201, box, (409,)),
+        TypedRoute('POST', '/v1/boxes', BoxCreateRequest, 201, Box, (409,)),
         TypedRoute('DELETE', '/v1/boxes/{name}', BoxDeleteRequest, 204,
                    errors=(404,)),
     )
@@ -19,6 +19,7 @@ query of a GET, HEAD or DELETE, and from the body of any other request.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
@@ -52,7 +53,7 @@ class TypedRoute:
     :ivar path: path, in which ``{name}`` stands for the field of that name
     :ivar request: type of the request
     :ivar status: status of a successful response
-    :ivar response: schema of its body
+    :ivar response: its body: a type, or a function that returns the schema
     :ivar errors: statuses of errors of this route, in addition to those that
         any route may have
     :ivar body: schema of a request body in a format of the service's own, such
@@ -63,7 +64,7 @@ class TypedRoute:
     path: str
     request: type[objects.Request]
     status: int
-    response: SchemaAt = no_body
+    response: SchemaAt | type[objects.Resource] = no_body
     errors: tuple[int, ...] = ()
     body: SchemaAt | None = None
 
@@ -108,6 +109,11 @@ def _shape_function(
         statuses.add(policy.method_missing_status)
     failures = dict.fromkeys(sorted(statuses), standard_schemas.ERROR)
     no_query = type_schemas.closed({})
+    success: SchemaAt = (
+        functools.partial(type_schemas.resource, route.response)
+        if isinstance(route.response, type)
+        else route.response
+    )
 
     def shape_at(version: Version) -> OperationShape | None:
         path = type_schemas.query(route.request, version, in_path)
@@ -125,7 +131,7 @@ def _shape_function(
             path=path['properties'],
             query=query or no_query,
             body=body,
-            responses={route.status: route.response(version), **failures},
+            responses={route.status: success(version), **failures},
         )
 
     return shape_at

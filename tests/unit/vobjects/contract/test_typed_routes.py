@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from oslo_versionedobjects import base as ovo_base
 
-from vobjects import Request, added, fields, register
-from vobjects.contract import openapi, typed_routes
+from vobjects import Request, Resource, added, fields, register
+from vobjects.contract import openapi, type_schemas, typed_routes
 from vobjects.contract.registry import Contract, Operation
 from vobjects.contract.typed_routes import TypedRoute
 from vobjects.microversions import presets
@@ -44,8 +44,20 @@ class TypedLateRequest(Request):
     fields = {'name': fields.NameField()}
 
 
+@register
+class TypedShelf(Resource):
+    """A shelf."""
+
+    VERSION = '1.1'
+    VERSION_MAP = {'1.2': '1.1'}
+    fields = {
+        'name': fields.NameField(),
+        'colour': added('1.1', fields.StringField(default='')),
+    }
+
+
 # Other tests walk all registered types.
-for _cls in (TypedShelfRequest, TypedLateRequest):
+for _cls in (TypedShelfRequest, TypedLateRequest, TypedShelf):
     del ovo_base.VersionedObjectRegistry()._obj_classes[_cls.__name__]
 
 
@@ -77,6 +89,15 @@ def test_fields_of_a_write_come_from_the_path_and_the_body(
     assert list(new.body['properties']) == ['size', 'colour']
     assert new.query['properties'] == {}
     assert new.responses[200] == shelf(NEW)
+
+
+def test_response_that_is_a_type_has_its_schema_at_each_version() -> None:
+    route = operation('GET', '/v1/shelves', TypedShelfRequest, 200, TypedShelf)
+
+    for version in (OLD, NEW):
+        response = route.shape_at(version).responses[200]
+        assert response == type_schemas.resource(TypedShelf, version)
+    assert list(response['properties']) == ['name', 'colour']
 
 
 @pytest.mark.parametrize('method', ['GET', 'HEAD', 'DELETE'])
