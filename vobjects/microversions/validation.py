@@ -280,6 +280,8 @@ def _other_name(
 #: Field type -> what its pattern requires.
 _PATTERNS: Mapping[type, str] = {
     fields.Capacity: 'must be an integer',
+    fields.MACAddress: 'must be in lower case, such as 00:11:22:aa:bb:cc',
+    fields.PCIAddress: 'must be an address such as 0000:02:00.1',
     fields.UUID: 'must be a UUID',
 }
 
@@ -291,8 +293,9 @@ def _pattern_problem(field_type: Any, value: Any) -> str:
     if isinstance(field_type, fields.Name):
         requirement = field_type.REQUIREMENT
     else:
+        *_, innermost = map(type, field_values.types_in(field_type))
         requirement = _PATTERNS.get(
-            type(field_type), f'must be a valid {type(field_type).__name__}'
+            innermost, f'must be a valid {innermost.__name__}'
         )
     return f'{requirement}, not {phrases.format_value(value)}'
 

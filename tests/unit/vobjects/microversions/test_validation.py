@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.vobjects.microversions import samples
-from vobjects import fields
+from vobjects import fields, objects
 from vobjects.microversions import errors, validation
 from vobjects.versions import Version
 
@@ -331,6 +331,28 @@ def test_validate_when_a_line_feed_follows_a_pattern_is_rejected():
     assert 'must be a UUID' in validation_error(
         {**MINIMAL, 'uuid': 'b0c8b2f4-62ab-4a5c-8a9b-b8d9f3ee4d62\n'}
     )
+
+
+@pytest.mark.parametrize(
+    ('make', 'value', 'form'),
+    [
+        (fields.MACAddressField, 'AA:11', 'in lower case, such as 00:11:22'),
+        (fields.PCIAddressField, 'x', 'an address such as 0000:02:00.1'),
+        (fields.IPNetworkField, 'x', "a valid IPNetwork, not 'x'"),
+        (fields.ListOfUUIDField, ['x'], "a UUID, not 'x'"),
+    ],
+)
+@pytest.mark.usefixtures('registry')
+def test_text_that_does_not_match_a_pattern_is_told_the_form(
+    make, value, form
+):
+    class TextRequest(objects.Request):
+        fields = {'it': make()}
+
+    objects.register(TextRequest)
+    with pytest.raises(errors.ValidationError) as caught:
+        validation.validate(TextRequest, Version(1, 0), ('it',), {'it': value})
+    assert f': must be {form}' in str(caught.value)
 
 
 def test_validate_when_the_type_is_newer_names_its_version():
