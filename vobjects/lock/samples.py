@@ -36,52 +36,11 @@ MAX_DEPTH = 3
 
 _NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 
-Draw = Callable[[random.Random], Any]
 FindClass = Callable[[str], type[ovo_base.VersionedObject] | None]
 
 #: The types that a peer knows: type -> field -> the values of its enum as
 #: text; None: not an enum. Types that are missing have no limits.
 KnownTypes = Mapping[str, Mapping[str, Iterable[str] | None]]
-
-#: Tried in order for a field type that is not in :data:`_VALUES_BY_TYPE`.
-_CANDIDATES: tuple[Draw, ...] = (
-    lambda rng: 'text',
-    lambda rng: str(uuid.UUID(int=rng.getrandbits(128), version=4)),
-    lambda rng: rng.randrange(2, 100),
-    lambda rng: 1,
-    lambda rng: 1.5,
-    lambda rng: True,
-    lambda rng: _NOW,
-    lambda rng: '10.0.0.1',
-    lambda rng: 'fe80::1',
-    lambda rng: '10.0.0.0/24',
-    lambda rng: 'fe80::/64',
-    lambda rng: '00:11:22:33:44:55',
-    lambda rng: '0000:02:00.0',
-    lambda rng: '>=1.0',
-    lambda rng: {'key': 'text'},
-    lambda rng: {'key': 7},
-    lambda rng: ['one', 'two'],
-    lambda rng: [1, 2],
-    lambda rng: {1, 2},
-    lambda rng: {'key': ['a']},
-    lambda rng: [{'a': 'b'}],
-    lambda rng: [['a']],
-    lambda rng: [],
-    lambda rng: {},
-    lambda rng: set(),
-)
-
-#: Field types for which the first accepted value is not useful: a Boolean
-#: accepts any text as true.
-_VALUES_BY_TYPE: tuple[tuple[type, tuple[Draw, ...]], ...] = (
-    (ovo_fields.Boolean, (lambda rng: True, lambda rng: False)),
-    (ovo_fields.DateTime, (lambda rng: _NOW,)),
-    (
-        ovo_fields.UUID,
-        (lambda rng: str(uuid.UUID(int=rng.getrandbits(128), version=4)),),
-    ),
-)
 
 #: Marks that no value was found.
 NO_VALUE = object()
@@ -219,9 +178,9 @@ def _fill(
             continue
         if peer is not None and peer.omits(cls.obj_name(), name):
             continue
-        value = _ValueFinder(
-            rng, depth, find_class, cls.obj_name(), peer
-        ).find(field, name, _default(field))
+        value = ValueFinder(rng, depth, find_class, cls.obj_name(), peer).find(
+            field, name, _default(field)
+        )
         if value is NO_VALUE:
             continue
         try:
@@ -291,7 +250,7 @@ def is_optional(field: ovo_fields.Field[Any]) -> bool:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _ValueFinder:
+class ValueFinder:
     """Finds values that fields accept."""
 
     rng: random.Random
@@ -325,12 +284,20 @@ class _ValueFinder:
             return self.peer.order(self.type_name, name, values)
         if isinstance(field_type, ovo_fields.CompoundFieldType):
             return self._containers(field_type, name)
-        for known_type, draws in _VALUES_BY_TYPE:
-            if isinstance(field_type, known_type):
-                return [draw(self.rng) for draw in draws]
+        if isinstance(field_type, ovo_fields.Boolean):
+            return [True, False]  # it accepts any text as true
+        if isinstance(field_type, ovo_fields.DateTime):
+            return [_NOW]
+        identifier = str(uuid.UUID(int=self.rng.getrandbits(128), version=4))
+        if isinstance(field_type, ovo_fields.UUID):
+            return [identifier]
         return [
             *_from_parameters(field_type),
-            *(draw(self.rng) for draw in _CANDIDATES),
+            *('text', identifier, self.rng.randrange(2, 100), 1, 1.5, True),
+            *(_NOW, '10.0.0.1', 'fe80::1', '10.0.0.0/24', 'fe80::/64'),
+            *('00:11:22:33:44:55', '0000:02:00.0', '>=1.0'),
+            *({'key': 'text'}, {'key': 7}, ['one', 'two'], [1, 2], {1, 2}),
+            *({'key': ['a']}, [{'a': 'b'}], [['a']], [], {}, set()),
         ]
 
     def _objects(self, name: str) -> Iterator[Any]:

@@ -8,6 +8,7 @@ Optional fields are sometimes unset and sometimes null.
 from __future__ import annotations
 
 import datetime
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import fields, objects
+from vobjects.lock import samples
 
 #: Values that survive JSON unchanged.
 json_values: st.SearchStrategy[Any] = st.recursive(
@@ -71,6 +73,10 @@ def _lists(field_type: Any) -> st.SearchStrategy[Any]:
     return st.lists(of_type(field_type._element_type._type), max_size=3)
 
 
+def _sets(field_type: Any) -> st.SearchStrategy[Any]:
+    return st.sets(of_type(field_type._element_type._type), max_size=3)
+
+
 def _dicts(field_type: Any) -> st.SearchStrategy[Any]:
     return st.dictionaries(
         st.text(max_size=5),
@@ -91,7 +97,8 @@ def _always(
     return lambda field_type: strategy
 
 
-#: Field type -> strategy; the first entry whose type matches is used.
+#: Field type -> strategy; the first entry whose type matches is used. Of
+#: another type, the only value is that of a sample.
 TABLE: tuple[tuple[type, Callable[[Any], st.SearchStrategy[Any]]], ...] = (
     (fields.Enum, _enums),
     (fields.UUID, _always(st.uuids().map(str))),
@@ -115,6 +122,7 @@ TABLE: tuple[tuple[type, Callable[[Any], st.SearchStrategy[Any]]], ...] = (
     ),
     (ovo_fields.DateTime, _always(_times)),
     (fields.List, _lists),
+    (ovo_fields.Set, _sets),
     (ovo_fields.Dict, _dicts),
     (fields.Object, _objects),
 )
@@ -124,23 +132,32 @@ def of_type(field_type: Any) -> st.SearchStrategy[Any]:
     """Return a strategy for the values of a field type.
 
     :param field_type: the field type, not the field
-    :raises LookupError: :data:`TABLE` has no entry for the type
+    :raises LookupError: no value of the type is known
     """
     for known_type, strategy in TABLE:
         if isinstance(field_type, known_type):
             return strategy(field_type)
-    raise LookupError(
-        f'no strategy for {type(field_type).__name__}; add one to TABLE'
-    )
+    rng = random.Random(0)  # noqa: S311
+    finder = samples.ValueFinder(rng, 0, lambda name: None, '', None)
+    value = finder.find(ovo_fields.Field(field_type), '', samples.NO_VALUE)
+    if value is samples.NO_VALUE:
+        raise LookupError(f'no value of {type(field_type).__name__} is known')
+    return st.just(value)
 
 
 def instances(
     cls: type[objects.Object],
 ) -> st.SearchStrategy[objects.Object]:
-    """Return a strategy for instances of a type."""
+    """Return a strategy for instances of a type.
+
+    A field of a service's own type stays unset if no value of it is known.
+    """
     always, sometimes = {}, {}
     for name, field in cls.fields.items():
-        values = of_type(field._type)
+        try:
+            values = of_type(field._type)
+        except LookupError:
+            continue
         has_default = field.default is not fields.UnspecifiedDefault
         if field.nullable or has_default:
             sometimes[name] = st.none() | values if field.nullable else values

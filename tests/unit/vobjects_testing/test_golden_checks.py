@@ -34,6 +34,7 @@ def test_check_when_primitive_changes_fails() -> None:
     vobjects_type(a=fields.Field(UpperCase()))
     with pytest.raises(AssertionError, match="'a' was 'x' and became 'X'"):
         golden_checks.check(primitive, {'Thing': '1.0'})
+    golden_checks.check(primitive, {'Thing': '1.0'}, [('Thing', 'a')])
 
 
 @pytest.mark.parametrize('is_nested', [False, True])
@@ -129,12 +130,16 @@ def test_check_when_a_type_has_given_up_a_value_checks_the_others(
         ),
     ],
 )
+@pytest.mark.parametrize('is_nested', [False, True])
 def test_check_when_a_later_version_changes_a_field_passes(
-    parent: Any, released: Any, declared: Any
+    parent: Any, released: Any, declared: Any, is_nested: bool
 ) -> None:
+    things = {'things': fields.ListOfObjectsField('Thing')}
+    outer = type('Outer', (parent,), {'fields': things})
     vobjects_type(parent=parent, a=released, b=fields.StringField())
-    cls = objects.registered_type('Thing')
-    primitives = samples.primitives(cls, registries.newest)
+    objects.register(outer)
+    cls = objects.registered_type('Outer' if is_nested else 'Thing')
+    primitives = list(samples.primitives(cls, registries.newest))
     ovo_base.VersionedObjectRegistry()._obj_classes.clear()
     field = declared(released)
     is_renamed = changes_of(field)[-1].kind == 'renamed'
@@ -147,5 +152,6 @@ def test_check_when_a_later_version_changes_a_field_passes(
         d=added('1.2', fields.StringField(nullable=True)),
         **{'renamed_a' if is_renamed else 'a': field},
     )
+    objects.register(outer)
     for primitive in primitives:
-        golden_checks.check(primitive, {'Thing': '1.0'})
+        golden_checks.check(primitive, {'Thing': '1.0', 'Outer': '1.0'})

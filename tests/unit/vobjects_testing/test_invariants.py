@@ -10,6 +10,7 @@ from oslo_utils import versionutils
 from oslo_versionedobjects import base as ovo_base
 from oslo_versionedobjects import fields as ovo_fields
 
+from tests.unit.vobjects import field_table
 from tests.unit.vobjects.lock.factories import (
     TODAY,
     ironic_class,
@@ -17,11 +18,11 @@ from tests.unit.vobjects.lock.factories import (
     released_lock,
     vobjects_type,
 )
-from vobjects import fields, objects
+from vobjects import conversions, fields, objects
 from vobjects.lock import edit, snapshot
 from vobjects.lock.model import Lock
 from vobjects.objects.history import added, changed, removed, renamed
-from vobjects_testing import golden_checks, invariants
+from vobjects_testing import golden_checks, invariants, strategies
 
 pytestmark = pytest.mark.usefixtures('registry')
 
@@ -227,6 +228,12 @@ def test_check_when_fields_are_sets_passes(make: Callable[..., Any]) -> None:
     case.check_instance(inner(numbers={7, 1, 300}))
 
 
+@pytest.mark.parametrize('name', sorted(field_table.ROWS))
+def test_strategy_of_each_field_class_has_values(name: str) -> None:
+    for field in field_table.fields_of(field_table.ROWS[name]).values():
+        assert not strategies.of_type(field._type).is_empty
+
+
 class NumberedField(fields.FieldType[dict[int, str]]):
     """A mapping with numbers as keys, which JSON turns into strings."""
 
@@ -356,6 +363,36 @@ def test_check_exercises_all_declared_changes(
 def test_check_when_conversion_loses_data_fails() -> None:
     message = violation(lock_of_versions(declared(objects.Request)))
     assert message.startswith("returned: Thing 1.0: 'e' was ")
+
+
+def test_check_when_a_nested_object_loses_a_field_exercises_the_outer() -> (
+    None
+):
+    def declare(version: str, **new: Any) -> list[Any]:
+        ovo_base.VersionedObjectRegistry()._obj_classes.clear()
+        inner = {'x': fields.StringField(), **new}
+        outer = fields.ObjectField('Inner')
+        if new:
+            outer = changed(
+                '1.1',
+                outer,
+                fields.ListOfObjectsField('Inner'),
+                by=conversions.wrap(),
+            )
+        body = {'VERSION': version}
+        return [
+            objects.register(type(name, (objects.Object,), {**body, **own}))
+            for name, own in (
+                ('Inner', {'fields': inner}),
+                ('Outer', {'fields': {'one': outer}}),
+            )
+        ]
+
+    code = snapshot.of_classes(declare('1.0'))
+    lock = edit.release(edit.update(Lock(), code, TODAY), '1', code)
+    new = added('1.1', fields.StringField(nullable=True))
+    code = snapshot.of_classes(declare('1.1', y=new), known=lock)
+    check(edit.update(lock, code, TODAY))
 
 
 def test_check_sends_nested_types_at_versions_of_the_release() -> None:
