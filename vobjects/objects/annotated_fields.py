@@ -116,12 +116,21 @@ def declare(cls: type[ovo_base.VersionedObject]) -> None:
         value = vars(cls).get(name, fields.UNSET)
         own[name] = reader.declared(annotation, value)
         if name in vars(cls):
+            is_request = cls.REFUSE_LOSS == 'null'  # type: ignore[attr-defined]
+            if is_request and value is fields.UNSET and not own[name].nullable:
+                raise reader.error(
+                    'a request needs a field that is not nullable and has no'
+                    ' default; write `| None = UNSET`, or no UNSET'
+                )
             delattr(cls, name)
+    misplaced: tuple[type, ...] = (field_changes.PendingField,)
+    if 'fields' not in vars(cls):  # else, the dictionary may use the value
+        misplaced += (ovo_fields.Field,)
     for name, value in vars(cls).items():
-        if isinstance(value, field_changes.PendingField):
+        if isinstance(value, misplaced) and not name.startswith('_'):
             raise exceptions.DeclarationError(
                 f'{cls.__name__}.{name}: the annotation is missing; write'
-                f' `{name}: TYPE = ...`'
+                f' `{name}: TYPE = ...` or `{name}: Annotated[TYPE, FIELD]`'
             )
     if own:
         cls.fields = own

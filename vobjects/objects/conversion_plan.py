@@ -18,6 +18,7 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects import exceptions
 from vobjects.field_values import holds_objects
 from vobjects.fields import is_required
+from vobjects.objects import unknown_fields
 from vobjects.objects.conversions import Converter
 from vobjects.sensitive import HIDDEN
 from vobjects.versions import Version
@@ -360,6 +361,12 @@ class ConversionPlan:
                 result = step.apply(result)
             except ValueError as error:
                 if not refuse_loss:
+                    if self.target > self.source and not means_unset:
+                        unknown_fields.warn_once(
+                            f'{self.type_name} {self.target} cannot hold a'
+                            f' value of {name} in version {self.source}; its'
+                            ' reader gets the default, or null'
+                        )
                     result = copy.deepcopy(step.placeholder)
                 elif means_unset and not is_required(step.field):
                     result = OMITTED

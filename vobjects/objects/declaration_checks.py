@@ -44,11 +44,16 @@ def check_fields(
     """
     name = cls.obj_name()
     for keyword, bound in cls.BOUNDS.items():
-        if keyword not in _BOUNDS or bound < 0:
+        if keyword not in _BOUNDS or type(bound) is not int or bound < 0:
             raise exceptions.DeclarationError(
-                f'{name}.BOUNDS: {keyword!r}: {bound} is no bound; write a'
+                f'{name}.BOUNDS: {keyword!r}: {bound!r} is no bound; write a'
                 f' number from 0 on for one of {", ".join(_BOUNDS)}'
             )
+    for key in declared.keys() & {'context', 'self'}:
+        raise exceptions.DeclarationError(
+            f'{name}.{key}: the constructor has a parameter {key!r}, so that'
+            ' it cannot set the field; give it another name'
+        )
     for key, field in _all_forms(declared):
         for field_type in field_values.types_in(field._type):
             _check_type(f'{name}.{key}', field_type)

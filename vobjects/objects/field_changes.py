@@ -22,9 +22,9 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar, get_args, overload
 
-from vobjects import exceptions, field_corrections, fields
+from vobjects import exceptions, field_corrections, fields, phrases
 from vobjects.fields import UNSET
 from vobjects.objects.conversion_plan import OMITTED, AnyField
 from vobjects.objects.conversions import SAME, Conversion, Converter
@@ -51,6 +51,13 @@ class FieldChange:
     dropped: str | None = None
     split_from: tuple[str, str] | None = None
 
+    def __post_init__(self) -> None:
+        if self.on_drop not in get_args(OnDrop):
+            raise exceptions.DeclarationError(
+                f'{self.kind}({self.version!r}): on_drop'
+                f' {phrases.not_one_of(self.on_drop, get_args(OnDrop))}'
+            )
+
 
 def changes_of(field: AnyField) -> tuple[FieldChange, ...]:
     """Return the declared changes of a field, oldest first."""
@@ -75,7 +82,7 @@ def order_problem(
         if not previous < version:
             return (
                 f'{where} must come after {previous}; write the oldest change'
-                ' innermost'
+                ' innermost, and each change of a field in its own version'
             )
         if version > newest:
             return f"{where} is newer than VERSION = '{newest}'; raise VERSION"

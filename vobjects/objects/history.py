@@ -301,7 +301,9 @@ class History:
             elif change.kind == 'added':
                 if position != 0:
                     raise self._error(
-                        name, 'added() must be the innermost declaration'
+                        name,
+                        'added() must be the innermost declaration, and no'
+                        ' removed field can return; use another name',
                     )
                 on_drop, split_from = change.on_drop, change.split_from
                 spans.append(FieldSpan(name, field, version, end))

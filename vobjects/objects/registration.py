@@ -22,6 +22,7 @@ from vobjects.objects.codec.override_detection import (
 )
 from vobjects.objects.kinds import Request, Resource
 from vobjects.objects.object import Object, Route
+from vobjects.objects.unknown_fields import UnknownFieldPolicy
 from vobjects.versions import NULL, Version
 
 AnyField = ovo_fields.Field[Any]
@@ -34,6 +35,10 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
     :raises vobjects.exceptions.DeclarationError: a declaration is invalid;
         the message names the type, the field and the fix
     """
+    if not isinstance(cls, type) or not issubclass(cls, Object):
+        raise exceptions.DeclarationError(
+            f'register(): derive {cls} from vobjects.Request or .Resource'
+        )
     name = cls.obj_name()
     version = _parse(name, 'VERSION', cls.VERSION)
     if version.major != history.FIRST.major:
@@ -56,14 +61,8 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
     )
     cls._history = timeline
     current = timeline.wire_fields_at(version)
-    cls._removed = {
-        key: field for key, field in declared.items() if key not in current
-    }
-    cls.fields = {
-        key: field
-        for key, field in declared.items()
-        if key not in cls._removed
-    }
+    cls._removed = {k: f for k, f in declared.items() if k not in current}
+    cls.fields = {k: f for k, f in declared.items() if k in current}
     cls._required = tuple(
         name for name, field in cls.fields.items() if fields.is_required(field)
     )
@@ -71,6 +70,9 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
     _read_version_map(cls, version)
     _check_reasons(cls, version)
     ovo_base.VersionedObjectRegistry.register(cls)
+    for key in cls._removed.keys() & cls.fields.keys():
+        del cls.fields[key]  # of a base; the registry has added it
+        delattr(cls, key)
     field_properties.install(cls, null_while_unset=True)
     return cls
 
@@ -154,10 +156,15 @@ def _declared(cls: type[Object]) -> dict[str, AnyField]:
 
 def _read_version_map(cls: type[Object], version: Version) -> None:
     name = cls.obj_name()
-    if cls.ROUTE not in get_args(Route):
-        raise exceptions.DeclarationError(
-            f'{name}.ROUTE: {phrases.not_one_of(cls.ROUTE, get_args(Route))}'
-        )
+    for attribute, words in (
+        ('ROUTE', get_args(Route)),
+        ('UNKNOWN_FIELDS', get_args(UnknownFieldPolicy)),
+    ):
+        value = getattr(cls, attribute)
+        if value not in words:
+            raise exceptions.DeclarationError(
+                f'{name}.{attribute}: {phrases.not_one_of(value, words)}'
+            )
     pairs = _pairs(name, 'VERSION_MAP', cls.VERSION_MAP)
     mapped_to = pairs[-1][1] if pairs else cls._history.oldest
     if _in_api(cls) and mapped_to != version:

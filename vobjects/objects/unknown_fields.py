@@ -21,9 +21,9 @@ UnknownFieldPolicy = Literal['refuse', 'keep']
 #: Attribute of an object that holds its unknown fields.
 ATTRIBUTE = '_unknown_fields'
 
-#: Limit of the fields that are remembered as logged: peers choose the names.
+#: Limit of the warnings that are remembered: peers choose the names of fields.
 MAX_WARNINGS = 1000
-_warned: set[tuple[str, str, str]] = set()
+_warned: set[tuple[str, ...]] = set()
 
 
 def handle(
@@ -44,18 +44,19 @@ def handle(
     if cls.UNKNOWN_FIELDS == 'refuse':
         raise exceptions.UnknownField(name, next(iter(unknown)), version)
     for field in unknown:
-        _warn_once(name, str(version), str(field))
-    return unknown
-
-
-def _warn_once(name: str, version: str, field: str) -> None:
-    key = (name, version, field)
-    if key not in _warned and len(_warned) < MAX_WARNINGS:
-        _warned.add(key)
-        LOG.warning(
+        warn_once(
             '%s %s arrived with the field %s, which this version does not'
             ' have; it is stored in obj_unknown_fields',
             name,
-            version,
-            exceptions.cut(field),
+            str(version),
+            exceptions.cut(str(field)),
         )
+    return unknown
+
+
+def warn_once(message: str, *arguments: str) -> None:
+    """Log a warning, unless the same one has been logged."""
+    key = (message, *arguments)
+    if key not in _warned and len(_warned) < MAX_WARNINGS:
+        _warned.add(key)
+        LOG.warning(message, *arguments)

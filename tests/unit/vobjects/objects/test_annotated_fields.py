@@ -208,7 +208,12 @@ def test_an_annotation_declares_the_same_as_a_field(annotated, field, build):
             "a: Annotated[str, fields.NameField(default='x')]",
             'R.a: write .* the default after it',
         ),
-        ("a = added('1.1', default=1)", 'R.a: the annotation is missing'),
+        ("a = added('1.1', default=1)", 'R.a: .* missing; write `a: TYPE ='),
+        (
+            'a = fields.NameField()',
+            r'missing; .* or `a: Annotated\[TYPE, FIELD\]',
+        ),
+        ('a: int = UNSET', r'R.a: a request needs .* write `\| None = UNSET`'),
         (
             "a: str; fields = {'a': fields.StringField()}",
             'R.a: it is in `fields` and has an annotation',
@@ -266,7 +271,7 @@ def test_fields_are_inherited_from_a_class_that_is_not_registered():
 
 @pytest.mark.parametrize('name', ['Level', 'TextLevel'])
 def test_a_field_of_an_enum_class_has_its_members(name, build):
-    cls = build(f'a: {name} = {name}.FULL; b: list[{name}] = UNSET')
+    cls = build(f'a: {name} = {name}.FULL; b: list[{name}]')
     level = getattr(sys.modules[cls.__module__], name)
     obj = cls(a='changes', b=[level.FULL, 'changes'])
     assert obj.a is level.CHANGES

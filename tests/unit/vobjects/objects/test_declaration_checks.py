@@ -218,7 +218,18 @@ def test_member_of_an_enum_class_is_sent_as_its_value(
     assert json.loads(written)['versioned_object.data']['key'] == expected
 
 
-@pytest.mark.parametrize('bounds', [{'maxlength': 5}, {'maxItems': -1}])
+@pytest.mark.parametrize('name', ['context', 'self'])
+def test_field_with_the_name_of_a_parameter_is_refused(
+    registry: None, name: str
+) -> None:
+    attributes = {'fields': {name: fields.StringField()}}
+    with pytest.raises(exceptions.DeclarationError, match='another name'):
+        vobjects.register(type('Sample', (vobjects.Object,), attributes))
+
+
+@pytest.mark.parametrize(
+    'bounds', [{'maxlength': 5}, {'maxItems': -1}, {'maxItems': '5'}]
+)
 def test_bounds_that_a_schema_cannot_have_are_refused(
     registry: None, bounds: dict[str, int]
 ) -> None:

@@ -181,6 +181,14 @@ def test_equal_primitives_distinguishes_false_from_zero() -> None:
             'added() must be the innermost',
         ),
         (
+            added('1.2', removed('1.1', fields.StringField(nullable=True))),
+            'no removed field can return; use another name',
+        ),
+        (
+            renamed('1.1', 'b', renamed('1.1', 'a', fields.StringField())),
+            'each change of a field in its own version',
+        ),
+        (
             renamed('1.2', 'old', removed('1.1', fields.StringField())),
             'removed() must be the outermost',
         ),
@@ -211,15 +219,18 @@ def test_register_when_history_is_contradictory_raises(
     assert problem in message
 
 
-def test_changed_without_both_directions_raises() -> None:
-    with pytest.raises(exceptions.DeclarationError, match='both up= and down'):
-        changed(
-            '1.1',
-            fields.StringField(),
-            fields.IntegerField(),
-            up=int,
-            down=None,
-        )
+@pytest.mark.parametrize(
+    ('declare', 'problem'),
+    [
+        (lambda: changed('1.1', str, up=int, down=None), 'both up= and down'),
+        (lambda: added('1.1', on_drop='drop'), 'on_drop must be one of'),  # type: ignore[call-overload]
+    ],
+)
+def test_change_with_invalid_arguments_raises(
+    declare: Any, problem: str
+) -> None:
+    with pytest.raises(exceptions.DeclarationError, match=problem):
+        declare()
 
 
 WORDS = ['key', 'opaque']

@@ -10,7 +10,7 @@ from oslo_versionedobjects import base as ovo_base
 
 from vobjects import exceptions, fields, objects
 from vobjects.objects import adoption, registration
-from vobjects.objects.history import added
+from vobjects.objects.history import added, removed
 
 pytestmark = pytest.mark.usefixtures('registry')
 
@@ -129,6 +129,44 @@ def test_version_that_is_no_text_is_rejected(
         exceptions.DeclarationError, match=f'{where} is not a version; write'
     ):
         register_thing(version, **attributes)
+
+
+@pytest.mark.parametrize(
+    ('attributes', 'problem'),
+    [
+        ({'ROUTE': 'capably'}, "ROUTE: must be one of .* mean 'capable'"),
+        ({'UNKNOWN_FIELDS': 'ignore'}, "UNKNOWN_FIELDS: must be one of 'ref"),
+    ],
+)
+def test_attribute_when_its_value_is_unknown_is_rejected(
+    attributes: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(exceptions.DeclarationError, match=f'Thing.{problem}'):
+        register_thing('1.0', **attributes)
+
+
+@pytest.mark.parametrize('value', [5, type('Thing', (), {}), fields])
+def test_value_that_is_no_versioned_type_is_rejected(value: Any) -> None:
+    with pytest.raises(
+        exceptions.DeclarationError, match=r'derive .* from vobj'
+    ):
+        objects.register(value)
+
+
+@pytest.mark.parametrize('kind', [objects.Request, objects.Resource])
+@pytest.mark.parametrize('is_base_registered', [True, False])
+def test_field_that_a_base_drops_is_not_in_the_newest_version(
+    kind: type[Any], is_base_registered: bool
+) -> None:
+    old = removed('1.1', fields.StringField(nullable=True), dropped='1.1')
+    body = {'VERSION': '1.1', 'VERSION_MAP': {'1.1': '1.1'}}
+    base = type('Base', (kind,), {**body, 'fields': {'old': old}})
+    if is_base_registered:
+        objects.register(base)
+    cls = register_thing('1.1', base)
+    assert cls.fields.keys() == cls.fields_at('1.1').keys() == {'a'}
+    assert cls.fields_at('1.0').keys() == {'a', 'old'}
+    assert not hasattr(cls, 'old')
 
 
 def test_version_of_a_subclass_inherits_the_reason() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from vobjects import exceptions, fields, objects
-from vobjects.objects import unknown_fields
+from vobjects.objects import history, unknown_fields
 from vobjects.objects.history import added, renamed
 
 pytestmark = pytest.mark.usefixtures('registry')
@@ -147,6 +147,38 @@ def test_unknown_fields_when_stored_are_logged_once(
     assert [record.getMessage() for record in caplog.records] == [
         "Answer 1.2 arrived with the field 'surprise', which this version"
         ' does not have; it is stored in obj_unknown_fields'
+    ]
+
+
+def test_value_that_a_newer_resource_cannot_hold_is_logged_once(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unknown_fields, '_warned', set())
+
+    @objects.register
+    class Price(objects.Resource):
+        VERSION = '1.1'
+        VERSION_MAP = {'1.1': '1.1'}
+        fields = {
+            'cents': history.changed(
+                '1.1',
+                fields.StringField(nullable=True),
+                fields.IntegerField(default=0),
+                up=int,
+                down=str,
+                missing=0,
+            )
+        }
+
+    with caplog.at_level(logging.WARNING, 'vobjects'):
+        for value in 'a', 'b', None, '5':
+            read = Price.obj_from_primitive(
+                primitive('Price', '1.0', cents=value)
+            )
+    assert read.cents == 5
+    assert [record.getMessage() for record in caplog.records] == [
+        'Price 1.1 cannot hold a value of cents in version 1.0; its reader'
+        ' gets the default, or null'
     ]
 
 

@@ -45,7 +45,7 @@ class BackupRequest(ProjectRequest):
     count: int = changed('1.1', str, up=int, down=str)
     old: str = removed('1.1', default='')
     labels: dict[str, Any] = {}
-    disks: list[Disk] = UNSET
+    disks: list[Disk] | None = UNSET
 
 
 @vobjects.register
@@ -66,7 +66,7 @@ assert_type(request.force, bool)
 assert_type(request.note, str | None)
 assert_type(request.size, int | None)
 assert_type(request.count, int)
-assert_type(request.disks, list[Disk])
+assert_type(request.disks, list[Disk] | None)
 assert_type(request.obj_clone().volume, str)
 assert_type(BackupRequest.VERSION_MAP.get('1.4'), str | None)
 request.note = None
