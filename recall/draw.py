@@ -20,14 +20,18 @@ RULE = tomllib.loads(
 )
 
 
-def candidates(clone: pathlib.Path) -> dict[str, str]:
-    """Return the candidates of a clone: commit -> date and subject."""
+def candidates(clone: pathlib.Path, wide: bool = False) -> dict[str, str]:
+    """Return the candidates of a clone: commit -> date and subject.
+
+    :param wide: search all Python code, not only the files of the rule
+    """
     repair = f'--grep={RULE["repair"]}'
     searches = (
         ('--all-match', f'--grep={"|".join(RULE["skew"])}', repair),
         (repair, f'-G{RULE["conversion"]}'),
     )
-    files = [f':(glob)**/{name}' for name in RULE['files']]
+    names = ('*.py',) if wide else RULE['files']
+    files = [f':(glob)**/{name}' for name in names]
     files += [f':(exclude,glob)**/{name}' for name in RULE['without']]
     found = {}
     for search in searches:
@@ -48,11 +52,9 @@ def candidates(clone: pathlib.Path) -> dict[str, str]:
     return found
 
 
-def place(*words: str) -> str:
+def place(*words: str, seed: str = RULE['seed']) -> str:
     """Return the sort key of an item in the draw."""
-    return hashlib.sha256(
-        ':'.join((RULE['seed'], *words)).encode()
-    ).hexdigest()
+    return hashlib.sha256(':'.join((seed, *words)).encode()).hexdigest()
 
 
 def main() -> None:
@@ -61,11 +63,15 @@ def main() -> None:
     parser.add_argument(
         'folder', type=pathlib.Path, help='holds OWNER/NAME for each clone'
     )
-    folder = parser.parse_args().folder
+    parser.add_argument('--seed', default=RULE['seed'], help='(%(default)s)')
+    parser.add_argument(
+        '--wide', action='store_true', help='search all Python code'
+    )
+    options = parser.parse_args()
     for repository in RULE['repositories']:
         drawn = sorted(
-            candidates(folder / repository).items(),
-            key=lambda item: place(repository, item[0]),
+            candidates(options.folder / repository, options.wide).items(),
+            key=lambda item: place(repository, item[0], seed=options.seed),
         )
         for number, (commit, description) in enumerate(drawn, 1):
             sys.stdout.write(
