@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""List the candidates for ``bugs.toml`` in the order of the draw.
+"""List the candidates for a list of bugs in the order of the draw.
 
 ``python -m recall.draw FOLDER`` reads the clones in a folder, as README.md
 describes, and prints a line for each candidate: repository, place in the
@@ -14,31 +14,34 @@ import pathlib
 import subprocess
 import sys
 import tomllib
+from typing import Any
 
-RULE = tomllib.loads(
-    pathlib.Path(__file__).with_suffix('.toml').read_text('utf-8')
-)
+Rule = dict[str, Any]
 
 
-def candidates(clone: pathlib.Path, wide: bool = False) -> dict[str, str]:
-    """Return the candidates of a clone: commit -> date and subject.
+def load(path: pathlib.Path) -> Rule:
+    """Read the words, files and repositories of a list."""
+    return tomllib.loads(path.read_text('utf-8'))
 
-    :param wide: search all Python code, not only the files of the rule
-    """
-    repair = f'--grep={RULE["repair"]}'
-    searches = (
-        ('--all-match', f'--grep={"|".join(RULE["skew"])}', repair),
-        (repair, f'-G{RULE["conversion"]}'),
-    )
-    names = ('*.py',) if wide else RULE['files']
-    files = [f':(glob)**/{name}' for name in names]
-    files += [f':(exclude,glob)**/{name}' for name in RULE['without']]
+
+#: The rule of the first list.
+FIRST = pathlib.Path(__file__).with_suffix('.toml')
+
+
+def candidates(clone: pathlib.Path, rule: Rule) -> dict[str, str]:
+    """Return the candidates of a clone: commit -> date and subject."""
+    repair = f'--grep={rule["repair"]}'
+    searches = [('--all-match', f'--grep={"|".join(rule["skew"])}', repair)]
+    if 'conversion' in rule:
+        searches.append((repair, f'-G{rule["conversion"]}'))
+    files = [f':(glob)**/{name}' for name in rule['files']]
+    files += [f':(exclude,glob)**/{name}' for name in rule['without']]
     found = {}
     for search in searches:
         output = subprocess.run(  # noqa: S603 - words of the rule
             [
                 *('git', '-C', str(clone), 'log', '--no-merges'),
-                *(f'--since={RULE["since"]}', f'--until={RULE["until"]}'),
+                *(f'--since={rule["since"]}', f'--until={rule["until"]}'),
                 *('--perl-regexp', '--regexp-ignore-case', *search),
                 *('--date=short', '--format=%H %cd %s', '--', *files),
             ],
@@ -52,7 +55,7 @@ def candidates(clone: pathlib.Path, wide: bool = False) -> dict[str, str]:
     return found
 
 
-def place(*words: str, seed: str = RULE['seed']) -> str:
+def place(seed: str, *words: str) -> str:
     """Return the sort key of an item in the draw."""
     return hashlib.sha256(':'.join((seed, *words)).encode()).hexdigest()
 
@@ -63,15 +66,15 @@ def main() -> None:
     parser.add_argument(
         'folder', type=pathlib.Path, help='holds OWNER/NAME for each clone'
     )
-    parser.add_argument('--seed', default=RULE['seed'], help='(%(default)s)')
     parser.add_argument(
-        '--wide', action='store_true', help='search all Python code'
+        '--rule', type=pathlib.Path, default=FIRST, help='(%(default)s)'
     )
     options = parser.parse_args()
-    for repository in RULE['repositories']:
+    rule = load(options.rule)
+    for repository in rule['repositories']:
         drawn = sorted(
-            candidates(options.folder / repository, options.wide).items(),
-            key=lambda item: place(repository, item[0], seed=options.seed),
+            candidates(options.folder / repository, rule).items(),
+            key=lambda item: place(rule['seed'], repository, item[0]),
         )
         for number, (commit, description) in enumerate(drawn, 1):
             sys.stdout.write(
