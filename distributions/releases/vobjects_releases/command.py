@@ -69,8 +69,10 @@ requests, and pickles in databases. It leaves out folders with tests and
 documentation. "git worktree add ../shop-2.0 2.0" makes a directory with the
 code of the tag 2.0.
 
-A note is a difference in a type that no call seems to carry: no argument has
-its name, no server returns it, and no code for RPC or carried type names it.
+A note is a difference that rarely harms a process: a type that no call seems
+to carry, a new field in an unchanged version, which a peer ignores, or a field
+that a type lost. No call carries a type if no argument has its name, no server
+returns it, and no code for RPC or carried type names it.
 
 Exit codes: 0 no findings, or only notes; 1 findings; 2 invalid arguments.
 """,

@@ -29,7 +29,7 @@ class Finding:
     :ivar field: field or argument; empty: all
     :ivar description: what happens, as a sentence
     :ivar location: file and line in the newer release
-    :ivar severity: a note is a difference that no process may read
+    :ivar severity: a note is a difference that may harm no process
     """
 
     rule: Rule

@@ -58,7 +58,8 @@ RULES = (
 def compare(old: Rpc, new: Rpc) -> Iterator[Finding]:
     """Yield the new fields without a conversion.
 
-    A type that no call or row of the older release carries gets notes.
+    A type that no call or row of the older release carries gets notes. So do
+    lost fields, and new ones in an old version: a peer ignores these.
     """
     types = objects.object_types(new.tree)
     yield from _levels(new.tree, types)
@@ -126,6 +127,7 @@ def _added(
                 f'is new, but the version of the type is still'
                 f' {_text(before.version)}',
                 after.cls.location,
+                'note',
             )
         elif _lacks_conversion(tree, before, after, field):
             yield Finding(
@@ -159,6 +161,7 @@ def _removed(
                 f'is not in version {_text(after.version)}, and no conversion'
                 f' to version {_text(before.version)} adds it',
                 after.cls.location,
+                'note',
             )
 
 

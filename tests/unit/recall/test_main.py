@@ -94,8 +94,8 @@ def test_main_invented_entries_each_have_a_result_or_a_reason(
     shop, prose = repositories / 'shop', repositories / 'prose'
     commit(shop, '1.0', 'item')
     git(shop, 'tag', '1.0')
-    parent = commit(shop, '1.0', 'item', 'gift')
-    fix = commit(shop, '1.1', 'item', 'gift')
+    parent = commit(shop, '1.1', 'item', 'gift')
+    fix = commit(shop, '1.0', 'item')
     entry = {'repository': 'shop', 'parent': parent, 'fix': fix}
     entries = [
         {'id': 'found', 'before': ['0.9', '1.0'], **entry},
@@ -119,11 +119,12 @@ def test_main_invented_entries_each_have_a_result_or_a_reason(
     assert [
         line.strip()
         for line in output
-        if 'OBJECT_VERSION_RAISED Order.gift' in line
+        if 'OBJECT_FIELD_CONVERTED Order.gift' in line
         or 'not measured:' in line
     ] == [
-        'releases OBJECT_VERSION_RAISED Order.gift (from 1.0): is new, but'
-        ' the version of the type is still 1.0 (code/order.py:2)',
+        'releases OBJECT_FIELD_CONVERTED Order.gift (from 1.0): is new in'
+        ' version 1.1, but no conversion to version 1.0 removes it'
+        ' (code/order.py:2)',
         f'not measured: 0.9: {shop} has no commit 0.9',
         f'not measured: {shop} has no commit cccc',
         f'not measured: commit {commit_of_prose} of {prose} has no files'

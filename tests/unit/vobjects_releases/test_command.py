@@ -11,7 +11,8 @@ import pytest
 from vobjects.cli import main
 
 OLD = "class Order:\n    VERSION = '1.0'\n    fields = {'a': 1}\n"
-NEW = OLD.replace("'a': 1", "'a': 1, 'b': 2")
+CONVERTS = "    def obj_make_compatible(self, data, version): data.pop('b')"
+NEW = OLD.replace("'a': 1", "'a': 1, 'b': 2").replace('1.0', '1.1')
 
 
 @pytest.fixture
@@ -28,32 +29,60 @@ def test_releases_with_finding_prints_it_and_returns_1(
     assert main.main(['releases', *trees]) == 1
 
     assert capsys.readouterr().out.splitlines() == [
-        'order.py:1: OBJECT_VERSION_RAISED',
-        '    Order.b is new, but the version of the type is still 1.0',
-        '    A type with a new field has a new version.',
+        'order.py:1: OBJECT_FIELD_CONVERTED',
+        '    Order.b is new in version 1.1, but no conversion to version 1.0'
+        ' removes it',
+        '    The conversion to an older version mentions each field that is'
+        ' newer.',
         '1 finding',
     ]
 
 
+@pytest.mark.parametrize(
+    ('new', 'rule', 'text'),
+    [
+        (
+            NEW,
+            'OBJECT_FIELD_CONVERTED',
+            'Order.b is new in version 1.1, but no conversion to version 1.0'
+            ' removes it; no call seems to carry the type',
+        ),
+        (
+            NEW.replace('1.1', '1.0'),
+            'OBJECT_VERSION_RAISED',
+            'Order.b is new, but the version of the type is still 1.0',
+        ),
+        (
+            OLD.replace("'a'", "'b'").replace('1.0', '1.1') + CONVERTS,
+            'OBJECT_FIELD_KEPT',
+            'Order.a is not in version 1.1, and no conversion to version 1.0'
+            ' adds it',
+        ),
+    ],
+)
 def test_releases_with_note_only_prints_it_and_returns_0(
-    trees: list[str], capsys: pytest.CaptureFixture[str]
+    trees: list[str],
+    capsys: pytest.CaptureFixture[str],
+    new: str,
+    rule: str,
+    text: str,
 ) -> None:
+    pathlib.Path(trees[1], 'order.py').write_text(new)
     client = (
         'import oslo_messaging\nclass API:\n    def ship(self):'
-        " self.client.call(1, 'ship', name=1)"
-    )
+        " self.client.call(1, 'ship', {}=1)"
+    ).format('name' if 'no call' in text else 'order')
     for tree in trees:
         pathlib.Path(tree, 'client.py').write_text(client)
 
     assert main.main(['releases', *trees]) == 0
 
-    assert capsys.readouterr().out.splitlines() == [
-        'order.py:1: OBJECT_VERSION_RAISED (note)',
-        '    Order.b is new, but the version of the type is still 1.0; no call'
-        ' seems to carry the type',
-        '    A type with a new field has a new version.',
+    first, second, _, last = capsys.readouterr().out.splitlines()
+    assert (first, second, last) == (
+        f'order.py:1: {rule} (note)',
+        f'    {text}',
         '0 findings, 1 note',
-    ]
+    )
 
 
 def test_releases_as_json_has_each_part(
@@ -68,7 +97,7 @@ def test_releases_as_json_has_each_part(
         item['subject'],
         item['field'],
     ) == (
-        'OBJECT_VERSION_RAISED',
+        'OBJECT_FIELD_CONVERTED',
         'error',
         'Order',
         'b',
