@@ -24,8 +24,6 @@
     schema_rules   rules for requests that a schema rejects
     body_reads     what code reads from the body of a request
     first_schema_rules  rules for the first schema of a request
-    attribute_rules  rules for the attributes of requests, declared as data
-    state_rules    rules for tables of states
     stored         classes that pickles in a database name
     command        `vobjects releases`
     transfers      send objects between two installed releases

@@ -8,14 +8,12 @@ import pathlib
 from collections.abc import Iterator
 
 from vobjects_releases import (
-    attribute_rules,
     first_schema_rules,
     model_rules,
     object_rules,
     route_rules,
     rpc_rules,
     schema_rules,
-    state_rules,
     stored,
 )
 from vobjects_releases.findings import Finding, Rule
@@ -33,9 +31,7 @@ RULES: tuple[Rule, ...] = (
     *route_rules.RULES,
     *schema_rules.RULES,
     *first_schema_rules.RULES,
-    *attribute_rules.RULES,
     *stored.RULES,
-    *state_rules.RULES,
 )
 
 
@@ -86,6 +82,4 @@ def _all(old: Release, new: Release) -> Iterator[Finding]:
     yield from route_rules.compare(old.routes, new.routes)
     yield from schema_rules.compare(old.schemas, new.schemas)
     yield from first_schema_rules.compare(old.schemas, new.schemas)
-    yield from attribute_rules.compare(old.schemas, new.schemas)
     yield from stored.compare(old.tree, new.tree)
-    yield from state_rules.check(new.tree)

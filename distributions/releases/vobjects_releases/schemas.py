@@ -122,10 +122,9 @@ class Schemas:
         module = self.tree.modules.get(owner)
         if module is None:
             return UNKNOWN
-        return self.assigned(module).get(name, UNKNOWN)
+        return self._assigned(module).get(name, UNKNOWN)
 
-    def assigned(self, module: Module) -> dict[str, object]:
-        """Return the values of a module's names after its statements."""
+    def _assigned(self, module: Module) -> dict[str, object]:
         if module.name not in self._names:
             names: dict[str, object] = {}
             self._names[module.name] = names  # ends cycles of imports

@@ -79,8 +79,8 @@ def test_load_malformed_row_raises(
 def test_judgments_concern_bugs_of_the_lists_and_rules() -> None:
     listed = {
         item.id
-        for path in (bugs.DEFAULT, bugs.DEFAULT.with_name('bugs2.toml'))
-        for item in bugs.load(path)
+        for name in ('bugs.toml', 'bugs2.toml', 'bugs3.toml')
+        for item in bugs.load(bugs.DEFAULT.with_name(name))
     }
     rules = {rule.id for rule in comparison.RULES}
 
