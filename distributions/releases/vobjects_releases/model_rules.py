@@ -176,6 +176,8 @@ def _new_responses(old: Models, new: Models) -> Iterator[Finding]:
             )
         for field in sorted(before.fields.keys() & model.fields.keys()):
             added = _unexpected(old, before, new, model, field)
+            if new.fills(model, field):
+                added.discard('None')
             if added and not new.conversions.mentions(model.cls.name, field):
                 yield _finding(
                     RESPONSE_COMPLETE,

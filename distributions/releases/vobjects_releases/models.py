@@ -65,12 +65,14 @@ class Field:
 
     :ivar required: a document without it is invalid
     :ivar is_null: its default is null
+    :ivar is_excluded: JSON never has it
     """
 
     name: str
     annotation: ast.expr
     required: bool
     is_null: bool = False
+    is_excluded: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -386,9 +388,32 @@ class Models:
             for node in ast.walk(function)
         )
 
-    def rewrites(self, model: Model, field: str) -> bool:
-        """Return whether a writer of a model mentions a field."""
+    def fills(self, model: Model, field: str) -> bool:
+        """Return whether code for a document replaces null in a field."""
         return any(
+            model.name in self.reachable(name)
+            for name in self._filled.get(field, ())
+        )
+
+    @functools.cached_property
+    def _filled(self) -> dict[str, set[str]]:
+        """Fields whose null a function replaces, with models it declares."""
+        found: dict[str, set[str]] = {}
+        for module in self.tree.modules.values():
+            for function in module.nodes.functions:
+                for field in _replaced(function):
+                    for node in (
+                        function.returns,
+                        *(it.annotation for it in function.args.args),
+                    ):
+                        found.setdefault(field, set()).update(
+                            self._named(module, node)
+                        )
+        return found
+
+    def rewrites(self, model: Model, field: str) -> bool:
+        """Return whether a writer of a model mentions or omits a field."""
+        return model.fields[field].is_excluded or any(
             isinstance(node, ast.Constant) and node.value == field
             for name, (_, function) in self.tree.methods(model.cls).items()
             if name in _WRITERS or _is_serializer(function)
@@ -402,6 +427,21 @@ def _quoted(module: Module, text: str) -> list[tuple[Module, ast.expr]]:
         return [(module, ast.parse(text, mode='eval').body)]
     except SyntaxError:
         return []
+
+
+def _replaced(function: Function) -> Iterator[str]:
+    """Yield fields of ``if run.name is None: run.name = ''``."""
+    for node in ast.walk(function):
+        match node:
+            case ast.If(
+                test=ast.Compare(
+                    left=ast.Attribute(attr=field) as value,
+                    ops=[ast.Is()],
+                    comparators=[ast.Constant(value=None)],
+                ),
+                body=[ast.Assign(targets=[target])],
+            ) if ast.unparse(target) == ast.unparse(value):
+                yield field
 
 
 def _is_serializer(function: Function) -> bool:
@@ -428,12 +468,25 @@ def _model(tree: Tree, name: str, cls: Class) -> Model:
                         _is_required(item),
                         isinstance(item.value, ast.Constant)
                         and item.value.value is None,
+                        any(map(_excludes, ast.walk(item))),
                     )
     return Model(name, cls, fields, _is_strict(tree, cls))
 
 
 def _is_class_variable(annotation: ast.expr) -> bool:
     return any(last_name(node) == 'ClassVar' for node in ast.walk(annotation))
+
+
+def _excludes(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=called, keywords=options):
+            return last_name(called) == 'Field' and any(
+                option.arg == 'exclude'
+                and isinstance(option.value, ast.Constant)
+                and option.value.value is True
+                for option in options
+            )
+    return False
 
 
 def _is_required(item: ast.AnnAssign) -> bool:
@@ -475,7 +528,7 @@ def _is_strict(tree: Tree, cls: Class) -> bool:
             for item in each.node.keywords
         ]
         for text in texts:
-            option = _EXTRA.search(text)
-            if option is not None:
-                return 'forbid' in option[1]
+            options = _EXTRA.findall(text)
+            if options:  # several depend on a setting, such as that of tests
+                return all('forbid' in option for option in options)
     return any(base.startswith(_STRICT) for base in tree.external_bases(cls))

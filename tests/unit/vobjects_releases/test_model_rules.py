@@ -21,6 +21,13 @@ class Item(Strict):
     name: str
     {item}
 
+class Tested(pydantic.BaseModel):
+    class Config:
+        if TESTS:
+            extra = 'forbid'
+        else:
+            extra = 'ignore'
+
 Items = Union[Item, None]
 
 class Order({base}):
@@ -94,6 +101,12 @@ GIFT = 'gift: bool = False'
         ({'item': GIFT}, {(OMITTED, 'Item', 'gift')}),
         ({'item': f'{GIFT}\n    def dict(self): return "gift"'}, set()),
         ({'order': 'gift: ClassVar[int] = 1'}, set()),
+        ({'order': 'gift: Annotated[int, Field(exclude=True)] = 1'}, set()),
+        ({'order': 'gift: int = Field(1, exclude=True)'}, set()),
+        (
+            {'order': 'gift: int = Field(1, exclude=None)'},
+            {(OMITTED, 'Order', 'gift')},
+        ),
     ],
 )
 def test_compare_new_field_of_a_request(
@@ -111,6 +124,7 @@ def test_compare_new_field_of_a_request(
         ('pydantic_duality.DualBaseModel', True),
         ('pydantic_duality.generate_dual_base_model(Config)', True),
         ("pydantic.BaseModel, extra='forbid'", True),
+        ('Tested', False),
         ('pydantic.BaseModel', False),
     ],
 )
@@ -401,4 +415,27 @@ def test_compare_response_with_values_that_old_clients_reject(
         {('MODEL_RESPONSE_COMPLETE', 'Receipt', 'total')}
         if found and not versioned
         else set()
+    )
+
+
+@pytest.mark.parametrize(
+    ('function', 'found'),
+    [
+        ('def f(it: models.Bill):\n  if it.total is None:\n   ', True),
+        ('def f(it: models.Receipt):\n  if it.total is None:\n   ', False),
+        ('def f(it) -> models.Receipt:\n  if it.total is None:\n   ', False),
+        ('def f(it: models.Receipt):\n  if it.other is None:\n   ', True),
+        ('def f(it: models.Receipt):\n  if it.total:\n   ', True),
+    ],
+)
+def test_compare_response_whose_null_the_server_replaces(
+    compare: Compare, function: str, found: bool
+) -> None:
+    old, new = (
+        release(receipt=f'total: {kind} = 0') for kind in ('int', 'int | None')
+    )
+    new['fill.py'] = f'from shop import models\n{function}it.total = 0\n'
+
+    assert compare(old, new) == (
+        {('MODEL_RESPONSE_COMPLETE', 'Receipt', 'total')} if found else set()
     )
