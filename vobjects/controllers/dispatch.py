@@ -31,7 +31,11 @@ and a function replaced by a plain one of the same name. The result of a lookup
 is cached, so that dispatch takes one dictionary access for any number of
 versions.
 
-In a class, one plain function replaces all of them.
+Write ``api_version`` above other decorators. One above it is for the functions
+of all versions, and tools do not see the ranges below a wrapper.
+
+In a class, one plain function replaces all of them. In a subclass, any
+function replaces all inherited ones.
 """
 
 from __future__ import annotations
@@ -85,6 +89,9 @@ class VersionedFunction:
         self.functions: RangeMap[Function] = RangeMap(qualname)
         self._adapter = adapter
         self._methods: list[Function] = []
+        #: Position of the request in calls of this instance: 1 if a decorator
+        #: above ``api_version`` has wrapped it and passes ``self``.
+        self._request_at = 0
         #: Names of the request in calls without positional arguments.
         self._request_names: tuple[str, ...] = ()
 
@@ -135,17 +142,18 @@ class VersionedFunction:
     def _function_for(
         self, arguments: tuple[Any, ...], named: Mapping[str, Any]
     ) -> Function:
-        """Return the function for a call, without ``self``."""
+        """Return the function for a call."""
         request = self._adapter.request
         if request is None:
+            at = self._request_at
             request = (
-                arguments[0] if arguments else named[self._request_name(named)]
+                arguments[at]
+                if at < len(arguments)
+                else named[self._request_name(named, at)]
             )
         return self.at(self._adapter.version_of(request))
 
-    def _request_name(
-        self, named: Mapping[str, Any], position: int = 0
-    ) -> str:
+    def _request_name(self, named: Mapping[str, Any], position: int) -> str:
         """Return the name of the request among the arguments of a call.
 
         FastAPI and Nova pass all arguments by name.
@@ -292,6 +300,9 @@ class VersionedFunction:
             )
         self.functions.add(*entry)
         self._request_names = ()
+        code = _code_of(entry.value)
+        first = code.co_varnames[:1] if code else ()
+        self._request_at = int(first in (('self',), ('cls',)))
 
 
 class VersionedCoroutineFunction(VersionedFunction):
@@ -425,8 +436,12 @@ def _entry(
     return entry
 
 
+def _code_of(function: Function) -> types.CodeType | None:
+    return getattr(inspect.unwrap(function), '__code__', None)
+
+
 def _location_of(function: Function) -> str:
-    code = getattr(inspect.unwrap(function), '__code__', None)
+    code = _code_of(function)
     if code is None:
         return repr(function)
     return f'{code.co_filename}:{code.co_firstlineno}'

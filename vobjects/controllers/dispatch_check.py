@@ -25,8 +25,8 @@ def check(policy: VersionPolicy, *handlers: Function) -> None:
         searched for hidden functions
     :raises vobjects.exceptions.DeclarationError: a range lies outside the
         policy's, there is a gap between two ranges, a plain function of the
-        same name hides another one, or a plain function lacks a schema at some
-        version
+        same name or a wrapper hides another one, or a plain function lacks a
+        schema at some version
     """
     for handler in handlers:
         versioned = versioned_of(handler)
@@ -48,7 +48,8 @@ def check(policy: VersionPolicy, *handlers: Function) -> None:
             raise exceptions.DeclarationError(
                 f'{module}.{qualname}: {first} is hidden'
                 ' by another object of the same name; decorate that one'
-                ' with api_version too'
+                ' with api_version too, or write api_version above the'
+                ' decorator that wraps it'
             )
 
 
@@ -68,9 +69,10 @@ def _check_reachable(
 def _is_hidden(
     module: str, qualname: str, versioned: VersionedFunction
 ) -> bool:
-    owner, _, name = qualname.rpartition('.')
-    if owner.endswith('<locals>'):
+    if qualname.rpartition('.')[0].endswith('<locals>'):
         return False  # held by the caller of the enclosing function
-    if owner:
-        return True  # defined in the class body, but replaced before its end
-    return getattr(sys.modules.get(module), name, None) is not versioned
+    # In a class, only a static method is still open after the class body.
+    found: object = sys.modules.get(module)
+    for name in qualname.split('.'):
+        found = getattr(found, name, None)
+    return found is not versioned

@@ -35,5 +35,6 @@ class APIVersionRequest(Version):
         return cls(text)
 
     def __getnewargs__(self) -> tuple[str | None]:
-        # copy and pickle pass these to the constructor.
-        return (None if self.is_null() else str(self),)
+        # copy and pickle pass these to the constructor. Services that derive
+        # from this class may have their own __str__.
+        return (None if self.is_null() else Version.__str__(self),)

@@ -50,6 +50,13 @@ class Controller:
         return 'any'
 
 
+class Free:
+    @staticmethod
+    @api_version('1.0')
+    def show(req):
+        return 'shown'
+
+
 @api_version('1.0', '1.2')
 def listing(req, *, limit=10):
     return ('old', limit)
@@ -278,6 +285,60 @@ def test_attributes_set_by_a_decorator_above_are_kept():
     assert Sample().show(at('1.0')) == 'shown'
 
 
+WRAPPED = """
+    import functools
+
+    def guarded(function):
+        @functools.wraps(function)
+        def guard(*arguments, **named):
+            return 'guarded ' + function(*arguments, **named)
+        return guard
+
+    class Sample:
+        @api_version('1.0', '1.4')
+        def method(self, req): return 'old'
+
+        @guarded
+        @method.api_version('1.5')
+        def method(self, request): return 'new'
+
+        @api_version('1.0', '1.4')
+        def static(req): return 'old'
+
+        @staticmethod
+        @static.api_version('1.5')
+        def static(request): return 'new'
+
+    @api_version('1.0', '1.4')
+    def function(req): return 'old'
+
+    @guarded
+    @function.api_version('1.5')
+    def function(request): return 'new'
+    """
+
+
+@pytest.mark.parametrize(
+    ('path', 'expected'),
+    [
+        ('Sample.method', 'guarded {}'),
+        ('Sample.static', '{}'),
+        ('function', 'guarded {}'),
+    ],
+)
+def test_decorator_above_is_for_the_functions_of_all_versions(
+    path, expected, tmp_path, monkeypatch
+):
+    module = import_source(WRAPPED, tmp_path, monkeypatch)
+    owner, _, name = path.rpartition('.')
+    handler = getattr(module.Sample() if owner else module, name)
+
+    assert handler(at('1.4')) == expected.format('old')
+    assert handler(at('1.5')) == expected.format('new')
+    assert handler(req=at('1.4')) == expected.format('old')
+    assert handler(request=at('1.5')) == expected.format('new')
+
+
 def test_wrapper_of_a_versioned_method_is_not_versioned():
     @functools.wraps(Mixed.same)
     def wrapper(self, req, identity, body):
@@ -467,7 +528,7 @@ def test_declaration_after_a_rejected_one_starts_afresh():
 
 def test_check_when_all_is_reachable_passes():
     dispatch_check.check(
-        presets.SENLIN, Controller().show, Controller.index, listing
+        presets.SENLIN, Controller().show, Controller.index, listing, Free.show
     )
 
 
@@ -498,6 +559,14 @@ HIDDEN = {
         def show(req): ...
         def show(req): ...
         handler = show
+        """,
+    'a wrapped method': """
+        import functools
+        class Controller:
+            @functools.lru_cache
+            @api_version('1.0', '1.4')
+            def show(self, req): ...
+        handler = Controller.show
         """,
 }
 

@@ -28,18 +28,28 @@ def test_version_when_malformed_is_a_value_error(text):
     assert isinstance(caught.value, exceptions.InvalidVersion)
 
 
+class Described(APIVersionRequest):
+    """A version with the text that Cinder's and Manila's have."""
+
+    def __str__(self):
+        return f'API Version Request Major: {self.major}'
+
+
+@pytest.mark.parametrize('version_class', [APIVersionRequest, Described])
 @given(st.integers(1, 999), st.integers(0, 999))
-def test_version_when_copied_pickled_or_parsed_is_the_same(major, minor):
-    version = APIVersionRequest(f'{major}.{minor}')
+def test_version_when_copied_pickled_or_parsed_is_the_same(
+    version_class, major, minor
+):
+    version = version_class(f'{major}.{minor}')
 
     for other in (
         copy.copy(version),
         copy.deepcopy(version),
         pickle.loads(pickle.dumps(version)),
-        APIVersionRequest.parse(str(version)),
+        version_class.parse(f'{major}.{minor}'),
     ):
         assert other == version
-        assert type(other) is APIVersionRequest
+        assert type(other) is version_class
 
 
 def test_null_version_when_copied_is_null():
