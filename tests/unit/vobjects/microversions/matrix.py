@@ -74,13 +74,16 @@ ORIGINAL = {
     'too high': _all('unsupported'),
     'major above': _all('unsupported'),
     'method missing': _row('404', '400', '406', '404', '404'),
-    'negative': {'magnum': 'unsupported', 'barbican': 'unsupported'},
-    'major below': {'magnum': 'unsupported', 'barbican': 'unsupported'},
+    'negative': dict.fromkeys(('magnum', 'barbican', 'ironic'), 'unsupported'),
+    'major below': dict.fromkeys(
+        ('magnum', 'barbican', 'ironic'), 'unsupported'
+    ),
     'enormous': {
         'nova': '500',
         'senlin': '500',
         'magnum': 'malformed',
         'barbican': 'malformed',
+        'ironic': 'malformed',
     },
     'early field': {'senlin': 'dropped'},
 }
