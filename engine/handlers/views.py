@@ -186,6 +186,7 @@ class ResourceView(Generic[Resource]):
             matches
         :raises vobjects.clustering.errors.MultipleChoices: several resources
             match
+        :raises vobjects.clustering.errors.UnreadableRow: see :meth:`_shown`
         """
         with target.read_connection() as connection:
             row = find.find_columns(
@@ -197,11 +198,10 @@ class ResourceView(Generic[Resource]):
                 any_project_by_id=bool(context.is_admin),
             )
             columns = self._columns(connection, [row])
-        resource: Resource = wire.from_row(
-            self.resource_type,
+        return self._shown(
+            self._from_row,
             {name: values[0] for name, values in columns.items()},
         )
-        return resource
 
     def _resources(
         self,
@@ -222,7 +222,7 @@ class ResourceView(Generic[Resource]):
         for values in zip(*columns.values(), strict=True):
             row = dict(zip(columns, values, strict=True))
             try:
-                resources.append(wire.from_row(self.resource_type, row))
+                resources.append(self._from_row(row))
             except _UNREADABLE as error:
                 omitted.append(f'{row["id"]}: {error}')
         LOG.error(
@@ -257,13 +257,54 @@ class ResourceView(Generic[Resource]):
         """Convert an entity to a resource.
 
         :param related_fields: values of the fields without a column
+        :raises vobjects.clustering.errors.UnreadableRow: see :meth:`_shown`
         """
         values = dict(zip(self._fields, self._attributes(row), strict=True))
         for name, compute in self._computed.items():
             values[name] = compute(values[name])
-        return self.resource_type(
-            **values, **self._constants, **related_fields
-        )
+        values |= {**self._constants, **related_fields}
+        return self._shown(lambda fields: self.resource_type(**fields), values)
+
+    # Rows with values that a field of the resource cannot have
+
+    def _from_row(self, row: Mapping[str, Any]) -> Resource:
+        resource: Resource = wire.from_row(self.resource_type, row)
+        return resource
+
+    def _shown(
+        self,
+        build: Callable[[Mapping[str, Any]], Resource],
+        values: Mapping[str, Any],
+    ) -> Resource:
+        """Return the resource that ``build`` makes of the values of a row.
+
+        :raises vobjects.clustering.errors.UnreadableRow: it has a value that
+            its field rejects; the error names the row and the fields
+        """
+        try:
+            return build(values)
+        except _UNREADABLE as error:
+            rejected = []
+            for name, value in values.items():
+                try:
+                    build({name: value})
+                except _UNREADABLE:
+                    rejected.append(name)
+            fields = ', '.join(rejected)
+            table, id_ = self.model.__tablename__, values['id']
+            if fields == 'profile_name':
+                table, id_ = models.Profile.__tablename__, values['profile_id']
+            LOG.error(
+                'Unreadable %s in row %s of table %s: %s',
+                *(fields, id_, table, error),
+            )
+            raise errors.UnreadableRow(
+                f'The {find.resource_name(self.model)} {values["id"]} cannot'
+                f' be shown: this release cannot read {fields}. If'
+                ' a newer release has stored it, upgrade the engines.'
+                f' Otherwise, an administrator has to correct the row {id_} of'
+                f' the table {table} in the database.'
+            ) from error
 
 
 #: Errors of a value that a field of the resource cannot have. Such a row was

@@ -22,7 +22,8 @@ problem, its place and the fix.
     │   ├── ActionCooldown       a policy's cooldown has not elapsed
     │   └── ActionImmutable      the action has finished
     ├── FeatureNotSupported      not supported for this resource
-    └── Unavailable              a required service fails
+    ├── Unavailable              a required service fails
+    └── UnreadableRow            the database has an invalid value
 """
 
 from __future__ import annotations
@@ -173,3 +174,10 @@ class Unavailable(ClusteringError):
     status = 503
     code = 'service-unavailable'
     title = 'A required service is unavailable'
+
+
+class UnreadableRow(ClusteringError):
+    """The database has a value that this release cannot read."""
+
+    status = 500
+    title = 'A stored row is not readable'

@@ -137,9 +137,27 @@ def listed_ids(api: Any, path: str) -> set[str]:
     return {row['id'] for row in rows}
 
 
+def check_requests_for_a_row(api: Any, table: str, id_: str) -> None:
+    """Check that each request for a row succeeds, or names the row."""
+    path = f'{LISTS[table]}/{id_}'
+    requests = [('GET', path)]
+    if table in ('clusters', 'nodes'):
+        requests.append(('POST', f'{path}/actions'))
+    for method, target in requests:
+        response = api(method, target, {'check': {}} if 'P' in method else {})
+        if response.status not in (200, 202, 404, 409):
+            (error,) = response.json['errors']
+            assert error['code'] == 'clustering.unreadable-row', error
+            assert error['status'] == response.status == 500
+            assert f'the row {id_} of the table {table}' in error['detail']
+
+
 @pytest.mark.parametrize('table', sorted(LISTS.keys() - BINDINGS))
-def test_list_shows_the_rows_beside_one_that_cannot_be_read(
-    harness: Harness, api: Any, table: str
+def test_requests_name_the_row_that_cannot_be_read_and_lists_omit_it(
+    harness: Harness,
+    api: Any,
+    caplog: pytest.LogCaptureFixture,
+    table: str,
 ) -> None:
     path = LISTS[table]
     before = listed_ids(api, path)
@@ -160,12 +178,14 @@ def test_list_shows_the_rows_beside_one_that_cannot_be_read(
             except oslo_db_exception.DBError:
                 continue  # a constraint of the column
             assert before - listed_ids(api, path) <= {id_}, (column, value)
+            check_requests_for_a_row(api, table, id_)
         with harness.database.engine.begin() as connection:
             connection.exec_driver_sql(
                 f'UPDATE "{table}" SET "{column}" = ? WHERE rowid = ?',
                 [tuple(row) for row in values],
             )
     assert listed_ids(api, path) == before
+    assert f'of table {table}: ' in caplog.text
 
 
 @pytest.mark.parametrize('column', models.LEDGER.members.columns.keys())

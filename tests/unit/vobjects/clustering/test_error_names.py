@@ -12,7 +12,7 @@ NAMES = """
     ActionConflict ActionCooldown ActionImmutable ActionInProgress BadRequest
     ClusteringError FeatureNotSupported Forbidden InvalidSpec ListTooLarge
     MultipleChoices OverQuota PolicyBindingNotFound ResourceInUse
-    ResourceIsLocked ResourceNotFound Unavailable
+    ResourceIsLocked ResourceNotFound Unavailable UnreadableRow
     """
 
 
