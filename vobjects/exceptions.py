@@ -53,6 +53,9 @@ __all__ = [
 #: Maximum length of a caller's value in an error message, in characters.
 MAX_VALUE_LENGTH = 60
 
+#: Maximum length of the text of another package's error, in characters.
+MAX_PROBLEM_LENGTH = 200
+
 #: Maximum length of an error message that a client receives, in characters.
 MAX_MESSAGE_LENGTH = 1000
 

@@ -38,6 +38,14 @@ def format_value(value: Any) -> str:
     return exceptions.cut(value)
 
 
+def shorten(text: str, value: Any) -> str:
+    """Truncate an error of another package, and the value that it quotes."""
+    for part in (value, *(value if isinstance(value, (dict, list)) else ())):
+        for shown in (repr(part), str(part)):
+            text = text.replace(shown, exceptions.cut_text(shown))
+    return text[: exceptions.MAX_PROBLEM_LENGTH]
+
+
 def unknown_name(name: str, known: Collection[str]) -> str:
     """Describe an unknown name and suggest a known one."""
     suggestion = suggestions.suggest(name, known) or 'nothing is expected here'

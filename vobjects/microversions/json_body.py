@@ -17,7 +17,7 @@ import json
 import re
 from typing import Any, NoReturn
 
-from vobjects import exceptions, json_depth
+from vobjects import exceptions, json_depth, phrases
 from vobjects.microversions import errors
 
 MAX_BYTES = 1 << 20
@@ -86,18 +86,19 @@ def load_json(raw: bytes, max_bytes: int = MAX_BYTES) -> Any:
 
 
 def _check_strings(value: Any) -> None:
-    unchecked = [value]
+    unchecked: list[tuple[Any, tuple[str | int, ...]]] = [(value, ())]
     while unchecked:
-        item = unchecked.pop()
+        item, path = unchecked.pop()
         if isinstance(item, dict):
-            unchecked += item
-            unchecked += item.values()
+            unchecked += ((name, (*path, name)) for name in item)
+            unchecked += ((item[name], (*path, name)) for name in item)
         elif isinstance(item, list):
-            unchecked += item
+            unchecked += ((each, (*path, n)) for n, each in enumerate(item))
         elif isinstance(item, str) and (bad := unstorable(item)):
+            # It may be a secret.
             raise errors.MalformedBody(
-                f'The string {exceptions.cut(item)} of the request body has'
-                f' the character {bad}, which cannot be stored.'
+                f'{phrases.format_path("body", path)} has the character {bad},'
+                ' which cannot be stored.'
             )
 
 

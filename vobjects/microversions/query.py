@@ -12,7 +12,6 @@ import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from vobjects import exceptions
 from vobjects.field_schemas import types_of
 from vobjects.microversions import errors, json_body, schema, validation
 from vobjects.versions import Version
@@ -53,8 +52,7 @@ def parse_pairs(query_string: str) -> list[tuple[str, str]]:
         )
     except UnicodeError:
         raise errors.MalformedQuery(
-            f'The query string {exceptions.cut(query_string)} is not'
-            ' percent-encoded UTF-8.'
+            'The query string is not percent-encoded UTF-8.'
         ) from None
     for text in (text for pair in pairs for text in pair):
         if bad := json_body.unstorable(text):

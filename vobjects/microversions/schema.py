@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 DIALECT = 'http://json-schema.org/draft-04/schema#'
 
-#: Maximum length of a message taken from another library.
-MAX_MESSAGE_LENGTH = 200
-
 RequestType: TypeAlias = 'type[objects.Object]'
 
 
@@ -149,8 +146,8 @@ class RequestSchema:
         check, because its newest version has others
     :ivar object_fields: name -> type of the fields that hold objects
     :ivar fields: field name -> field
-    :ivar secrets: names of the fields that are sensitive now or in the newest
-        version
+    :ivar secrets: names of the fields that are sensitive, or hold objects with
+        such fields, now or in the newest version
     :ivar owner: object passed to the fields when they check a value
     """
 
@@ -183,7 +180,7 @@ class RequestSchema:
                 ) from None
             raise errors.ValidationError(
                 path,
-                str(error)[:MAX_MESSAGE_LENGTH].rstrip('.'),
+                phrases.shorten(str(error), value).rstrip('.'),
                 errors.FieldFault('value', (name,), field, value, value),
             ) from None
 
@@ -259,21 +256,32 @@ def compiled(
             if name in properties
         },
         known,
-        _secrets(cls, known),
+        frozenset(
+            name
+            for name in properties
+            if _has_secrets(known[name])
+            or any(
+                _has_secrets(field) and name in cls.names_of(newest)
+                for newest, field in cls.fields.items()
+            )
+        ),
         cls(),
     )
 
 
-def _secrets(
-    cls: RequestType, known: Mapping[str, ovo_fields.Field[Any]]
-) -> frozenset[str]:
-    newest = (
-        cls.names_of(name)
-        for name, field in cls.fields.items()
-        if is_sensitive(field)
-    )
-    now = {name for name, field in known.items() if is_sensitive(field)}
-    return frozenset(now.union(*newest))
+def _has_secrets(
+    field: ovo_fields.Field[Any], outer: tuple[str, ...] = ()
+) -> bool:
+    """Tell whether values of a field, or of objects in them, are sensitive.
+
+    :param outer: names of the types around the field
+    """
+    kind = field_values.object_type(field._type)
+    if kind is None or kind._obj_name in outer:
+        return is_sensitive(field)
+    inside = nested_objects.class_of(kind).fields.values()
+    outer = (*outer, kind._obj_name)
+    return is_sensitive(field) or any(_has_secrets(f, outer) for f in inside)
 
 
 def with_python_patterns(schema: Any) -> Any:

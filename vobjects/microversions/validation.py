@@ -314,7 +314,7 @@ def _field_fault(
         compiled.fields[name],
         values[name],
         fault.instance,
-        str(fault.message)[: schema.MAX_MESSAGE_LENGTH] if is_of_type else '',
+        phrases.shorten(fault.message, fault.instance) if is_of_type else '',
     )
 
 
@@ -410,7 +410,7 @@ def schema_error(
     describe = _EXPECTED.get(str(fault.validator))
     if describe is None:
         return errors.ValidationError(
-            path, fault.message[: schema.MAX_MESSAGE_LENGTH]
+            path, phrases.shorten(fault.message, fault.instance)
         )
     expected: Any = fault.validator_value
     if isinstance(expected, list) and not nulls:

@@ -39,7 +39,14 @@ HOSTILE = [
 ]
 
 
-def check(response: Response) -> None:
+def check(
+    response: Response, longest: int = exceptions.MAX_VALUE_LENGTH
+) -> None:
+    """Check an error.
+
+    :param longest: length from which a value is too long to be quoted; 0: any
+        may be
+    """
     if response.status < 400:
         return
     assert response.status < 500, response.content[:500]
@@ -48,6 +55,8 @@ def check(response: Response) -> None:
         texts.append(response.json['error']['message'])
     for text in texts:
         assert len(text) <= exceptions.MAX_MESSAGE_LENGTH, ascii(text)
+        if longest:
+            assert LONG[:longest] not in text, ascii(text)
         for character in text.replace('\n', ''):
             assert unicodedata.category(character) not in ('Cc', 'Cs'), ascii(
                 text
@@ -161,4 +170,4 @@ def test_error_when_the_engine_sends_a_long_text_is_short_and_printable(
     api: ApiClient, engine: FakeEngine, error: Exception
 ) -> None:
     engine.error = error
-    check(api('GET', '/v1/clusters/x'))
+    check(api('GET', '/v1/clusters/x'), 0)

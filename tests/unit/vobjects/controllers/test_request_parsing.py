@@ -302,6 +302,9 @@ class SecretRequest(objects.Request):
         ('uuid', SECRET, 'uuid'),
         ('word', SECRET, 'word'),
         ('inner', [{'key': [SECRET]}], 'inner[0].key'),
+        ('inner', SECRET, 'inner'),
+        ('inner', [SECRET], 'inner[0]'),
+        ('inner', [{'key': 'a'}, [{'key': SECRET}]], 'inner[1]'),
     ],
 )
 def test_error_of_a_sensitive_field_hides_its_value(
@@ -317,13 +320,32 @@ def test_error_of_a_sensitive_field_hides_its_value(
 
 
 @pytest.mark.parametrize(
-    'field', ['address', 'at', 'mapping', 'number', 'uuid', 'word']
+    ('field', 'path'),
+    [
+        *((f, f) for f in ('address', 'at', 'mapping', 'number', 'uuid')),
+        ('word', 'word'),
+        ('inner', 'inner[0]'),
+    ],
 )
-def test_error_of_a_sensitive_parameter_hides_its_value(field):
+def test_error_of_a_sensitive_parameter_hides_its_value(field, path):
     with pytest.raises(errors.ValidationError) as caught:
         request_parsing.parse_query(
             SecretRequest, request_at('1.1'), f'{field}={SECRET}'
         )
 
-    assert caught.value.path == f'query.{field}'
+    assert caught.value.path == f'query.{path}'
     assert SECRET not in str(caught.value)
+
+
+def test_error_of_bad_characters_names_the_place_and_hides_the_text():
+    version = request_at('1.1')
+    body = b'{"inner": [{"key": "%s\\u0000"}]}' % SECRET.encode()
+    with pytest.raises(errors.MalformedBody, match='has the') as in_body:
+        request_parsing.parse_body(SecretRequest, version, body)
+    with pytest.raises(errors.MalformedQuery) as in_query:
+        request_parsing.parse_query(
+            SecretRequest, version, f'text={SECRET}%FF'
+        )
+
+    assert in_body.value.detail.startswith('body.inner[0].key has the')
+    assert SECRET not in in_body.value.detail + in_query.value.detail
