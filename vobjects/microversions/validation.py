@@ -128,11 +128,12 @@ def _check(
             raise _missing(compiled, cls, microversion, names, name, where)
     fault = next(compiled.validator.iter_errors(values), None)
     if fault is not None:
-        secret = _is_in_secret(compiled, fault)
+        path = fault.absolute_path
+        secret = bool(path) and path[0] in compiled.secrets
         if secret:
             fault = _without_value(fault)
         error = schema_error(fault, where, nulls)
-        if fault.absolute_path and not secret:
+        if path and not secret:
             field_fault = _field_fault(compiled, fault, values)
             if fault.validator == 'pattern':
                 problem = _pattern_problem(
@@ -147,13 +148,6 @@ def _check(
             )
             or error
         )
-
-
-def _is_in_secret(
-    compiled: schema.RequestSchema, fault: jsonschema.ValidationError
-) -> bool:
-    path = fault.absolute_path
-    return bool(path) and path[0] in compiled.secrets
 
 
 class _Secret:

@@ -35,6 +35,7 @@ import oslo_messaging
 
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest, common, local, minimum
+from vobjects.rpc.dispatcher import errors_only
 from vobjects.rpc.serializer import to_wire
 from vobjects.rpc.transport import DrainedServer
 
@@ -127,6 +128,12 @@ class ResultSerializer(_Wrapper):
         return self._base.deserialize_context(values)
 
 
+class _Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
+    def dispatch(self, incoming: Any) -> Any:
+        with errors_only():
+            return super().dispatch(incoming)
+
+
 def get_server(
     transport: Any,
     target: Any,
@@ -141,7 +148,7 @@ def get_server(
     It responds in the versions of its callers. When it stops, it handles the
     messages that it has received, which the driver ``rabbit`` would drop.
     """
-    dispatcher = oslo_messaging.RPCDispatcher(
+    dispatcher = _Dispatcher(
         endpoints, ResultSerializer(serializer), access_policy
     )
     return DrainedServer(transport, target, dispatcher, executor)

@@ -39,6 +39,7 @@ from vobjects.rpc import (
     serializer,
     tracing,
 )
+from vobjects.rpc.dispatcher import errors_only
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
@@ -233,6 +234,7 @@ class Endpoint:
             with (
                 byte_budget.call_scope(self._budget),
                 tracing.handling(reader),
+                errors_only(),
             ):
                 return self._perform(context, request, reader, call)
         except _EXPECTED as error:
@@ -359,17 +361,15 @@ def _own_error(source: str) -> Iterator[None]:
 
     :param source: what raises it
     :raises RuntimeError: the error means something to the caller that the
-        service does not mean, cannot be sent, or ends a thread
+        service does not mean, or cannot be sent
     """
     try:
         yield
-    except BaseException as error:
+    except Exception as error:
         is_response = isinstance(error, _RESPONSES)
         if (
-            isinstance(error, Exception)
-            and (is_response or not isinstance(error, _PROTOCOL_ERRORS))
-            and _is_sendable(error)
-        ):
+            is_response or not isinstance(error, _PROTOCOL_ERRORS)
+        ) and _is_sendable(error):
             raise
         raise RuntimeError(
             f'{source} raised {type(error).__name__}:'

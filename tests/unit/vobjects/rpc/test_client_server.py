@@ -517,7 +517,7 @@ def test_error_of_the_context_is_no_rejection_by_the_server(
 class Conversion:
     """The functions of a changed field, of which one may raise an error."""
 
-    error: Exception | None = None
+    error: BaseException | None = None
     failing = ''
     calls = 0
 
@@ -558,8 +558,7 @@ class ConvertedWorker:
         *(
             error
             for error in MISLEADING
-            if isinstance(error, Exception)
-            and not isinstance(error, ValueError)  # a loss
+            if not isinstance(error, ValueError)  # a loss
         ),
         exceptions.LossyDowngrade('Stored', 'name', "'a'", '1.1', '1.0'),
         exceptions.UnsupportedType('Stored'),
@@ -572,9 +571,11 @@ class ConvertedWorker:
 def test_error_of_a_conversion_is_no_rejection_by_a_server(
     bus: Bus,
     monkeypatch: pytest.MonkeyPatch,
-    error: Exception,
+    error: BaseException,
     failing: str,
 ) -> None:
+    if failing == 'down' and not isinstance(error, Exception):
+        pytest.skip('a client may end')
     monkeypatch.setattr(Conversion, 'error', error)
     monkeypatch.setattr(Conversion, 'failing', failing)
     monkeypatch.setattr(Conversion, 'calls', 0)

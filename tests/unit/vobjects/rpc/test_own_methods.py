@@ -222,3 +222,18 @@ def test_at_most_lowers_versions_and_keeps_types() -> None:
         {'Order': '1.10', 'Line': '1.1', 'Own': '1.0'},
         {'Order': '1.9', 'Line': '1.4', 'Other': '1.0'},
     ) == {'Order': '1.9', 'Line': '1.1', 'Own': '1.0'}
+
+
+@pytest.mark.parametrize('ending', [SystemExit(1), KeyboardInterrupt()])
+def test_what_ends_a_thread_is_an_error_of_the_call(
+    bus: Bus,
+    order: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    ending: BaseException,
+) -> None:
+    def end(*arguments: Any) -> None:
+        raise ending
+
+    monkeypatch.setattr(Contexts, 'deserialize_context', end)
+    with pytest.raises(RuntimeError, match=type(ending).__name__):
+        bus.call([order], versions=local)
