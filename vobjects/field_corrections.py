@@ -8,7 +8,7 @@ oslo.versionedobjects reads another value, or none, from its own text:
 
 ==============================  =============================================
 :class:`DateTime`               The same instant for every time zone and year
-:class:`Set`                    Sorted items
+:class:`Set`                    Sorted items; True and 1 are not the same
 :class:`Dict`, :class:`Set`     All methods that change a value coerce it
 :class:`Enum`                   The value of a member of an enum class
 :class:`StateMachine`           Null stays null
@@ -155,6 +155,17 @@ class Set(_ovo.Set[Item]):
         coerced.enable_coercing(self._element_type, obj, attr)
         coerced.update(value)
         return coerced
+
+    def from_primitive(self, obj: Any, attr: str, value: Any) -> set[Item]:
+        read = self._element_type.from_primitive
+        items = [read(obj, attr, item) for item in value]
+        distinct = set(items)
+        if len({(type(item), item) for item in items}) > len(distinct):
+            raise ValueError(
+                f'{attr} has several values that are equal in a set, such as'
+                ' true and 1'
+            )
+        return distinct
 
     def to_primitive(self, obj: Any, attr: str, value: Any) -> Any:
         return in_order(super().to_primitive(obj, attr, value))

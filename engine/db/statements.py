@@ -55,6 +55,17 @@ def exists(session: orm.Session, *conditions: Any) -> bool:
     return bool(session.scalar(query))
 
 
+def differs(row: models.Base, name: str, value: Any) -> bool:
+    """Return whether an attribute of a row has another value.
+
+    In JSON, unlike in Python, true differs from 1.
+    """
+    same: bool = getattr(type(row), name).type.compare_values(
+        value, getattr(row, name)
+    )
+    return not same
+
+
 def table(model: type[models.Base]) -> sqlalchemy.Table:
     """Return the table of a mapped class.
 

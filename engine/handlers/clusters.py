@@ -119,14 +119,15 @@ class ClusterHandlers(queueing.ActionHandlers):
                 )
             changed = [
                 field
-                for field, value in (
-                    ('name', cluster.name),
-                    ('metadata', cluster.meta),
-                    ('timeout', cluster.timeout),
-                    ('config', cluster.config),
+                for field, column in (
+                    ('name', 'name'),
+                    ('metadata', 'meta'),
+                    ('timeout', 'timeout'),
+                    ('config', 'config'),
                 )
                 # As in Senlin, null starts an action that changes nothing.
-                if field in request and request.get(field) != value
+                if field in request
+                and statements.differs(cluster, column, request.get(field))
             ]
             if 'profile_only' in request:
                 changed.append('profile_only')

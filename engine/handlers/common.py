@@ -128,7 +128,7 @@ class Handlers:
             changed = {
                 name: value
                 for name, value in values.items()
-                if value is not None and value != getattr(row, name)
+                if value is not None and statements.differs(row, name, value)
             } | dict(cleared)
             if not changed:
                 raise errors.BadRequest('No property needs an update.')

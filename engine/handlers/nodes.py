@@ -11,7 +11,7 @@ from sqlalchemy import orm
 from engine import spec_schema
 from engine.actions import clusters as cluster_actions
 from engine.actions import nodes as node_actions
-from engine.db import clusters, find, models, nodes, quotas
+from engine.db import clusters, find, models, nodes, quotas, statements
 from engine.handlers import common, queueing
 from vobjects.clustering import errors, resources
 from vobjects.clustering.requests import nodes as requests
@@ -112,7 +112,7 @@ class NodeHandlers(queueing.ActionHandlers):
             changed = [
                 column
                 for column, value in node_actions.new_values(request).items()
-                if value != getattr(node, column)
+                if statements.differs(node, column, value)
             ]
             changed += node_actions.cleared_fields(request)
             return queueing.resolve_update(

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
+from vobjects.field_corrections import order_key
 from vobjects.field_values import holds_objects
 from vobjects.fields import is_required
 from vobjects.objects import unknown_fields
@@ -29,6 +30,8 @@ AnyField = ovo_fields.Field[Any]
 #: hold. False: it drops or replaces the value; True: it drops only null;
 #: 'null': it drops no null that may clear a value, as in an update.
 RefuseLoss = bool | Literal['null']
+
+_CONTAINERS = (dict, list, tuple)
 
 
 class _Omitted:
@@ -156,8 +159,11 @@ class Drop:
     default_type: Any = dataclasses.field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        if self.harmless and not self.steps:
-            default = self.harmless[-1]
+        default = self.harmless[-1] if self.harmless else OMITTED
+        # A container may be equal, with True in place of 1.
+        if not self.steps and (
+            not isinstance(default, _CONTAINERS) or not default
+        ):
             object.__setattr__(self, 'default', default)
             object.__setattr__(self, 'default_type', type(default))
 
@@ -393,14 +399,6 @@ def equal_primitives(value: Any, other: Any) -> bool:
 
     The primitive of a set is a tuple, and a list after JSON.
     """
-    if isinstance(value, (dict, list, tuple)):
-        value, other = _with_lists(value), _with_lists(other)
+    if isinstance(value, _CONTAINERS) and isinstance(other, _CONTAINERS):
+        return order_key(value) == order_key(other)
     return type(value) is type(other) and bool(value == other)
-
-
-def _with_lists(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _with_lists(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_with_lists(item) for item in value]
-    return value

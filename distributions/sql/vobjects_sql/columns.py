@@ -177,6 +177,12 @@ class Json(types.TypeDecorator[Any]):
         # Most rows hold an empty object; don't parse it.
         return {} if value == '{}' else json_text.loads(value.encode())
 
+    def compare_values(self, x: Any, y: Any) -> bool:
+        """Tell whether two values are the same JSON; true is not 1."""
+        return bool(x == y) and (
+            json.dumps(x, sort_keys=True) == json.dumps(y, sort_keys=True)
+        )
+
 
 def read_json(
     text: Any, parse: Callable[[Any], Parsed], where: str

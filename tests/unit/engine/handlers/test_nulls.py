@@ -115,6 +115,24 @@ def test_update_answers_as_senlin_does(
     assert after.get('status') == before.get('status')
 
 
+@pytest.mark.parametrize('kind', ['cluster', 'node', 'profile'])
+def test_update_from_one_to_true_is_a_change(
+    api: ApiClient, engine: Engine, kind: str
+) -> None:
+    path = f'/v1/{kind}s'
+    body = {'name': 'x', **GIVEN[kind], 'metadata': {'a': 1, 'b': [0]}}
+    created = api('POST', path, {kind: body}, version='1.14').json[kind]
+    engine.run_actions()
+    path = f'{path}/{created["id"]}'
+    for value in ({'a': True, 'b': [0]}, {'a': True, 'b': [False]}):
+        body = {kind: {'metadata': value}}
+        response = api('PATCH', path, body, version='1.14')
+        assert response.status in (200, 202)
+        engine.run_actions()
+        after = api('GET', path, version='1.14').json[kind]
+        assert repr(after['metadata']) == repr(value)
+
+
 def test_table_has_all_nullable_fields_of_updates() -> None:
     kinds = {row[0] for row in UPDATES}
     nullable = {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import enum
 import itertools
@@ -157,11 +158,39 @@ def test_removed_field_of_old_sender_when_set_raises() -> None:
         plan.apply({'mode': 'slow'}, refuse_loss=True)
 
 
-def test_equal_primitives_distinguishes_false_from_zero() -> None:
-    assert history.equal_primitives(False, False)
-    assert not history.equal_primitives(False, 0)
-    assert not history.equal_primitives(1, True)
-    assert not history.equal_primitives(1, 1.0)
+@pytest.mark.parametrize(
+    ('value', 'other', 'expected'),
+    [
+        (False, False, True),
+        (False, 0, False),
+        (1, True, False),
+        (1, 1.0, False),
+        ([1], (1,), True),
+        ([1], [True], False),
+        ({'a': 1, 'b': [2]}, {'b': (2,), 'a': 1}, True),
+        ({'a': [0]}, {'a': [False]}, False),
+        ([], {}, False),
+    ],
+)
+def test_equal_primitives_distinguishes_true_from_one(
+    value: Any, other: Any, expected: bool
+) -> None:
+    assert history.equal_primitives(value, other) is expected
+    field = fields.Field(fields.JsonValue(), default=other)
+    plan = timeline('1.1', it=added('1.1', field)).plan(
+        Version(1, 1), Version(1, 0)
+    )
+    raises = pytest.raises(exceptions.LossyDowngrade)
+    with contextlib.nullcontext() if expected else raises:
+        plan.apply({'it': value}, refuse_loss=True)
+
+
+def test_set_refuses_values_that_python_would_merge() -> None:
+    field = fields.Field(fields.Set(fields.JsonValue()))
+    assert field.from_primitive(None, 'it', [1, 1, 'a']) == {1, 'a'}
+    for values in ([True, 1], [0, False], [1, 1.0]):
+        with pytest.raises(ValueError, match='equal in a set'):
+            field.from_primitive(None, 'it', values)
 
 
 @pytest.mark.parametrize(
