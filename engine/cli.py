@@ -11,9 +11,7 @@ import argparse
 import importlib.metadata
 import logging
 import pathlib
-import signal
 import sys
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -30,9 +28,6 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 
 PROJECT = 'vobjects'
-
-#: Maximum seconds until the main thread notices a signal.
-SIGNAL_WITHIN = 0.5
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -53,22 +48,18 @@ def _run(options: argparse.Namespace) -> int:
     check_bus(conf)
     # Imported here, so that "vobjects db" does not load the service.
     from engine import service
+    from vobjects.rpc import server_process
 
     engine = service.Engine(
         conf,
         speaks=_speaks(options),
         release=options.release or options.emulate,
     )
-    stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
+    wait = server_process.signals(conf)
     engine.start()
     collector.end_loading()
     systemd.notify_once()
-    # With a timeout: the signal may be delivered to another thread, and Python
-    # runs the handler only when this one wakes up.
-    while not stopping.wait(SIGNAL_WITHIN):
-        pass
+    wait()
     engine.stop()
     return 0
 

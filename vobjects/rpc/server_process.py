@@ -8,9 +8,9 @@ stops consuming, completes the requests in progress and leaves the fleet.
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
-import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -28,8 +28,30 @@ from vobjects.service import Service
 
 LOG = logging.getLogger(__name__)
 
-#: Maximum seconds until the main thread notices a signal.
-SIGNAL_WITHIN = 0.5
+
+def signals(conf: cfg.ConfigOpts) -> Callable[[], None]:
+    """Handle signals from now on; return a function that waits for the end.
+
+    It returns at SIGTERM or SIGINT. At SIGHUP, it reads the options again that
+    oslo.config can change, such as ``debug``. Call both in the main thread.
+    """
+    # Python writes each signal to the pipe, whatever thread receives it.
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer)
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+
+    def wait() -> None:
+        ends = (signal.SIGINT, signal.SIGTERM)
+        while (number := os.read(reader, 1)[0]) not in ends:
+            if number == signal.SIGHUP:
+                try:
+                    conf.mutate_config_files()
+                except Exception as error:  # noqa: BLE001 - also of its hooks
+                    LOG.error('Cannot read the options again: %s', error)
+
+    return wait
 
 
 class ServerProcess:
@@ -75,6 +97,7 @@ class ServerProcess:
         on_expired: Callable[[list[Member]], None] = lambda members: None,
         observer: server.Observer | None = None,
     ) -> None:
+        self._conf = conf
         rpc_conf.register(conf)
         service.load_types()
         manifest = manifest or local()
@@ -160,18 +183,13 @@ class ServerProcess:
         LOG.info('Serving %s as %s', member.topic, member.label)
 
     def run(self) -> None:
-        """Serve until SIGTERM or SIGINT. Call it in the main thread.
+        """Serve until SIGTERM or SIGINT, see :func:`signals`.
 
         :raises vobjects.exceptions.NoLivePeer: the ledger does not respond
         """
-        stopping = threading.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: stopping.set())
+        wait = signals(self._conf)
         self.start()
-        # With a timeout: the signal may be delivered to another thread, and
-        # Python runs the handler only when this one wakes up.
-        while not stopping.wait(SIGNAL_WITHIN):
-            pass
+        wait()
         self.stop_consuming()
         self.stop()
 
