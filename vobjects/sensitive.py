@@ -35,13 +35,11 @@ def sensitive(field: FieldT) -> FieldT:
 
 def is_sensitive(field: AnyField) -> bool:
     """Tell whether the values of a field must be hidden."""
-    return hasattr(field, _ATTRIBUTE) or _holds_secrets(field._type)
-
-
-def _holds_secrets(field_type: Any) -> bool:
-    if isinstance(field_type, ovo_fields.CompoundFieldType):
-        return is_sensitive(field_type._element_type)
-    return isinstance(field_type, ovo_fields.SensitiveString)
+    if isinstance(field._type, ovo_fields.CompoundFieldType):
+        inner: AnyField = field._type._element_type
+        return hasattr(field, _ATTRIBUTE) or is_sensitive(inner)
+    is_secret = isinstance(field._type, ovo_fields.SensitiveString)
+    return is_secret or hasattr(field, _ATTRIBUTE)
 
 
 #: Options in the query of a URL whose values are not secret.

@@ -111,7 +111,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if code_of_error is None:
             raise
         command = ' '.join(['vobjects', *arguments[:1]])
-        print(f'{command}: {_first_line(error)}', file=sys.stderr)
+        # Without the advice that libraries append.
+        line = str(error).partition('\n')[0] or type(error).__name__
+        print(f'{command}: {line}', file=sys.stderr)
         return code_of_error
 
 
@@ -213,8 +215,3 @@ def _code_of(error: Exception) -> int | None:
         if cls is not None and isinstance(error, cls):
             return code
     return None
-
-
-def _first_line(error: Exception) -> str:
-    """Return an error's message without the advice that libraries append."""
-    return next(iter(str(error).splitlines()), '') or type(error).__name__

@@ -99,7 +99,8 @@ def table(
     def line(cells: Sequence[str], style_of: Mapping[str, str]) -> str:
         parts = []
         for cell, width, to_right in zip(cells, widths, is_right, strict=True):
-            style = style_of.get(cell) or style_of.get(_first_word(cell))
+            word = cell.partition(' ')[0].rstrip(',:')
+            style = style_of.get(cell) or style_of.get(word)
             text = screen.styled(style, cell) if style else cell
             space = ' ' * (width - len(cell))
             parts.append(space + text if to_right else text + space)
@@ -108,7 +109,3 @@ def table(
     yield line(columns, dict.fromkeys(columns, 'bold'))
     for row in texts:
         yield line(row, styles or {})
-
-
-def _first_word(cell: str) -> str:
-    return cell.partition(' ')[0].rstrip(',:')

@@ -138,27 +138,16 @@ def _edits(old: TypeSchema, new: TypeSchema) -> Iterator[SchemaChange]:
         yield SchemaChange('edit', 'microversion', old, new)
     for conversion in old.conversions:
         if conversion not in new.conversions:
+            names = (conversion.field, conversion.old_name)
+            known = [n for n in names if old.field(n) or new.field(n)]
+            field, detail = [*known, ''][0], str(conversion)
             yield SchemaChange(
-                'edit',
-                'conversion',
-                old,
-                new,
-                field=_current_field(conversion, old, new),
-                detail=str(conversion),
+                'edit', 'conversion', old, new, field=field, detail=detail
             )
     if old.namespace != new.namespace:
         yield SchemaChange('edit', 'namespace', old, new)
     elif not field_changes and '' != old.fingerprint != new.fingerprint != '':
         yield SchemaChange('edit', 'methods', old, new)
-
-
-def _current_field(
-    conversion: Conversion, old: TypeSchema, new: TypeSchema
-) -> str:
-    for name in (conversion.field, conversion.old_name):
-        if old.field(name) or new.field(name):
-            return name
-    return ''
 
 
 def between_fields(

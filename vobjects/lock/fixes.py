@@ -54,7 +54,8 @@ def _declared(
     cls = registries.newest(change.new.name)
     source = Source(cls)
     newest = change.released[-1]
-    now = _at(change.current, newest.version) or change.new
+    at_newest = (s for s in change.current if s.version == newest.version)
+    now = next(at_newest, change.new)
     name = current_name(change.field, change.old.version, change.released)
     key = current_name(name, newest.version, change.current)
     before, after = newest.field(name), now.field(name)
@@ -104,10 +105,6 @@ def _declared(
     yield from _reasons(cls, versions_in(code))
     yield from missing_converters(key, code)
     yield f'{declaration}{remark}'
-
-
-def _at(schemas: Sequence[TypeSchema], version: str) -> TypeSchema | None:
-    return next((s for s in schemas if s.version == version), None)
 
 
 def next_version(change: SchemaChange) -> str:

@@ -18,7 +18,10 @@ def text(result: Result, locate: Locate) -> str:
     """Return all findings, and a summary."""
     blocks = [
         '\n'.join(_block(finding, locate(finding)))
-        for finding in sorted(result.findings, key=_sort_key)
+        for finding in sorted(
+            result.findings,
+            key=lambda f: (bool(f.accepted), f.subject, f.rule.id),
+        )
         if not finding.covered_by
     ]
     if opaque := losses.opaque_text(result.opaque):
@@ -109,10 +112,6 @@ def _help(finding: Finding) -> str:
     if finding.rule.scope == 'lock':
         return 'do this'
     return 'no conversion covers the change; write'
-
-
-def _sort_key(finding: Finding) -> tuple[bool, str, str]:
-    return bool(finding.accepted), finding.subject, finding.rule.id
 
 
 def count(number: int, noun: str) -> str:

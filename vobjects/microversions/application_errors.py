@@ -118,15 +118,12 @@ def detail_text(detail: object) -> str:
         return detail.decode(errors='replace')
     if detail is None or isinstance(detail, str):
         return detail or ''
-    for write in (_json_text, str):
+    encoder = json.JSONEncoder(default=str, ensure_ascii=False)
+    for write in (encoder.encode, str):
         # Its keys, a cycle, or an error of the value.
         with contextlib.suppress(Exception):
             return write(detail)
     return ''
-
-
-def _json_text(value: object) -> str:
-    return json.dumps(value, default=str, ensure_ascii=False)
 
 
 def _header_text(value: object) -> str:

@@ -98,7 +98,10 @@ class Microversions(Middleware[Application]):
             nonlocal is_started
             if message['type'] == 'http.response.start':
                 is_started = True
-                headers = _decode(message.get('headers', ()))
+                headers = [
+                    (key.decode('latin-1'), value.decode('latin-1'))
+                    for key, value in message.get('headers', ())
+                ]
                 added = self.negotiation.add(headers, own)
                 message = {**message, 'headers': _encode(added)}
             await send(message)
@@ -318,13 +321,6 @@ async def _send_json(
     if environ['REQUEST_METHOD'] == 'HEAD':
         body = b''
     await send({'type': 'http.response.body', 'body': body})
-
-
-def _decode(headers: Any) -> Headers:
-    return [
-        (name.decode('latin-1'), value.decode('latin-1'))
-        for name, value in headers
-    ]
 
 
 def _encode(headers: Headers) -> list[tuple[bytes, bytes]]:

@@ -131,7 +131,9 @@ def _translate(
             )
         elif keyword == 'format':
             formats.append(f'format {value}')
-            callbacks[formats[-1]] = functools.partial(_conforms, value)
+            callbacks[formats[-1]] = functools.partial(
+                FORMATS.conforms, format=value
+            )
         elif keyword == 'properties':
             result[keyword] = {
                 name: _translate(inner, callbacks)
@@ -154,7 +156,3 @@ def _translate(
 
 def _matches(search: Callable[[str], object], text: str) -> bool:
     return search(text) is not None
-
-
-def _conforms(name: str, text: str) -> bool:
-    return bool(FORMATS.conforms(text, name))

@@ -444,10 +444,6 @@ def _describe_options(options: list[Mapping[str, Any]]) -> str:
     return f'must have the format {" or ".join(map(str, formats))}'
 
 
-def _without_z(pattern: str) -> str:
-    return re.sub(r'\\Z\Z', '$', pattern)
-
-
 #: Keywords whose fault is the length of the value.
 _UPPER_BOUNDS = ('maxItems', 'maxLength', 'maxProperties')
 
@@ -456,7 +452,7 @@ _EXPECTED: Mapping[str, Callable[[Any], str]] = {
     'type': _describe_types,
     'anyOf': _describe_options,
     'enum': lambda values: f'must be one of {phrases.format_values(values)}',
-    'pattern': lambda text: f'must match {_without_z(text)}',
+    'pattern': lambda text: 'must match ' + re.sub(r'\\Z\Z', '$', text),
     'format': lambda name: f'must have the format {name}',
     'minimum': lambda limit: f'must be at least {limit}',
     'maximum': lambda limit: f'must be at most {limit}',

@@ -155,14 +155,10 @@ def _strip(primitive: Mapping[str, Any]) -> dict[str, Any]:
         data.pop(key, None)
     for key, field_type in _enveloped_fields(timeline, version):
         if key in data:
-            data[key] = map_objects(field_type, data[key], _strip_nested)
+            data[key] = map_objects(
+                field_type, data[key], lambda _, inner, __: _strip(inner)
+            )
     return data
-
-
-def _strip_nested(
-    _type: Any, primitive: Mapping[str, Any], _path: Any
-) -> dict[str, Any]:
-    return _strip(primitive)
 
 
 @functools.lru_cache(maxsize=1024)

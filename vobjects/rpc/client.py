@@ -404,10 +404,8 @@ class ContextSerializer(oslo_messaging.NoOpSerializer):  # type: ignore[misc]
 
     def serialize_context(self, context: Any) -> dict[str, Any]:
         """Return the context as JSON data."""
-        values: Mapping[str, Any] = (
-            context if isinstance(context, Mapping) else context.to_dict()
-        )
-        return dict(values)
+        is_mapping = isinstance(context, Mapping)
+        return dict(context if is_mapping else context.to_dict())
 
 
 def _hide_remote_traceback(error: Exception) -> None:
