@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import yaml
 from oslo_utils import strutils
 
-from vobjects import exceptions, phrases
+from vobjects import exceptions, phrases, sensitive
 from vobjects.clustering import errors
 
 Schema = Mapping[str, 'Property']
@@ -156,6 +156,7 @@ class Property:
     :ivar max_length: the maximum length of a string; None: any
     :ivar minimum: the minimum of a number; None: any
     :ivar maximum: the maximum of a number; None: any
+    :ivar secret: whether messages hide the value
     """
 
     type: str
@@ -169,6 +170,7 @@ class Property:
     max_length: int | None = None
     minimum: float | None = None
     maximum: int | None = None
+    secret: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -365,7 +367,8 @@ def _resolve(
     try:
         resolved = kind.convert(value)
     except (ArithmeticError, TypeError, ValueError):
-        raise _not_of_type(kind, value, path) from None
+        shown = sensitive.HIDDEN if prop.secret else value
+        raise _not_of_type(kind, shown, path) from None
     if prop.allowed is not None and resolved not in prop.allowed:
         raise errors.InvalidSpec(
             f'{path}: {phrases.not_one_of(resolved, prop.allowed)}',

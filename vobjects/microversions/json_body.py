@@ -76,9 +76,10 @@ def load_json(raw: bytes, max_bytes: int = MAX_BYTES) -> Any:
     try:
         value = _decoder.decode(text)
     except json.JSONDecodeError as error:
+        problem = error.msg.removesuffix(' at')
         raise errors.MalformedBody(
-            f'The request body is not JSON: {error.msg} at line'
-            f' {error.lineno}, column {error.colno}.'
+            f'The request body is not JSON: {problem} at line {error.lineno},'
+            f' column {error.colno}.'
         ) from None
     if _SUSPECT.search(raw):
         _check_strings(value)

@@ -79,6 +79,10 @@ def test_valid_spec_is_accepted(good: dict[str, Any]) -> None:
             r"security_groups\[1\]: must be a string or a number, not \['b'",
         ),
         (
+            with_properties(admin_pass=['b']),
+            r"admin_pass: must be a string or a number, not '\*\*\*'$",
+        ),
+        (
             with_properties(block_device_mapping_v2=[{}]),
             r'block_device_mapping_v2\[0\]\.source_type is required',
         ),
