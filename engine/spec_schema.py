@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.resources
+import json
 import math
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -435,5 +436,12 @@ def not_updatable(
     return [
         name
         for name, prop in schema.items()
-        if not prop.updatable and old.get(name) != new.get(name)
+        if not prop.updatable and not is_same(old.get(name), new.get(name))
     ]
+
+
+def is_same(old: Any, new: Any) -> bool:
+    """Return whether two values are the same JSON; true is not 1."""
+    return bool(old == new) and (
+        json.dumps(old, sort_keys=True) == json.dumps(new, sort_keys=True)
+    )

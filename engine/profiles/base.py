@@ -159,7 +159,7 @@ class ProfileType:
             raise providers.ProviderError(
                 f'{", ".join(fixed)} of a {self.noun} cannot be changed'
             )
-        if old != new:
+        if not spec_schema.is_same(old, new):
             self.apply_update(provider, node, old, new)
 
     def apply_update(
