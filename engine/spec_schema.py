@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.resources
-import json
 import math
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -22,6 +21,7 @@ from oslo_utils import strutils
 
 from vobjects import exceptions, phrases, sensitive
 from vobjects.clustering import errors
+from vobjects_sql.columns import is_same
 
 Schema = Mapping[str, 'Property']
 
@@ -438,10 +438,3 @@ def not_updatable(
         for name, prop in schema.items()
         if not prop.updatable and not is_same(old.get(name), new.get(name))
     ]
-
-
-def is_same(old: Any, new: Any) -> bool:
-    """Return whether two values are the same JSON; true is not 1."""
-    return bool(old == new) and (
-        json.dumps(old, sort_keys=True) == json.dumps(new, sort_keys=True)
-    )

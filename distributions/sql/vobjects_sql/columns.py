@@ -179,9 +179,14 @@ class Json(types.TypeDecorator[Any]):
 
     def compare_values(self, x: Any, y: Any) -> bool:
         """Tell whether two values are the same JSON; true is not 1."""
-        return bool(x == y) and (
-            json.dumps(x, sort_keys=True) == json.dumps(y, sort_keys=True)
-        )
+        return is_same(x, y)
+
+
+def is_same(value: Any, other: Any) -> bool:
+    """Tell whether two values are the same JSON; true is not 1."""
+    return bool(value == other) and (
+        json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
+    )
 
 
 def read_json(
