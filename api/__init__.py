@@ -8,7 +8,8 @@ Modules, in the order in which a request passes through them::
     outbox        sends responses in parts, and closes those that nobody reads
     wsgi          `application` for any WSGI server; connects at first use
     app           builds the middleware stack: build(conf, client, fleet)
-    middleware    request IDs, request log, error documents, pages
+    middleware    request IDs, error documents, pages
+    request_log   a line for each request
     browsers      CORS headers; rejects DNS rebinding and cross-site requests
     health        /healthcheck
     metrics_page  /metrics and its access control; the metrics are in

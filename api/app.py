@@ -39,6 +39,7 @@ from api import (
     metrics_page,
     middleware,
     policy,
+    request_log,
     routes,
     ui,
 )
@@ -134,7 +135,8 @@ def build(
         app = usage_metrics.UsageMiddleware(app, usage)
     app = browsers.with_cors(app, conf)
     app = tracing.traced(app)
-    return middleware.RequestIds(app, log=conf.api.log_requests)
+    log = request_log.RequestLog() if conf.api.log_requests else None
+    return middleware.RequestIds(app, log)
 
 
 def _keystone_sign_in(conf: cfg.ConfigOpts) -> sign_in.KeystoneSignIn | None:

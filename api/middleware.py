@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""WSGI middleware: request IDs, the request log, error documents, pages."""
+"""WSGI middleware: request IDs, error documents, pages."""
 
 from __future__ import annotations
 
-import logging
 import re
 import time
 from collections.abc import Collection, Iterable, Mapping
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from oslo_context import context as oslo_context
 
 from api import request_body
+from api.request_log import RequestLog
 from vobjects.microversions.middleware import Microversions
 from vobjects.microversions.negotiation import REQUEST_ID as REQUEST_ID
 from vobjects.microversions.negotiation import REQUEST_ID_HEADER
-from vobjects.microversions.version_policy import MICROVERSION, ROUTE
+from vobjects.microversions.version_policy import ROUTE
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import (
@@ -24,20 +24,12 @@ if TYPE_CHECKING:
         WSGIEnvironment,
     )
 
-LOG = logging.getLogger(__name__)
-
 #: Key in the environ, as in oslo.middleware's RequestId. The class here does
 #: the same without building request and response objects.
 GLOBAL_REQUEST_ID = 'openstack.global_request_id'
 
 _INBOUND = 'HTTP_X_OPENSTACK_REQUEST_ID'
 _ID = re.compile(r'req-[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}')
-
-#: Value of X-Requested-With in requests of the console at ``/ui``.
-UI_CLIENT = 'vobjects-ui'
-
-#: Maximum characters of a method or path in the log.
-_MAX_LOGGED = 200
 
 
 class RequestIds:
@@ -46,10 +38,12 @@ class RequestIds:
     If the caller, perhaps another service, sends an ID, it becomes the global
     ID, which links the logs of several services.
 
-    :param log: whether to log a line for each request
+    :param log: receives each response; None: it is not logged
     """
 
-    def __init__(self, app: WSGIApplication, *, log: bool) -> None:
+    def __init__(
+        self, app: WSGIApplication, log: RequestLog | None = None
+    ) -> None:
         self.app = app
         self.log = log
 
@@ -72,38 +66,12 @@ class RequestIds:
         def start_with_id(
             status: str, headers: list[tuple[str, str]], exc_info: Any = None
         ) -> Any:
-            if self.log:
-                _log(environ, status, time.perf_counter() - start)
+            if self.log is not None:
+                self.log.add(environ, status, time.perf_counter() - start)
             headers = [*headers, (REQUEST_ID_HEADER, request_id)]
             return start_response(status, headers, exc_info)
 
         return self.app(environ, start_with_id)
-
-
-def _log(environ: WSGIEnvironment, status: str, seconds: float) -> None:
-    # ascii(): line ends in a path could forge log lines.
-    LOG.log(
-        logging.DEBUG if _is_poll(environ, status) else logging.INFO,
-        '%s %s %s %s %s %.1f ms',
-        environ.get('REMOTE_ADDR', '-'),
-        ascii(environ.get('REQUEST_METHOD', ''))[1:-1][:_MAX_LOGGED],
-        ascii(environ.get('PATH_INFO', ''))[1:-1][:_MAX_LOGGED],
-        environ.get(MICROVERSION, '-'),
-        status[:3],
-        seconds * 1000,
-    )
-
-
-def _is_poll(environ: WSGIEnvironment, status: str) -> bool:
-    """Return whether the console at ``/ui`` polled successfully.
-
-    The header can be forged, but that hides only successful reads.
-    """
-    return (
-        environ.get('HTTP_X_REQUESTED_WITH') == UI_CLIENT
-        and environ.get('REQUEST_METHOD') == 'GET'
-        and status.startswith(('2', '304'))
-    )
 
 
 class FaultWrapper:

@@ -182,40 +182,6 @@ def test_conversion_error_when_raised_is_406_with_the_maximum(
     assert 'engine-2' in item['detail']
 
 
-@pytest.mark.parametrize(
-    ('method', 'path', 'status', 'level'),
-    [
-        ('GET', '/v1/clusters', 200, logging.DEBUG),
-        ('GET', '/v1/clusters/nobody', 404, logging.INFO),
-        ('DELETE', '/v1/clusters/nobody', 404, logging.INFO),
-    ],
-)
-def test_log_when_the_page_polls_is_at_debug(
-    api: ApiClient,
-    caplog: pytest.LogCaptureFixture,
-    method: str,
-    path: str,
-    status: int,
-    level: int,
-) -> None:
-    with caplog.at_level(logging.DEBUG):
-        for headers in ({'X-Requested-With': 'vobjects-ui'}, {}):
-            assert api(method, path, headers=headers).status == status
-    records = [r for r in caplog.records if r.message.endswith(' ms')]
-    assert [record.levelno for record in records] == [level, logging.INFO]
-
-
-def test_log_when_a_path_has_line_ends_stays_one_line(
-    api: ApiClient, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.INFO):
-        api('GET', '/v1/x%0AINFO%20forged')
-    (record,) = [r for r in caplog.records if r.name == 'api.middleware']
-    assert '\n' not in record.getMessage()
-    assert 'GET /v1/x\\nINFO forged' in record.getMessage()
-    assert ' 404 ' in record.getMessage()
-
-
 def test_outage_is_logged_once_until_it_has_ended(
     api: ApiClient,
     engine: FakeEngine,
