@@ -8,11 +8,10 @@ in a table.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import oslo_messaging
@@ -35,18 +34,12 @@ _PARTS: tuple[tuple[str, Any, Any], ...] = (
 _VERSION = re.compile(r'[0-9]{1,9}(\.[0-9]{1,9})*')
 
 
-@contextlib.contextmanager
-def errors_only() -> Iterator[None]:
-    """Replace what ends a thread, such as SystemExit, by an error.
+def error_for(ending: BaseException) -> RuntimeError:
+    """Return the error to raise for what ends a thread, such as SystemExit.
 
     oslo.messaging would send no response, and the caller would wait for it.
     """
-    try:
-        yield
-    except Exception:
-        raise
-    except BaseException as error:
-        raise RuntimeError(f'{type(error).__name__} was raised') from error
+    return RuntimeError(f'{type(ending).__name__} was raised')
 
 
 class Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]

@@ -35,7 +35,7 @@ import oslo_messaging
 
 from vobjects import exceptions
 from vobjects.objects.manifest import Manifest, common, local, minimum
-from vobjects.rpc.dispatcher import errors_only
+from vobjects.rpc.dispatcher import error_for
 from vobjects.rpc.serializer import to_wire
 from vobjects.rpc.transport import DrainedServer
 
@@ -130,8 +130,12 @@ class ResultSerializer(_Wrapper):
 
 class _Dispatcher(oslo_messaging.RPCDispatcher):  # type: ignore[misc]
     def dispatch(self, incoming: Any) -> Any:
-        with errors_only():
+        try:
             return super().dispatch(incoming)
+        except Exception:
+            raise
+        except BaseException as ending:
+            raise error_for(ending) from ending
 
 
 def get_server(

@@ -17,12 +17,11 @@ every request that it can read.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
 import oslo_messaging
@@ -39,7 +38,7 @@ from vobjects.rpc import (
     serializer,
     tracing,
 )
-from vobjects.rpc.dispatcher import errors_only
+from vobjects.rpc.dispatcher import error_for
 from vobjects.versions import Version
 
 LOG = logging.getLogger(__name__)
@@ -234,7 +233,6 @@ class Endpoint:
             with (
                 byte_budget.call_scope(self._budget),
                 tracing.handling(reader),
-                errors_only(),
             ):
                 return self._perform(context, request, reader, call)
         except _EXPECTED as error:
@@ -244,6 +242,9 @@ class Endpoint:
         except Exception as error:
             failure = error
             raise
+        except BaseException as ending:
+            failure = error_for(ending)
+            raise failure from ending
         finally:
             if self._observer is not None:
                 self._observer.request_finished(
@@ -264,8 +265,11 @@ class Endpoint:
             )
         manifest = common(self._manifest, self._reader_manifest(reader))
         primitive = _primitive_of(request)
-        with _own_error('the context of a call'):
+        try:
             caller = self._context_from(context)
+        except Exception as error:
+            _check_own(error, 'the context of a call')
+            raise
         message = serializer.from_wire(
             primitive, caller, self._manifest if self._emulates else None
         )
@@ -284,13 +288,16 @@ class Endpoint:
                 self._manifest, tuple(sorted(shown['versions'].items()))
             )
             call.part = shown['part']
-        with _own_error(f'the handler of {call.type_name}'):
+        try:
             response = self._handle(handler, caller, message, call)
             if call.shown is not None or isinstance(
                 response, fleet_types.RecordedText
             ):
                 return call.write(response)
             written = call.serialize(response, manifest).decode()
+        except Exception as error:
+            _check_own(error, f'the handler of {call.type_name}')
+            raise
         if self._observer is not None and manifest != self._manifest:
             self._observer.response_downgraded(call.type_name)
         return written
@@ -355,22 +362,16 @@ def emulated_manifest(manifest: Manifest) -> Manifest:
     return Manifest({**base, **manifest})
 
 
-@contextlib.contextmanager
-def _own_error(source: str) -> Iterator[None]:
+def _check_own(error: Exception, source: str) -> None:
     """Let an error of the service, or of a response, be nothing else.
 
-    :param source: what raises it
+    :param source: what raised it
     :raises RuntimeError: the error means something to the caller that the
         service does not mean, or cannot be sent
     """
-    try:
-        yield
-    except Exception as error:
-        is_response = isinstance(error, _RESPONSES)
-        if (
-            is_response or not isinstance(error, _PROTOCOL_ERRORS)
-        ) and _is_sendable(error):
-            raise
+    is_response = isinstance(error, _RESPONSES)
+    is_own = is_response or not isinstance(error, _PROTOCOL_ERRORS)
+    if not (is_own and _is_sendable(error)):
         raise RuntimeError(
             f'{source} raised {type(error).__name__}:'
             f' {exceptions.text_of(error)}'
