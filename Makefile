@@ -13,6 +13,8 @@ STATE ?= .state
 BIN := $(VENV)/bin
 SERVICE := ./distributions/clustering
 PROVIDERS := $(addprefix ./distributions/,docker simulated)
+CLIENT := ./distributions/client
+CONTRACT := ./distributions/contract
 RELEASES := ./distributions/releases
 SQL := ./distributions/sql
 TESTING := ./distributions/testing
@@ -343,7 +345,8 @@ $(BIN)/python:
 	}
 
 TRANSPORTS := $(addprefix ./transports/,driverlib embedded pyamqp)
-OTHERS := $(PROVIDERS) $(RELEASES) $(SQL) $(TESTING) $(TRANSPORTS)
+OTHERS := $(PROVIDERS) $(CLIENT) $(CONTRACT) $(RELEASES) $(SQL) $(TESTING) \
+	$(TRANSPORTS)
 PROJECTS := pyproject.toml constraints.txt \
 	$(addsuffix /pyproject.toml,$(SERVICE) $(OTHERS))
 
@@ -359,10 +362,11 @@ define install
 endef
 
 # A call of `install` in a recipe must be one line.
-CLUSTERING := $(addprefix --editable ,$(PROVIDERS) $(SQL) $(TRANSPORTS)) \
+CLUSTERING := $(addprefix --editable ,$(PROVIDERS) $(CONTRACT) $(SQL) $(TRANSPORTS)) \
 	--editable '$(SERVICE)[clients,docker,mysql,postgresql]'
 EVERYTHING := --editable '.[test]' \
-	$(addprefix --editable ,$(RELEASES) $(TESTING)) $(CLUSTERING)
+	$(addprefix --editable ,$(CLIENT) $(RELEASES) $(TESTING)) \
+	$(CLUSTERING)
 
 $(VENV)/.up: $(PROJECTS) | $(BIN)/python
 	@echo 'installing the service and its clients (a minute, once)'

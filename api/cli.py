@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vobjects.cli import completion, settings
-from vobjects.cli import contract as contract_commands
 from vobjects.cli.parser import Command, Parser
 from vobjects.clustering.run import who_uses
+from vobjects_contract import command as contract_commands
 
 if TYPE_CHECKING:
-    from vobjects.contract.registry import Contract
+    from vobjects_contract.registry import Contract
 
 _SERVE = (
     'Run the REST API. After SIGTERM or Ctrl-C, it finishes open requests and'
@@ -86,7 +86,9 @@ def _parser() -> Parser:
     _add_serve(parser)
     parser.add_commands(
         {
-            **contract_commands.definitions(_contract, settings.add_options),
+            **contract_commands.definitions(
+                _contract, settings.add_options, parser.prog
+            ),
             'who-uses': who_uses.DEFINITION,
         },
         required=False,

@@ -15,9 +15,9 @@ from typing import Any
 from api import routes
 from vobjects.clustering import consts, history
 from vobjects.clustering.service import SERVICE
-from vobjects.contract import registry, standard_schemas, type_schemas
 from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Version
+from vobjects_contract import registry, standard_schemas, type_schemas
 
 #: Error status -> predicate of the routes that may return it.
 ERRORS: Mapping[int, Callable[[routes.Route], bool]] = {
@@ -161,3 +161,7 @@ def _keyed(
         'minProperties': 1,
         'maxProperties': 1,
     }
+
+
+#: What ``vobjects contract`` prints: without the options of an installation.
+CONTRACT = contract()

@@ -32,7 +32,7 @@ from vobjects.clustering import consts
 from vobjects.clustering import errors as engine_errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import receivers
-from vobjects.contract import type_schemas
+from vobjects_contract import type_schemas
 
 LOG = logging.getLogger(__name__)
 

@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 
 from vobjects import objects, wire
 from vobjects.clustering import resources
-from vobjects.contract.type_schemas import (
+from vobjects.rpc.response_text import ResponseText
+from vobjects.versions import Version
+from vobjects_contract.type_schemas import (
     Schema,
     closed,
     list_of,
     under_keys,
 )
-from vobjects.contract.type_schemas import resource as resource_schema
-from vobjects.rpc.response_text import ResponseText
-from vobjects.versions import Version
+from vobjects_contract.type_schemas import resource as resource_schema
 
 
 class Rendered(NamedTuple):

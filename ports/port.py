@@ -50,6 +50,7 @@ def search_path(folder: pathlib.Path) -> str:
     The library is that of this working tree.
     """
     parts = [
-        _REPOSITORY / 'distributions' / name for name in ('sql', 'testing')
+        _REPOSITORY / 'distributions' / name
+        for name in ('client', 'contract', 'sql', 'testing')
     ]
     return ':'.join(map(str, [folder, _REPOSITORY, *parts]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check the documents that the API-SIG guidelines require.
 
-The schemas of :mod:`vobjects.contract.standard_schemas` follow the guidelines
+The schemas of :mod:`vobjects_contract.standard_schemas` follow the guidelines
 on errors, microversions and version discovery, and correct two of their
 mistakes. The guidelines limit a microversion to two digits on each side and
 allow any character between them, so that Nova's 2.104 does not match. They
@@ -16,7 +16,7 @@ from typing import Any
 
 import jsonschema
 
-from vobjects.contract.standard_schemas import ERROR, MAJOR
+from vobjects_contract.standard_schemas import ERROR, MAJOR
 
 
 def _with_key(key: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:

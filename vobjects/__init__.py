@@ -22,30 +22,27 @@ use. These packages are public, too:
 ``vobjects.exceptions``    all errors of this library
 ``vobjects.microversions`` negotiation, schemas, errors, discovery, clients
 ``vobjects.controllers``   decorators for versioned methods of controllers
-``vobjects.contract``      OpenAPI, history and differences of an API
-``vobjects.client``        typed clients of an API, with httpx
 ``vobjects.rpc``           clients, servers and the fleet, on oslo.messaging
 ``vobjects.wire``          JSON of rows and lists, without creating objects
 ``vobjects.lock``          recorded schemas of all releases
 =========================  ==================================================
 
-and, for the commands of a service, ``vobjects.cli``. The distribution
-vobjects-sql has the ledger and stored objects in SQL databases:
-``vobjects_sql``. The public names of a package or module are those in its
-``__all__``. The remaining modules support
-them, and may change in any release: ``objects`` implements the base classes,
-``service`` the declaration of a service,
-``versions`` the version numbers, ``cli`` the command ``vobjects``;
-``field_values`` finds the objects and defaults in values of fields,
-``field_corrections`` corrects field types of oslo.versionedobjects,
+and, for the commands of a service, ``vobjects.cli``. Other distributions have
+``vobjects_client``, typed clients of an API; ``vobjects_contract``, OpenAPI,
+history and differences of an API; and ``vobjects_sql``, the ledger and stored
+objects in SQL databases. The public names of a package or module are those in
+its ``__all__``. The remaining modules support them, and may change in any
+release: ``objects`` implements the base classes, ``service`` the declaration
+of a service, ``versions`` the version numbers, ``cli`` the command
+``vobjects``; ``field_values`` finds the objects and defaults in values of
+fields, ``field_corrections`` corrects field types of oslo.versionedobjects,
 ``json_depth`` bounds nested JSON; ``field_schemas`` derives the JSON schemas
-of fields, and ``unregistered`` has
-the errors about types that are not registered. ``sensitive`` hides secrets,
-``log_lines`` escapes control characters in logs, ``tls_files`` checks
-certificates and keys, ``number_options`` the numbers in a configuration,
-``metric_series`` limits the number of series of a metric, ``spans`` tells
-whether a process traces, ``phrases`` and ``suggestions`` build the texts of
-errors. ``clustering``
+of fields, and ``unregistered`` has the errors about types that are not
+registered. ``sensitive`` hides secrets, ``log_lines`` escapes control
+characters in logs, ``tls_files`` checks certificates and keys,
+``number_options`` the numbers in a configuration, ``metric_series`` limits the
+number of series of a metric, ``spans`` tells whether a process traces,
+``phrases`` and ``suggestions`` build the texts of errors. ``clustering``
 belongs to the distribution vobjects-clustering.
 
 Until version 1.0, a minor release may change a public name; its release note

@@ -48,6 +48,8 @@ class Service:
         the service has none
     :ivar stored: module whose ``STORED`` lists the columns with objects, each
         a :class:`vobjects_sql.stored.scan.StoredColumn`; empty: there are none
+    :ivar contract: module whose ``CONTRACT`` describes the API, a
+        :class:`vobjects_contract.registry.Contract`; empty: there is none
     :ivar distribution: distribution whose version is the release; default: the
         name of the service
     :ivar exchange: exchange on the message bus; default: the name
@@ -61,6 +63,7 @@ class Service:
     error_modules: Sequence[str] = ()
     lock: str = ''
     stored: str = ''
+    contract: str = ''
     distribution: str = ''
     exchange: str = ''
     topic: str = ''

@@ -1,25 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Serve boxes, with a REST contract derived from decorators.
 
-``python doc/examples/boxes.py openapi 1.6`` prints the contract; see
-also ``diff 1.4 1.5`` and ``history --check``. Without a command, it serves.
+With this module in the entry points ``vobjects.services``, ``vobjects contract
+openapi 1.6`` prints the contract.
 """
-
-import sys
 
 import things
 import webob
 import webob.dec
 import webob.exc
 
-from vobjects.cli import contract_main
-from vobjects.contract import (
-    Contract,
-    closed,
-    controllers,
-    discovery_operations,
-    list_of,
-)
+from vobjects import Service
 from vobjects.controllers import (
     api_version,
     expected_errors,
@@ -37,6 +28,13 @@ from vobjects.microversions import (
     Discovery,
     Microversions,
     load_json,
+)
+from vobjects_contract import (
+    Contract,
+    closed,
+    controllers,
+    discovery_operations,
+    list_of,
 )
 
 NAME = {'type': 'string', 'minLength': 1, 'maxLength': 40}
@@ -97,6 +95,9 @@ CONTRACT = Contract(
     ],
     HISTORY,
 )
+SERVICE = Service(
+    name='inventory', types=(), history=HISTORY, contract='boxes'
+)
 
 
 @webob.dec.wsgify
@@ -116,6 +117,4 @@ def app(req):
 application = Microversions(Discovery(app, things.POLICY), things.POLICY)
 
 if __name__ == '__main__':
-    if sys.argv[1:2] and not sys.argv[1].isdecimal():
-        sys.exit(contract_main(CONTRACT))
     things.serve(application)

@@ -27,9 +27,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from api.contract import contract
-from vobjects.contract import openapi
-from vobjects.contract.registry import Contract
 from vobjects.versions import Version
+from vobjects_contract import openapi
+from vobjects_contract.registry import Contract
 
 SOURCE = pathlib.Path(__file__).parents[1] / 'source'
 PARAMETERS = SOURCE / 'api_parameters.yaml'
@@ -78,7 +78,7 @@ class Part:
 class Operation:
     """An operation, with its parts at all microversions.
 
-    :ivar name: as in :class:`vobjects.contract.registry.Operation`
+    :ivar name: as in :class:`vobjects_contract.registry.Operation`
     :ivar keys: keys of the action in the body; the first one is described
     :ivar parts: parts of the request and of the response, in order
     :ivar statuses: statuses of responses

@@ -28,8 +28,8 @@ from sphinx.util.docutils import SphinxDirective
 from api import contract
 from engine import spec_schema
 from engine.profiles import base
-from vobjects.contract import history_check
 from vobjects.lock import rules
+from vobjects_contract import history_check
 
 project = 'vobjects'
 project_copyright = 'The vobjects authors'

@@ -7,10 +7,10 @@ from unittest import mock
 from nova import rpc
 from nova.api.openstack.compute import routes
 
-from vobjects.contract import controllers
-from vobjects.contract.registry import Contract
 from vobjects.controllers.actions import Actions
 from vobjects.microversions import presets
+from vobjects_contract import controllers
+from vobjects_contract.registry import Contract
 
 
 class _Actions(Actions):

@@ -45,8 +45,10 @@ TIMEOUT = 600 * machine_speed.scale()
 #: What examples install beside the library.
 OTHERS = [
     *sorted(path.parent for path in ROOT.glob('transports/*/LICENSE')),
-    ROOT / 'distributions' / 'sql',
-    ROOT / 'distributions' / 'testing',
+    *(
+        ROOT / 'distributions' / name
+        for name in ('contract', 'sql', 'testing')
+    ),
 ]
 
 #: Files from which a wheel of the library is built.

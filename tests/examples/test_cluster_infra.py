@@ -556,4 +556,4 @@ def test_release_has_a_complete_lock_and_history(
     installation.run('vobjects', 'lock', 'check', '--file', LOCK)
     lock = (installation.source / LOCK).read_text()
     assert tomllib.loads(lock)['releases'][-1] == release
-    installation.run('cluster-infra-contract', 'history', '--check')
+    installation.run('vobjects', 'contract', 'history', '--check')

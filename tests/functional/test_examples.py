@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import pathlib
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from tests import api_sig
 from tests.functional.processes import TIMEOUT
 from tests.unit.vobjects.microversions import test_asgi, wsgi
 from vobjects import exceptions
-from vobjects.contract.registry import Contract
+from vobjects_contract.registry import Contract
 from vobjects_testing.contract_checks import ContractChecker
 
 HERE = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
@@ -196,10 +197,24 @@ def test_retired_version_announces_its_successor(client: Client) -> None:
     assert 'Deprecation' not in new.headers
 
 
-def read(*arguments: str) -> tuple[int, str]:
-    """Run a contract command of boxes.py; return exit code and output."""
+@pytest.fixture
+def boxes(tmp_path: pathlib.Path) -> dict[str, str]:
+    """The environment of processes for which boxes.py is installed."""
+    metadata = tmp_path / 'boxes-1.0.dist-info'
+    metadata.mkdir()
+    (metadata / 'METADATA').write_text('Name: boxes\nVersion: 1.0\n')
+    (metadata / 'entry_points.txt').write_text(
+        '[vobjects.services]\ninventory = boxes\n'
+    )
+    return {**os.environ, 'PYTHONPATH': f'{HERE}{os.pathsep}{tmp_path}'}
+
+
+def read(environment: dict[str, str], *arguments: str) -> tuple[int, str]:
+    """Run ``vobjects contract``; return exit code and output."""
+    command = ('-m', 'vobjects', 'contract', *arguments)
     result = subprocess.run(
-        [sys.executable, HERE / 'boxes.py', *arguments],
+        [sys.executable, *command, '--service=inventory'],
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -209,12 +224,12 @@ def read(*arguments: str) -> tuple[int, str]:
     return result.returncode, result.stdout
 
 
-def test_contract_is_read_from_decorators() -> None:
-    assert read('history', '--check') == (
+def test_contract_is_read_from_decorators(boxes: dict[str, str]) -> None:
+    assert read(boxes, 'history', '--check') == (
         0,
         'OK: the history lists every change up to 1.10\n',
     )
-    code, printed = read('diff', '1.4', '1.5')
+    code, printed = read(boxes, 'diff', '1.4', '1.5')
     assert (code, printed.splitlines()[1:]) == (
         0,
         [
@@ -222,7 +237,7 @@ def test_contract_is_read_from_decorators() -> None:
             '  additive  POST /v1/boxes: response 201.size is added',
         ],
     )
-    code, printed = read('openapi', '1.99')
+    code, printed = read(boxes, 'openapi', '1.99')
     assert code == 2
     assert 'use one of 1.0 to 1.10' in printed
 

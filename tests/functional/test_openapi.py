@@ -21,8 +21,8 @@ from tests import machine_speed
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.rest import HEADER, NEWEST, SPEC
 from tests.programs import run_program
-from vobjects.contract import openapi
 from vobjects.versions import Version
+from vobjects_contract import openapi
 
 OLD = ['1.0', '1.7']
 

@@ -9,10 +9,10 @@ import dataclasses
 import httpx
 import pytest
 
+import vobjects_client as client
 from tests import senlin_server
 from tests.functional.processes import wait_for
 from tests.functional.rest import SPEC
-from vobjects import client
 from vobjects.clustering import client as clustering_client
 from vobjects.versions import Version
 

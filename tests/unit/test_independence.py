@@ -6,7 +6,10 @@ from __future__ import annotations
 import grimp
 import pytest
 
-LIBRARY = ('tests.unit.vobjects', 'tests.unit.vobjects_testing')
+LIBRARY = tuple(
+    f'tests.unit.vobjects{name}'
+    for name in ('', '_client', '_contract', '_testing')
+)
 
 #: The service, its tests, and packages that only its distribution installs.
 OF_SERVICE = (

@@ -64,7 +64,7 @@ def previous() -> revisions.Environment:
     others = git(
         *('ls-tree', '--name-only', release, 'transports/'),
         *('distributions/docker', 'distributions/simulated'),
-        'distributions/sql',
+        *('distributions/contract', 'distributions/sql'),
     )
     try:
         return revisions.environment(

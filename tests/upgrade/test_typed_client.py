@@ -9,11 +9,11 @@ import pathlib
 import httpx
 import pytest
 
+import vobjects_client as client
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import Process, wait_for
 from tests.functional.rest import SPEC
 from tests.upgrade.test_emulated import HYPOTHETICAL, archive, emulate, stop
-from vobjects import client
 from vobjects.clustering import history
 from vobjects.clustering.client import Clustering
 

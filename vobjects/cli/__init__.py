@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ``vobjects`` command-line interface.
 
-A service builds its own commands with ``Parser`` and ``Command``,
-and the commands of its contract with ``contract_main``.
+A service builds its own commands with ``Parser`` and ``Command``.
 
 ::
 
@@ -19,8 +18,6 @@ and the commands of its contract with ``contract_main``.
     fleet_commands  runs its commands
     lock        `vobjects lock`, `vobjects diff`, `vobjects history`
     lock_commands  runs their commands
-    contract    history, differences and OpenAPI of an API, for the command of
-                a service
 
 A service adds commands by entry points of the group ``vobjects.commands``, and
 one line of help for each by the group ``vobjects.summaries``.

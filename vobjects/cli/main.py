@@ -68,6 +68,7 @@ _ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(
         ('up', 'api', 'engine', 'db', 'queue', 'config'), 'vobjects-clustering'
     ),
+    'contract': 'vobjects-contract',
     **dict.fromkeys(('releases', 'transfers'), 'vobjects-releases'),
     'matrix': 'vobjects-testing',
     'stored': 'vobjects-sql',

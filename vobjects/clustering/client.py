@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A typed client of the clustering API; see :mod:`vobjects.client`.
+"""A typed client of the clustering API; see :mod:`vobjects_client`.
 
 It also works with Senlin::
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from vobjects.client import Client, Http, Location, Operations, operation
 from vobjects.clustering import history, resources
 from vobjects.clustering.requests import (
     actions,
@@ -27,6 +26,7 @@ from vobjects.clustering.requests import (
     receivers,
     services,
 )
+from vobjects_client import Client, Http, Location, Operations, operation
 
 GET, POST, PATCH, DELETE = 'GET', 'POST', 'PATCH', 'DELETE'
 CLUSTER = '/v1/clusters/{identity}'

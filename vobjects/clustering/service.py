@@ -14,6 +14,7 @@ SERVICE = Service(
     error_modules=('vobjects.clustering.errors',),
     lock='vobjects.clustering',
     stored='engine.db.stored',
+    contract='api.contract',
     distribution='vobjects',
     exchange=topics.EXCHANGE,
     topic=topics.ENGINE,

@@ -10,12 +10,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 
-from vobjects.contract.registry import Contract, Operation
 from vobjects.versions import Version
+
+if TYPE_CHECKING:
+    from vobjects_contract.registry import Contract, Operation
 
 #: Statuses of requests that match no operation.
 _NO_OPERATION = frozenset((404, 405, 406, 400, 401, 403))

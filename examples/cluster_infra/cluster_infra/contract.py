@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Show the API: ``cluster-infra-contract openapi|diff|history``."""
-
-import sys
+"""The API, as ``vobjects contract`` prints it."""
 
 from cluster_infra import json_patch, types
 from cluster_infra.api import POLICY
 from cluster_infra.service import SERVICE
-from vobjects.cli import contract_main
-from vobjects.contract import (
+from vobjects_contract import (
     Contract,
     TypedRoute,
     closed,
@@ -104,7 +101,3 @@ CONTRACT = Contract(
     ),
     SERVICE.history,
 )
-
-
-def main():
-    sys.exit(contract_main(CONTRACT))

@@ -13,6 +13,7 @@ SERVICE = Service(
     history={'1.1': ['Cluster templates and clusters.']},
     error_modules=('cluster_infra.errors',),
     lock='cluster_infra',
+    contract='cluster_infra.contract',
     topic='cluster-infra-conductor',
 )
 

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Show the API: ``secret-store-contract openapi|diff|history``."""
-
-import sys
+"""The API, as ``vobjects contract`` prints it."""
 
 from secret_store import types
 from secret_store.api import POLICY
 from secret_store.service import SERVICE
-from vobjects.cli import contract_main
-from vobjects.contract import (
+from vobjects_contract import (
     Contract,
     TypedRoute,
     closed,
@@ -66,7 +63,3 @@ CONTRACT = Contract(
     [*discovery_operations(POLICY), *typed_operations(POLICY, ROUTES)],
     SERVICE.history,
 )
-
-
-def main():
-    sys.exit(contract_main(CONTRACT))

@@ -13,6 +13,7 @@ SERVICE = Service(
     history={'1.0': ['Secrets.']},
     error_modules=('secret_store.errors',),
     lock='secret_store',
+    contract='secret_store.contract',
 )
 
 

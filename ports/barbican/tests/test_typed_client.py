@@ -11,9 +11,10 @@ from barbican.api.middleware import microversion
 from barbican.tests import utils
 
 import vobjects
-from vobjects import UNSET, added, client
-from vobjects.client import Client, Http, Operations, operation
+import vobjects_client as client
+from vobjects import UNSET, added
 from vobjects.versions import Version
+from vobjects_client import Client, Http, Operations, operation
 
 PAYLOAD = {'payload': 'hush', 'payload_content_type': 'text/plain'}
 

@@ -10,9 +10,10 @@ from magnum.tests.unit.api import base
 from magnum.tests.unit.objects import utils
 
 import vobjects
-from vobjects import UNSET, added, client, renamed
-from vobjects.client import Client, Http, Operations, operation
+import vobjects_client as client
+from vobjects import UNSET, added, renamed
 from vobjects.versions import Version
+from vobjects_client import Client, Http, Operations, operation
 
 
 @vobjects.register

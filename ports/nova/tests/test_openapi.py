@@ -16,8 +16,8 @@ import pytest
 from nova.api.validation import validators
 
 from ports.nova.contract import contract
-from vobjects.contract import openapi
 from vobjects.versions import Version
+from vobjects_contract import openapi
 
 ROOT = pathlib.Path(nova.__file__).parents[1]
 SAMPLES = ROOT / 'doc' / 'api_samples'

@@ -16,7 +16,7 @@ from api.contract import contract
 from vobjects.cli import main
 from vobjects.clustering import history
 from vobjects.clustering.history import POLICY
-from vobjects.contract import history_check, openapi, registry
+from vobjects_contract import history_check, openapi, registry
 
 CONTRACT = contract()
 

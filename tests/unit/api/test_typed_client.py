@@ -9,8 +9,8 @@ import typing
 import pytest
 
 from api import routes
-from vobjects.client.operations import Operation
 from vobjects.clustering import client, history
+from vobjects_client.operations import Operation
 
 #: Operations for other callers than clients of users.
 OTHERS = {

@@ -15,9 +15,9 @@ import yaml
 
 from api.contract import contract
 from tests.unit.doc import extensions
-from vobjects.contract.registry import Contract, Operation, OperationShape
 from vobjects.microversions.presets import SENLIN
 from vobjects.versions import Version
+from vobjects_contract.registry import Contract, Operation, OperationShape
 from vobjects_testing.contract_checks import ContractChecker
 
 reference = extensions.load('rest_reference')

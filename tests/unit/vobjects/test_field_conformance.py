@@ -18,10 +18,9 @@ import pytest
 from oslo_versionedobjects import base as ovo_base
 
 import vobjects
+import vobjects_client as typed
 from tests.programs import run_program
-from vobjects import client as typed
 from vobjects import field_corrections, fields, objects
-from vobjects.contract import type_schemas
 from vobjects.controllers import request_parsing
 from vobjects.lock import registries, samples, snapshot
 from vobjects.microversions import errors, schema, version_policy
@@ -30,6 +29,7 @@ from vobjects.objects import primitives
 from vobjects.objects.codec import json_text
 from vobjects.rpc import serializer
 from vobjects.versions import Version
+from vobjects_contract import type_schemas
 from vobjects_sql import stored
 
 from . import field_table

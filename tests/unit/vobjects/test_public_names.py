@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public names of the library and of vobjects-sql: in ``__all__``."""
+"""The public names of the library and of other distributions: ``__all__``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,21 @@ import pytest
 from oslo_versionedobjects import fields as ovo_fields
 
 import vobjects
+import vobjects_client
+import vobjects_contract
 import vobjects_sql
 import vobjects_testing
 
 #: The packages of all distributions with public names.
 ROOTS = [
     pathlib.Path(str(package.__file__)).parent
-    for package in (vobjects, vobjects_sql, vobjects_testing)
+    for package in (
+        vobjects,
+        vobjects_client,
+        vobjects_contract,
+        vobjects_sql,
+        vobjects_testing,
+    )
 ]
 GOLDEN = pathlib.Path(__file__).with_name('public_names.txt')
 

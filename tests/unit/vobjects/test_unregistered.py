@@ -13,7 +13,6 @@ from oslo_versionedobjects import exception as ovo_exception
 
 import vobjects
 from vobjects import exceptions, fields, objects
-from vobjects.contract import type_schemas
 from vobjects.controllers import request_parsing
 from vobjects.lock import snapshot
 from vobjects.lock.model import LockError
@@ -21,6 +20,7 @@ from vobjects.microversions import version_policy
 from vobjects.objects import primitives
 from vobjects.rpc import serializer
 from vobjects.versions import Version
+from vobjects_contract import type_schemas
 
 pytestmark = pytest.mark.usefixtures('registry')
 

@@ -3,8 +3,8 @@
 
 import pytest
 
-from tests.unit.vobjects.contract import samples
-from vobjects.contract import standard_schemas
+from tests.unit.vobjects_contract import samples
+from vobjects_contract import standard_schemas
 from vobjects_testing.contract_checks import ContractChecker
 
 UUID = '6f3b3bd6-d1ef-4b6b-9d4b-7b1f0e0f4c8e'

@@ -169,6 +169,7 @@ def test_main_when_the_caller_can_mend_it_then_exits_2(capsys):
         ('engine', 'vobjects-clustering'),
         ('db', 'vobjects-clustering'),
         ('queue', 'vobjects-clustering'),
+        ('contract', 'vobjects-contract'),
         ('stored', 'vobjects-sql'),
     ],
 )

@@ -228,6 +228,9 @@ PRINTS = {
     'api history': '',
     'api openapi': '1.7',
     'config check': '',
+    'contract diff': '1.6 1.7',
+    'contract history': '',
+    'contract openapi': '1.7',
     'db check': '',
     'diff': '0.1.0 tree',
     'fleet can-roll-back': '0.1.0',
@@ -272,8 +275,10 @@ def test_output_formats_have_the_same_data(command, capsys):
     data = json.loads(printed['json'])
     assert yaml.safe_load(printed['yaml']) == data
     assert isinstance(data, dict | list)
-    # test_contract.py has the texts of the API's commands.
-    if command != 'fleet manifest' and not command.startswith('api '):
+    # test_command.py has the texts of the commands of a contract.
+    if command != 'fleet manifest' and not command.startswith(
+        ('api ', 'contract ')
+    ):
         assert main.main(words) == 0
         table = capsys.readouterr().out
         assert table != printed['json']

@@ -11,11 +11,11 @@ import jsonschema
 import pytest
 
 from vobjects import fields, objects
-from vobjects.contract import type_schemas
 from vobjects.controllers import request_parsing
 from vobjects.microversions import errors, schema, version_policy
 from vobjects.objects.history import added, changed, removed, renamed
 from vobjects.versions import Version
+from vobjects_contract import type_schemas
 
 GIVEN_UP = "the value 'ide' is no longer supported"
 

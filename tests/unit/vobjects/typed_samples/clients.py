@@ -9,8 +9,8 @@ import httpx
 
 import vobjects
 from vobjects import UNSET, added
-from vobjects.client import Client, Http, Location, Operations, operation
 from vobjects.microversions import presets
+from vobjects_client import Client, Http, Location, Operations, operation
 
 
 @vobjects.register
