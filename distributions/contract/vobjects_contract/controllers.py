@@ -127,9 +127,6 @@ def _shape(
     error_statuses = {
         *(spec.error_statuses.at(version) or ()),
         *ALWAYS_EXPECTED,
-        HTTPStatus.BAD_REQUEST,
-        policy.malformed_status,
-        policy.unsupported_status,
     }
     if may_be_missing:  # for requests without a version
         error_statuses.add(policy.method_missing_status)
@@ -147,9 +144,7 @@ def _shape(
         ),
         responses={
             status: None if status in _NO_BODY_STATUSES else response_body,
-            **dict.fromkeys(
-                sorted(map(int, error_statuses)), standard_schemas.ERROR
-            ),
+            **standard_schemas.errors(policy, error_statuses),
         },
     )
 

@@ -9,6 +9,7 @@ properties to them at any microversion.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from vobjects.microversions.version_policy import VersionPolicy
@@ -122,10 +123,26 @@ def _discovery_operation(
         responses={status: body, 503: ERROR},
     )
 
-    def shape_at(version: Version) -> OperationShape | None:
-        return shape
+    return Operation(
+        'GET', path, lambda _: shape, summary=summary, tag='discovery'
+    )
 
-    return Operation('GET', path, shape_at, summary=summary, tag='discovery')
+
+def errors(
+    policy: VersionPolicy, statuses: Iterable[int]
+) -> dict[int, Schema]:
+    """Return status -> schema of the errors of an operation.
+
+    :param statuses: those beside bad input and a failed negotiation
+    """
+    every = {
+        *map(int, statuses),
+        400,
+        policy.malformed_status,
+        policy.unsupported_status,
+        policy.other_service_status,
+    }
+    return dict.fromkeys(sorted(every - {0}), ERROR)
 
 
 def headers(policy: VersionPolicy, version: Version) -> dict[str, Any]:

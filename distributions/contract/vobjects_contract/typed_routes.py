@@ -22,6 +22,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
 from typing import TypeAlias
 
 from vobjects import objects
@@ -36,9 +37,6 @@ from vobjects_contract.schema_tree import Schema
 SchemaAt: TypeAlias = Callable[[Version], Schema | None]
 
 _QUERY_METHODS = ('GET', 'HEAD', 'DELETE')
-
-#: Statuses of errors that every operation may have: bad input, and no server.
-_ERRORS = (400, 503)
 
 
 def no_body(version: Version) -> None:
@@ -94,20 +92,10 @@ def _shape_function(
         for name in schema.all_field_names(route.request)
         if name not in in_path
     ]
-    statuses = {
-        *_ERRORS,
-        policy.malformed_status,
-        policy.unsupported_status,
-        *(
-            (policy.other_service_status,)
-            if policy.other_service_status
-            else ()
-        ),
-        *route.errors,
-    }
+    statuses = {HTTPStatus.SERVICE_UNAVAILABLE, *route.errors}
     if route.request.introduced() is not None:
         statuses.add(policy.method_missing_status)
-    failures = dict.fromkeys(sorted(statuses), standard_schemas.ERROR)
+    failures = standard_schemas.errors(policy, statuses)
     no_query = type_schemas.closed({})
     success: SchemaAt = (
         functools.partial(type_schemas.resource, route.response)

@@ -163,7 +163,13 @@ def test_method_has_404_when_the_default_version_lacks_it(name, has_404):
     shape = contract().at(Version(1, 2))[name]
 
     assert (404 in shape.responses) is has_404
-    assert {400, 401, 403, 406} <= shape.responses.keys()
+
+
+def test_method_has_the_errors_of_the_negotiation():
+    policy = {'malformed_status': 418, 'other_service_status': 421}
+    shape = contract(**policy).at(Version(1, 2))['GET /v1/things']
+
+    assert {400, 401, 403, 406, 418, 421} <= shape.responses.keys()
 
 
 def test_query_schema_is_converted_to_the_newer_dialect():
