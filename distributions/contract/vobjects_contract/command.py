@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib
-import pathlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -53,7 +52,6 @@ def definitions(
             configured(
                 loaded(_history),
                 _add_check,
-                _add_file,
                 output.add_option,
                 add_options,
                 more="""Each microversion must have an entry, and an entry must
@@ -82,7 +80,6 @@ def definitions(
             configured(
                 loaded(_openapi),
                 _add_version,
-                _add_file,
                 functools.partial(
                     output.add_option,
                     formats=(output.JSON, output.YAML),
@@ -142,22 +139,20 @@ def _history(options: argparse.Namespace, contract: Contract) -> int:
     problems = list(history_check.problems(contract))
     for problem in problems:
         print(problem, file=sys.stderr)
-    if options.output != output.TABLE:
-        data = {
-            'problems': list(map(str, problems)),
-            'history': {
-                str(version): list(entries)
-                for version, entries in contract.history.items()
-            },
-        }
-        _write(options.file, output.dump(data, options.output))
-    elif not options.check:
-        _write(options.file, history_check.page(contract))
-    elif not problems:
-        print(
-            f'OK: the history lists every change up to'
-            f' {contract.policy.maximum}'
-        )
+    data = {
+        'problems': problems,
+        'history': {
+            version: list(entries)
+            for version, entries in contract.history.items()
+        },
+    }
+    maximum = contract.policy.maximum
+    lines = [f'OK: the history lists every change up to {maximum}']
+    if not options.check:
+        lines = [history_check.page(contract).rstrip('\n')]
+    elif problems:
+        lines = []
+    output.show(options, data, lines)
     return PROBLEMS if problems else 0
 
 
@@ -216,26 +211,8 @@ def _openapi(options: argparse.Namespace, contract: Contract) -> int:
         else contract.policy.maximum
     )
     document = openapi.document(contract, version)
-    _write(options.file, output.dump(document, options.output))
+    print(output.dump(document, options.output), end='')
     return 0
-
-
-def _add_file(parser: Parser) -> None:
-    parser.add_argument(
-        '--output-file',
-        dest='file',
-        type=pathlib.Path,
-        metavar='FILE',
-        help='write to this file instead of standard output',
-    )
-
-
-def _write(path: pathlib.Path | None, text: str) -> None:
-    text = text.rstrip('\n')
-    if path is None:
-        print(text)
-    else:
-        path.write_text(f'{text}\n')
 
 
 def _lines(

@@ -138,6 +138,8 @@ class _Writer:
             'responses': self._responses(operations, shapes),
             EXTENSION: self._version_range(operations),
         }
+        if first.key:
+            result[EXTENSION]['discriminator'] = 'action'
         if first.tag:
             result['tags'] = [first.tag]
         if body := self._body(operations, shapes):
@@ -157,8 +159,6 @@ class _Writer:
         lasts = [last for _first, last in ranges if last is not None]
         if len(lasts) == len(ranges):
             result['max-ver'] = str(max(lasts))
-        if operations[0].key:
-            result['discriminator'] = 'action'
         return result
 
     # Requests
@@ -215,14 +215,13 @@ class _Writer:
                 self._add_first_versions(operation, shape.body, 'body')
             )
             if operation.key:
-                extension = self._version_range([operation]) | {
-                    'action-name': operation.key
-                }
-                del extension['discriminator']
                 body = {
                     **body,
                     'description': operation.summary,
-                    EXTENSION: extension,
+                    EXTENSION: {
+                        **self._version_range([operation]),
+                        'action-name': operation.key,
+                    },
                 }
             bodies.append(body)
         if not bodies:
