@@ -103,12 +103,9 @@ def group_changes(
         tuple[str, str, str, bool], tuple[ContractChange, list[str]]
     ] = {}
     for change in found_changes:
-        part = change.location.partition('.')[0]
-        if change.location and '.' in change.location:
-            part = part.split()[0]
+        part, has_name, _ = change.location.partition('.')
+        part = part.split()[0] if has_name else part or change.operation
         key = (part, change.subject, change.description, change.breaking)
-        if not change.location:
-            key = (change.operation, *key[1:])
         names = groups.setdefault(key, (change, []))[1]
         if change.operation not in names:
             names.append(change.operation)
