@@ -13,12 +13,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from oslo_versionedobjects import base as ovo_base
-from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
 from vobjects.field_values import (
     holds_objects,
-    in_order_of_primitives,
     map_objects,
     objects_in,
 )
@@ -41,27 +39,6 @@ current_downgrade: contextvars.ContextVar[DowngradeSettings | None] = (
 )
 
 
-def downgrade_value(
-    field_type: Any, value: Any, primitive: Any, manifest: Manifest
-) -> None:
-    """Downgrade the objects in a field's value, in any container."""
-    if value is None:
-        return
-    if isinstance(field_type, ovo_fields.Object):
-        downgrade_object(value, primitive, manifest)
-    elif isinstance(field_type, ovo_fields.Dict):
-        for key, item in value.items():
-            downgrade_value(
-                field_type._element_type._type, item, primitive[key], manifest
-            )
-    elif isinstance(field_type, (ovo_fields.List, ovo_fields.Set)):
-        items = in_order_of_primitives(value)
-        for item, inner in zip(items, primitive, strict=True):
-            downgrade_value(
-                field_type._element_type._type, item, inner, manifest
-            )
-
-
 def downgrade_written(
     parent: Any,
     types: Mapping[str, Any],
@@ -78,51 +55,53 @@ def downgrade_written(
 
     def convert(_type: Any, primitive: dict[str, Any], _path: Any) -> Any:
         child = parent.obj_from_primitive(primitive)
-        return downgrade_uncompiled(child, manifest, refuse_loss)
+        return write_uncompiled(child, manifest, refuse_loss)
 
     for name, field_type in types.items():
         if name in data:
             data[name] = map_objects(field_type, data[name], convert)
 
 
-def downgrade_uncompiled(
-    child: ovo_base.VersionedObject | None,
-    manifest: Manifest,
+def write_uncompiled(
+    obj: ovo_base.VersionedObject | None,
+    manifest: Manifest | None,
     refuse_loss: RefuseLoss,
 ) -> dict[str, Any] | None:
-    """Return the primitive of a nested object, without compiled code."""
-    if child is None:
-        return None
-    primitive = child.obj_to_primitive()
-    token = current_downgrade.set(DowngradeSettings(manifest, refuse_loss))
-    try:
-        downgrade_object(child, primitive, manifest)
-    finally:
-        current_downgrade.reset(token)
-    return primitive
-
-
-def downgrade_object(
-    child: ovo_base.VersionedObject,
-    primitive: dict[str, Any],
-    manifest: Manifest,
-) -> None:
-    """Downgrade one object and the objects inside it.
+    """Return the primitive of a nested object, without compiled code.
 
     :raises vobjects.exceptions.UnsupportedType: the manifest lacks a type
     """
-    # Use the child's own name: a subclass of the declared type has its own
-    # versions, which are unrelated to those of the declared type.
-    version = version_in(manifest, child.obj_name())
-    key = child._obj_primitive_key
-    data = primitive[key('data')]
-    child.obj_make_compatible_from_manifest(
-        data,
-        version,
-        manifest,  # type: ignore[arg-type]
-    )
+    if obj is None:
+        return None
+    primitive = obj.obj_to_primitive()
+    if manifest is not None:
+        # Use the object's own name: a subclass of the declared type has its
+        # own versions, which are unrelated to those of the declared type.
+        version = version_in(manifest, obj.obj_name())
+        downgrade(obj, primitive, version, manifest, refuse_loss)
+    return primitive
+
+
+def downgrade(
+    obj: ovo_base.VersionedObject,
+    primitive: dict[str, Any],
+    version: str,
+    manifest: Manifest | None,
+    refuse_loss: RefuseLoss,
+) -> None:
+    """Convert the primitive of an object, in place, by the object's method."""
+    key = obj._obj_primitive_key
+    token = current_downgrade.set(DowngradeSettings(manifest, refuse_loss))
+    try:
+        obj.obj_make_compatible_from_manifest(
+            primitive[key('data')],
+            version,
+            manifest,  # type: ignore[arg-type]
+        )
+    finally:
+        current_downgrade.reset(token)
     primitive[key('version')] = version
-    rename_changes(child, primitive)
+    rename_changes(obj, primitive)
 
 
 def rename_changes(

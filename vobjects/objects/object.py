@@ -31,13 +31,16 @@ from vobjects.objects import (
     unknown_fields,
 )
 from vobjects.objects.codec import (
-    downgrade,
     lazy_list,
     override_detection,
     ovo_methods,
 )
 from vobjects.objects.codec.class_codec import class_codec
-from vobjects.objects.codec.override_detection import get_function
+from vobjects.objects.codec.override_detection import (
+    get_function,
+    is_convertible,
+    version_tuple,
+)
 from vobjects.objects.conversion_plan import ConversionPlan, RefuseLoss
 from vobjects.objects.nested_downgrade import Manifest
 from vobjects.objects.upgrade import Upgrade, upgrade_from
@@ -323,25 +326,37 @@ class Object(ovo_base.VersionedObject):
             function rejects the value)
         :raises vobjects.exceptions.UnsupportedType: the manifest lacks a type
         """
-        if target_version is None and version_manifest is not None:
+        manifest = version_manifest
+        if target_version is None and manifest is not None:
             target_version = nested_downgrade.version_in(
-                version_manifest, self.obj_name()
+                manifest, self.obj_name()
             )
         outer = nested_downgrade.current_downgrade.get()
         refuse_loss = outer.refuse_loss if outer else self.REFUSE_LOSS
-        primitive = downgrade.convert(
-            self, target_version, version_manifest, refuse_loss
-        )
-        if primitive is not None:
-            return primitive
+        codec = class_codec(self.__class__)
+        is_compiled = codec.may_convert() and is_convertible(self)
+        version = self.VERSION
+        if target_version is None:
+            target_version = version
+        if version_tuple(target_version) > version_tuple(version):
+            raise ovo_exception.InvalidTargetVersion(version=target_version)
+        # oslo.versionedobjects ignores an empty manifest, unless the version
+        # differs.
+        keeps_version = target_version == version and not manifest
+        if is_compiled and keeps_version:
+            return codec.primitive(self)
+        # Without a manifest, obj_relationships has the nested versions, if
+        # anything has.
+        if is_compiled and (manifest is not None or not codec.nested):
+            write = codec.writer_at(target_version)
+            return write(self, manifest, refuse_loss)  # type: ignore[no-any-return]
         if not self.REFUSE_LOSS:
             self.check_complete()
-        # oslo.versionedobjects ignores an empty manifest; here, it is a
-        # manifest without any types.
-        primitive = ovo_methods.obj_to_primitive(
-            self, target_version, version_manifest
-        )
-        nested_downgrade.rename_changes(self, primitive)
+        primitive = ovo_methods.obj_to_primitive(self)
+        if not keeps_version:
+            nested_downgrade.downgrade(
+                self, primitive, target_version, manifest, refuse_loss
+            )
         return primitive
 
     def obj_make_compatible_from_manifest(
@@ -383,22 +398,31 @@ class Object(ovo_base.VersionedObject):
         )
         plan = self._plan_to(target_version)
         converted = plan.converted
-        for name, field in self.fields.items():
+        for name, field in class_codec(type(self)).fields.items():
             if (
-                name in converted
-                or name not in primitive
+                not field.holds_objects
+                or name in converted
+                or primitive.get(name) is None
                 or not self.obj_attr_is_set(name)
             ):
                 continue
-            if manifest is not None:
-                nested_downgrade.downgrade_value(
-                    field._type,
-                    getattr(self, name),
-                    primitive[name],
+            if manifest is None:
+                if isinstance(field.field, _RELATED_FIELDS):
+                    self._obj_make_obj_compatible(
+                        primitive, target_version, name
+                    )
+            elif field.encode is None:
+                nested_downgrade.downgrade_written(
+                    self,
+                    {name: field.field._type},
+                    primitive,
                     manifest,
+                    refuse_loss,
                 )
-            elif isinstance(field, _RELATED_FIELDS):
-                self._obj_make_obj_compatible(primitive, target_version, name)
+            else:
+                primitive[name] = field.encode(
+                    getattr(self, name), manifest, refuse_loss
+                )
         plan.apply(primitive, refuse_loss=refuse_loss)
         if manifest is not None:
             nested_downgrade.downgrade_written(

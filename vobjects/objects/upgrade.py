@@ -8,8 +8,7 @@ from typing import Any
 
 from vobjects.field_values import map_objects
 from vobjects.objects import history, unknown_fields
-from vobjects.objects.codec.class_codec import ClassCodec
-from vobjects.objects.codec.downgrade import MAX_VERSIONS
+from vobjects.objects.codec.class_codec import MAX_VERSIONS, ClassCodec
 from vobjects.objects.conversion_plan import ConversionPlan
 from vobjects.versions import Version
 

@@ -16,7 +16,6 @@ the same primitives, errors and changes.
     generate            source of the functions that run for each object
     class_codec         ClassCodec: the compiled functions of one class
     ovo_methods         VersionedObject's methods, using ClassCodec
-    downgrade           convert objects to a peer's version
     json_text           convert primitives to and from JSON
     lazy_list           LazyObjectList creates objects on first access
     prevalidation       StructSchema validates JSON with msgspec

@@ -16,9 +16,8 @@ from typing import Any
 from oslo_versionedobjects import base as ovo_base
 
 from vobjects import exceptions
-from vobjects.objects import unknown_fields
+from vobjects.objects import nested_downgrade, unknown_fields
 from vobjects.objects.codec import (
-    coercion,
     field_codecs,
     field_properties,
     generate,
@@ -31,12 +30,22 @@ from vobjects.objects.codec.override_detection import (
     VersionedObject,
     are_replaceable,
     get_function,
+    is_convertible,
     is_unpatched,
 )
+from vobjects.objects.conversion_plan import ConversionPlan, RefuseLoss
+from vobjects.objects.nested_downgrade import Manifest
 
 #: The ``__dict__`` of an object.
 Attributes = dict[str, Any]
 Condition = Callable[[], bool]
+
+#: Returns the primitive of an object: ``(obj, manifest, refuse_loss)``.
+Writer = Callable[[Any, Manifest | None, RefuseLoss], Any]
+
+#: Maximum number of conversions kept per class. Versions come from the
+#: manifests of peers, so there must be a limit; a fleet has far fewer.
+MAX_VERSIONS = 64
 
 _new = object.__new__
 _lock = threading.RLock()
@@ -64,9 +73,6 @@ _DECODING = (
     *_CREATION,
     *_CLASS_SEARCH,
 )
-
-#: Expressions that are faster than calls.
-_DISPLAYS: dict[Any, str] = {list: '[*{v}]', dict: '{{**{v}}}'}
 
 
 def _never() -> bool:
@@ -102,7 +108,9 @@ class ClassCodec:
         self.cls = cls
         self.watched = override_detection.watch_fields(cls)
         self.fields = {
-            name: field_codecs.field_codec(field, encode_objects)
+            name: field_codecs.field_codec(
+                field, encode_object, encode_objects
+            )
             for name, field in self.watched.items()
         }
         self.names = frozenset(self.fields)
@@ -139,13 +147,13 @@ class ClassCodec:
             and self.tracks_changes
             and not self.tracked
         )
-        self.encode = self.encoder(self.title, {})
+        self.encode = field_codecs.encoder(self.title, self.fields)
         self._set_conditions()
         # A service may define it as a property. Otherwise, __dict__ is faster.
         self._has_context = hasattr(cls, '_context')
         self._upgrades_data = hasattr(cls, '_upgrade_from')
-        # Caches of other modules of this package: version -> conversion.
-        self.downgrades: dict[str, Any] = {}
+        self._writers: dict[str, Writer] = {}
+        # Caches of other modules: version -> conversion.
         self.upgrades: dict[str, Any] = {}
         self.readers: dict[Any, Any] = {}  # of lists, see list_decoding
 
@@ -186,79 +194,18 @@ class ClassCodec:
             'to_primitive',
         )
 
-    def encoder(
-        self, title: str, converters: Mapping[str, Any]
-    ) -> generate.Mapper:
-        """Return a function like :attr:`encode`.
-
-        :param title: for tracebacks
-        :param converters: field name -> function ``(manifest, refuse_loss,
-            value)``, which encodes values if there is a manifest
-        """
-        items: list[generate.Item] = []
-        for name, field in self.fields.items():
-            values: dict[str, Any] = {'encode': field.encode}
-            call = _DISPLAYS.get(field.encode, 'encode{n}({v})')
-            template = f'None if {{v}} is None else {call}'
-            if field.encode is None:
-                values['encode'] = field.field.to_primitive
-                template = 'encode{n}(obj, {name}, {v})'
-            elif field.encode is field_codecs.identity:
-                template = '{v}'
-            elif name in converters:
-                values['convert'] = converters[name]
-                template += (
-                    ' if manifest is None'
-                    ' else convert{n}(manifest, refuse_loss, {v})'
-                )
-            items.append((attribute_of(name), name, name, template, values))
-        return generate.mapper(
-            title, items, 'obj, source, manifest, refuse_loss'
-        )
-
-    def _setter(
-        self,
-        method: str,
-        key_of: Callable[[str], str] = str,
-        memo: str = '',
-    ) -> generate.Mapper:
-        """Return a function that returns the attributes of an object.
-
-        :param method: function of a FieldCodec, for values that change
-        :param key_of: returns the key of a field in the source
-        :param memo: another parameter of the function, if it has one
-        """
-        items: list[generate.Item] = []
-        for name, field in self.fields.items():
-            values = {
-                'convert': getattr(field, method),
-                'valid': coercion.valid_values(field.field),
-            }
-            template = f'convert{{n}}(obj, {{name}}, {{v}}{memo})'
-            test = (
-                field.decode_unchanged
-                if method == 'decode'
-                else field.unchanged
-            )
-            if test:
-                template = f'{{v}} if {test} else {template}'
-            keys = key_of(name), attribute_of(name)
-            items.append((*keys, name, template, values))
-        title = f'{self.title}, {method}'
-        return generate.mapper(title, items, f'obj, source{memo}')
-
     @functools.cached_property
     def coerce(self) -> generate.Mapper:
         """``(obj, source)``: returns the attributes for keywords."""
-        return self._setter('coerce')
+        return field_codecs.setter(self.title, self.fields, 'coerce')
 
     @functools.cached_property
     def _decode(self) -> generate.Mapper:
-        return self._setter('decode')
+        return field_codecs.setter(self.title, self.fields, 'decode')
 
     @functools.cached_property
     def _copy(self) -> generate.Mapper:
-        return self._setter('copy', attribute_of, ', memo')
+        return field_codecs.setter(self.title, self.fields, 'copy')
 
     def decode(
         self, context: Any, version: str, primitive: Mapping[str, Any]
@@ -292,12 +239,67 @@ class ClassCodec:
             obj.__dict__[unknown_fields.ATTRIBUTE] = unknown
         return obj
 
-    def primitive(self, obj: Any) -> dict[str, Any]:
+    def primitive(
+        self,
+        obj: Any,
+        manifest: Manifest | None = None,
+        refuse_loss: RefuseLoss = False,
+    ) -> dict[str, Any]:
         """Return ``obj_to_primitive()``, at the object's own version."""
         if self.must_be_complete:
             obj.check_complete()
-        data = self.encode(obj, obj.__dict__, None, False)
+        data = self.encode(obj, obj.__dict__, manifest, refuse_loss)
         return self.envelope(obj, obj.VERSION, data)
+
+    def writer(self, manifest: Manifest | None) -> Writer | None:
+        """Return how to write nested objects of the class, if compiled.
+
+        :raises vobjects.exceptions.UnsupportedType: the manifest lacks a type
+        """
+        if manifest is None:
+            return self.primitive if self.may_nest() else None
+        if not self.may_convert():
+            return None
+        return self.writer_at(
+            nested_downgrade.version_in(manifest, self.type_name)
+        )
+
+    def writer_at(self, version: str) -> Writer:
+        """Return how to write objects of the class at a version.
+
+        The result raises ConversionError if an object cannot be represented.
+
+        :raises vobjects.exceptions.InvalidVersion: the version is malformed
+        """
+        writer = self._writers.get(version)
+        if writer is None:
+            writer = self._new_writer(version)
+            if len(self._writers) < MAX_VERSIONS:
+                self._writers[version] = writer
+        return writer
+
+    def _new_writer(self, version: str) -> Writer:
+        cls: Any = self.cls
+        plan: ConversionPlan = cls._plan_to(version)
+        encode = field_codecs.encoder(
+            f'{self.title} at {version}', self.fields, plan.converted
+        )
+        new_names, new_objects = plan.new_names, plan.new_objects
+
+        def write(
+            obj: Any, manifest: Manifest | None, refuse_loss: RefuseLoss
+        ) -> dict[str, Any]:
+            if self.must_be_complete:
+                obj.check_complete()
+            data = encode(obj, obj.__dict__, manifest, refuse_loss)
+            plan.apply(data, refuse_loss=refuse_loss)
+            if new_objects and manifest is not None:
+                nested_downgrade.downgrade_written(
+                    obj, new_objects, data, manifest, refuse_loss
+                )
+            return self.envelope(obj, version, data, new_names)
+
+        return write
 
     def envelope(
         self,
@@ -417,47 +419,55 @@ def class_codec(cls: type[VersionedObject]) -> ClassCodec:
         return codec
 
 
-def write_each(
-    objects: Iterable[Any],
-    writer_of: Callable[[type], Callable[..., Any] | None],
-    otherwise: Callable[..., Any],
-    *arguments: Any,
-) -> list[Any]:
-    """Return the primitives of objects; look up each run of a class once.
+def _writer(cls: type, manifest: Manifest | None) -> Writer | None:
+    """Return how to write objects of a class, if they are compiled."""
+    if not issubclass(cls, VersionedObject):
+        return None
+    return class_codec(cls).writer(manifest)
 
-    :param writer_of: returns how to write the objects of a class that have
-        its methods and version; None: they are not compiled
-    :param otherwise: writes all other items
-    :param arguments: passed to both functions, after the object
+
+def encode_object(
+    obj: Any, manifest: Manifest | None = None, refuse_loss: RefuseLoss = False
+) -> Any:
+    """Return the primitive of a nested object.
+
+    :param manifest: type name -> version; None: the newest versions
     """
+    write = _writer(obj.__class__, manifest)
+    if write is None or not is_convertible(obj):
+        write = nested_downgrade.write_uncompiled
+    return write(obj, manifest, refuse_loss)
+
+
+def encode_objects(
+    objects: Any,
+    manifest: Manifest | None = None,
+    refuse_loss: RefuseLoss = False,
+) -> list[Any]:
+    """Return :func:`encode_object` of objects, and null for null."""
+    if objects.__class__ is LazyObjectList:
+        codec = lazy_list.codec_of(objects)
+        if manifest is None or (
+            codec is not None
+            and manifest.get(codec.type_name) == codec.cls.VERSION
+            and codec.may_convert()
+        ):
+            return lazy_list.primitives(
+                objects,
+                lambda each: encode_objects(each, manifest, refuse_loss),
+            )
     primitives = []
     last_cls, compiled = None, None
     for obj in objects:
         cls = obj.__class__
-        if cls is not last_cls:
-            last_cls, compiled = cls, writer_of(cls)
+        if cls is not last_cls:  # look up each run of a class once
+            last_cls, compiled = cls, _writer(cls, manifest)
         write = compiled
         if (
             write is None
             or not is_unpatched(obj.__dict__)
             or obj.__dict__.get('VERSION', cls.VERSION) != cls.VERSION
         ):
-            write = otherwise
-        primitives.append(write(obj, *arguments))
+            write = nested_downgrade.write_uncompiled
+        primitives.append(write(obj, manifest, refuse_loss))
     return primitives
-
-
-def _writer_of(cls: type) -> Callable[..., Any] | None:
-    codec = class_codec(cls) if issubclass(cls, VersionedObject) else None
-    return codec.primitive if codec is not None and codec.may_nest() else None
-
-
-def _write(obj: Any) -> Any:
-    return None if obj is None else obj.obj_to_primitive()
-
-
-def encode_objects(objects: Any) -> list[Any]:
-    """Return the primitives of objects."""
-    if objects.__class__ is LazyObjectList:
-        return lazy_list.primitives(objects, encode_objects)
-    return write_each(objects, _writer_of, _write)

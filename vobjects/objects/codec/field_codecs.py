@@ -11,18 +11,19 @@ import copy
 import dataclasses
 import datetime
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Container, Mapping
+from typing import Any, Literal
 
 from oslo_versionedobjects import fields as ovo
 
 from vobjects import field_corrections
 from vobjects.field_values import types_in
-from vobjects.objects.codec import coercion
+from vobjects.objects.codec import coercion, generate
 from vobjects.objects.codec.coercion import NONE, UTC, AnyField, Coercer
+from vobjects.objects.codec.field_properties import attribute_of
 from vobjects.objects.codec.override_detection import Method, VersionedObject
 
-Encoder = Callable[[Any], Any]
+Encoder = Callable[..., Any]
 Copier = Callable[[Any, str, Any, dict[int, Any]], Any]
 
 #: Values of exactly these classes need no copy.
@@ -52,7 +53,8 @@ class FieldCodec:
     :ivar decode: converts a primitive to a coerced value
     :ivar decode_unchanged: as ``unchanged``, for ``decode``
     :ivar encode: ``(value)``: converts a value (not None) to its primitive;
-        None: the codec does not know the field type, so use the field
+        with objects inside, also ``(value, manifest, refuse_loss)``. None: the
+        codec does not know the field type, so use the field
     :ivar copy: ``(obj, name, value, memo)``: returns a deep copy, coerced
     :ivar tracks_changes: whether the value may be an object with its own
         changes
@@ -82,15 +84,18 @@ def identity(value: Any) -> Any:
     return value
 
 
-def field_codec(field: AnyField, encode_objects: Encoder) -> FieldCodec:
+def field_codec(
+    field: AnyField, encode_object: Encoder, encode_objects: Encoder
+) -> FieldCodec:
     """Return the codec of a field.
 
+    :param encode_object: converts an object to its primitive
     :param encode_objects: converts a list of objects to primitives
     """
     coerce = coercion.coercer_for(field)
     has_own_coerce = type(field).coerce is not ovo.Field.coerce
     *_, innermost = types_in(field._type)
-    encode = _encoder_for(field, encode_objects)
+    encode = _encoder_for(field, encode_object, encode_objects)
     decode = _decoder_for(field, coerce)
     unchanged = '' if field.read_only else coercion.unchanged_test(field)
     keeps_null = field.nullable and coercion.default_method(
@@ -149,17 +154,12 @@ def _decoder_for(field: AnyField, coerce: Coercer) -> Coercer:
     return decode_by_field
 
 
-def _encode_object(value: Any) -> Any:
-    return value.obj_to_primitive()
-
-
 _ENCODERS: dict[Any, Encoder] = {
     ovo.FieldType.to_primitive: identity,
     ovo.DateTime.to_primitive: field_corrections.format_time,
     field_corrections.DateTime.to_primitive: field_corrections.format_time,
     ovo.IPAddress.to_primitive: str,
     ovo.IPNetwork.to_primitive: str,
-    ovo.Object.to_primitive: _encode_object,
 }
 
 #: ``to_primitive`` of containers -> the primitive from primitive items.
@@ -171,29 +171,34 @@ _CONTAINERS: dict[Any, Encoder] = {
 }
 
 
-def _encoder_for(field: AnyField, encode_objects: Encoder) -> Encoder | None:
+def _encoder_for(
+    field: AnyField, encode_object: Encoder, encode_objects: Encoder
+) -> Encoder | None:
     """Return a function from value to primitive; None: unknown type."""
     method = coercion.default_method(field, 'to_primitive')
+    if method is ovo.Object.to_primitive:
+        return encode_object
     make = _CONTAINERS.get(method)
     if make is None:
         return _ENCODERS.get(method)
     element: AnyField = field._type._element_type  # type: ignore[attr-defined]
-    item = _encoder_for(element, encode_objects)
+    item = _encoder_for(element, encode_object, encode_objects)
     if item is None:
         return None
     if item is identity:
         return make
-    if make is list and item is _encode_object:
-        return encode_objects
 
-    def encode_items(values: Any) -> list[Any]:
-        return [None if v is None else item(v) for v in values]
+    def encode_each(values: Any, *settings: Any) -> list[Any]:
+        return [None if v is None else item(v, *settings) for v in values]
 
+    encode_items = encode_objects if item is encode_object else encode_each
+    if make is list:
+        return encode_items
     if make is dict:
-        return lambda values: dict(
-            zip(values, encode_items(values.values()), strict=True)
+        return lambda values, *settings: dict(
+            zip(values, encode_items(values.values(), *settings), strict=True)
         )
-    return lambda values: make(encode_items(values))
+    return lambda values, *settings: make(encode_items(values, *settings))
 
 
 def _copier_for(field: AnyField, coerce: Coercer) -> Copier:
@@ -241,3 +246,70 @@ def deep_copy(value: Any, memo: dict[int, Any]) -> Any:
         existing = memo.get(id(value))
         return value.__deepcopy__(memo) if existing is None else existing
     return copy.deepcopy(value, memo)
+
+
+#: Expressions that are faster than calls.
+_DISPLAYS: dict[Any, str] = {list: '[*{v}]', dict: '{{**{v}}}'}
+
+
+def encoder(
+    title: str,
+    fields: Mapping[str, FieldCodec],
+    converted: Container[str] = (),
+) -> generate.Mapper:
+    """Return a function from attributes to the data of a primitive.
+
+    Its parameters are ``(obj, source, manifest, refuse_loss)``.
+
+    :param title: for tracebacks
+    :param converted: fields whose values a conversion replaces: the objects
+        inside keep their versions
+    """
+    items: list[generate.Item] = []
+    for name, field in fields.items():
+        encode: Any = field.encode
+        call = _DISPLAYS.get(encode, 'encode{n}({v})')
+        if field.holds_objects and name not in converted:
+            call = 'encode{n}({v}, manifest, refuse_loss)'
+        template = f'None if {{v}} is None else {call}'
+        if encode is None:
+            encode = field.field.to_primitive
+            template = 'encode{n}(obj, {name}, {v})'
+        elif encode is identity:
+            template = '{v}'
+        keys = attribute_of(name), name
+        items.append((*keys, name, template, {'encode': encode}))
+    return generate.mapper(title, items, 'obj, source, manifest, refuse_loss')
+
+
+def setter(
+    title: str,
+    fields: Mapping[str, FieldCodec],
+    method: Literal['coerce', 'decode', 'copy'],
+) -> generate.Mapper:
+    """Return a function that returns the attributes of an object.
+
+    Its parameters are ``(obj, source)``, and ``memo`` for ``copy``, whose
+    source are attributes.
+
+    :param title: for tracebacks
+    :param method: function of a FieldCodec, for values that change
+    """
+    is_copy = method == 'copy'
+    memo = ', memo' if is_copy else ''
+    items: list[generate.Item] = []
+    for name, field in fields.items():
+        values = {
+            'convert': getattr(field, method),
+            'valid': coercion.valid_values(field.field),
+        }
+        template = f'convert{{n}}(obj, {{name}}, {{v}}{memo})'
+        test = field.unchanged
+        if method == 'decode':
+            test = field.decode_unchanged
+        if test:
+            template = f'{{v}} if {test} else {template}'
+        attribute = attribute_of(name)
+        key = attribute if is_copy else name
+        items.append((key, attribute, name, template, values))
+    return generate.mapper(f'{title}, {method}', items, f'obj, source{memo}')
