@@ -43,7 +43,6 @@ from vobjects.objects.codec.override_detection import (
 )
 from vobjects.objects.conversion_plan import ConversionPlan, RefuseLoss
 from vobjects.objects.nested_downgrade import Manifest
-from vobjects.objects.upgrade import Upgrade, upgrade_from
 from vobjects.versions import Version
 
 AnyField = ovo_fields.Field[Any]
@@ -447,35 +446,25 @@ class Object(ovo_base.VersionedObject):
             type of an object inside is not registered; the error names the
             field
         """
+        codec = class_codec(cls)
         try:
-            return cls._read_primitive(context, objver, primitive)
+            if codec.may_decode():
+                return codec.decode(context, objver, primitive)  # type: ignore[no-any-return]
+            data, changes, unknown = codec.upgrade_from(objver).apply(
+                cls._obj_primitive_field(primitive, 'data'),
+                cls._obj_primitive_field(primitive, 'changes', ()),
+            )
+            obj: Self = override_detection.ORIGINALS['_obj_from_primitive'](
+                cls,
+                context,
+                cls.VERSION,
+                {codec.data_key: data, codec.changes_key: changes},
+            )
         except ovo_exception.UnsupportedObjectError as error:
             raise unregistered.located(error, primitive) from error
-
-    @classmethod
-    def _read_primitive(
-        cls, context: Any, objver: str, primitive: dict[str, Any]
-    ) -> Self:
-        codec = class_codec(cls)
-        if codec.may_decode():
-            return codec.decode(context, objver, primitive)  # type: ignore[no-any-return]
-        data, changes, unknown = cls._upgrade_from(objver).apply(
-            cls._obj_primitive_field(primitive, 'data'),
-            cls._obj_primitive_field(primitive, 'changes', ()),
-        )
-        obj: Self = override_detection.ORIGINALS['_obj_from_primitive'](
-            cls,
-            context,
-            cls.VERSION,
-            {codec.data_key: data, codec.changes_key: changes},
-        )
         if unknown:
             obj.__dict__[unknown_fields.ATTRIBUTE] = unknown
         return obj
-
-    @classmethod
-    def _upgrade_from(cls, version: str) -> Upgrade:
-        return upgrade_from(class_codec(cls), version)
 
 
 _load = get_function(Object, 'obj_load_attr')

@@ -35,6 +35,7 @@ from vobjects.objects.codec.override_detection import (
 )
 from vobjects.objects.conversion_plan import ConversionPlan, RefuseLoss
 from vobjects.objects.nested_downgrade import Manifest
+from vobjects.objects.upgrade import Upgrade
 
 #: The ``__dict__`` of an object.
 Attributes = dict[str, Any]
@@ -95,6 +96,8 @@ class ClassCodec:
         objects with their own changes
     :ivar nested: attribute -> field type, of the fields whose values may
         contain objects
+    :ivar writer_at: returns how to write objects of the class at a version
+    :ivar upgrade_from: returns how to convert data of a version to the newest
     :ivar encode: ``(obj, source, manifest, refuse_loss)``: returns the data of
         an object's primitive from its ``__dict__``
     """
@@ -151,10 +154,11 @@ class ClassCodec:
         self._set_conditions()
         # A service may define it as a property. Otherwise, __dict__ is faster.
         self._has_context = hasattr(cls, '_context')
-        self._upgrades_data = hasattr(cls, '_upgrade_from')
-        self._writers: dict[str, Writer] = {}
-        # Caches of other modules: version -> conversion.
-        self.upgrades: dict[str, Any] = {}
+        self._has_history = hasattr(cls, '_history')
+        self.writer_at = functools.lru_cache(MAX_VERSIONS)(self._new_writer)
+        self.upgrade_from = functools.lru_cache(MAX_VERSIONS)(
+            functools.partial(Upgrade, cls)
+        )
         self.readers: dict[Any, Any] = {}  # of lists, see list_decoding
 
     def _set_conditions(self) -> None:
@@ -218,8 +222,8 @@ class ClassCodec:
         data = primitive[self.data_key]
         changes = primitive.get(self.changes_key, ())
         unknown = None
-        if self._upgrades_data:
-            upgrade = self.upgrades.get(version) or cls._upgrade_from(version)
+        if self._has_history:
+            upgrade = self.upgrade_from(version)
             version = cls.VERSION
             # Usually, the data has exactly the fields of the newest version.
             if (
@@ -264,21 +268,13 @@ class ClassCodec:
             nested_downgrade.version_in(manifest, self.type_name)
         )
 
-    def writer_at(self, version: str) -> Writer:
+    def _new_writer(self, version: str) -> Writer:
         """Return how to write objects of the class at a version.
 
         The result raises ConversionError if an object cannot be represented.
 
         :raises vobjects.exceptions.InvalidVersion: the version is malformed
         """
-        writer = self._writers.get(version)
-        if writer is None:
-            writer = self._new_writer(version)
-            if len(self._writers) < MAX_VERSIONS:
-                self._writers[version] = writer
-        return writer
-
-    def _new_writer(self, version: str) -> Writer:
         cls: Any = self.cls
         plan: ConversionPlan = cls._plan_to(version)
         encode = field_codecs.encoder(
