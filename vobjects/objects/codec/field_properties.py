@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
-
-from oslo_versionedobjects import base as ovo_base
 
 from vobjects.objects.codec import coercion, generate, override_detection
 from vobjects.objects.codec.override_detection import VersionedObject
@@ -21,7 +18,7 @@ def attribute_of(name: str) -> str:
 def _getter(name: str, is_null_while_unset: bool) -> Callable[[Any], Any]:
     attribute = attribute_of(name)
 
-    def get(self: Any) -> Any:
+    def get(self: Any, name: str = name) -> Any:
         try:
             return getattr(self, attribute)
         except AttributeError:
@@ -50,22 +47,6 @@ def _setter(name: str, field: Any) -> Callable[[Any, Any], None]:
     return set_value
 
 
-def _code_in(function: Any, name: str) -> types.CodeType:
-    constants: Iterable[Any] = function.__code__.co_consts
-    (code,) = (c for c in constants if getattr(c, 'co_name', '') == name)
-    return code  # type: ignore[no-any-return]
-
-
-_GETTERS = (
-    _code_in(ovo_base._make_class_properties, 'getter'),
-    _code_in(_getter, 'get'),
-)
-_SETTERS = (
-    _code_in(ovo_base._make_class_properties, 'setter'),
-    _code_in(_setter, 'set_value'),
-)
-
-
 def install(
     cls: type[VersionedObject], *, null_while_unset: bool = False
 ) -> None:
@@ -77,7 +58,7 @@ def install(
     sets_in_dict = cls.__setattr__ in override_detection.REPLACEABLE_SETATTR
     for name, field in cls.fields.items():
         current: Any = vars(cls).get(name)
-        if is_field_property(current, field):
+        if _is_field_property(current, name, field):
             get = _getter(name, null_while_unset and field.nullable)
             put = current.fset
             if sets_in_dict and not field.read_only:
@@ -85,19 +66,15 @@ def install(
             setattr(cls, name, property(get, put, current.fdel))
 
 
-def is_field_property(value: Any, field: Any) -> bool:
+def _is_field_property(value: Any, name: str, field: Any) -> bool:
     """Tell whether a class attribute is the property of a field.
 
     A property that a class defines itself may do more than that.
     """
-    if not isinstance(value, property):
-        return False
-    setter: Any = value.fset
-    return (
-        getattr(value.fget, '__code__', None) in _GETTERS
-        and getattr(setter, '__code__', None) in _SETTERS
-        # The field is the default of the last parameter.
-        and setter.__defaults__[-1] is field
+    # The name and the field are the defaults of the last parameters.
+    return isinstance(value, property) and all(
+        (getattr(function, '__defaults__', None) or (None,))[-1] is last
+        for function, last in ((value.fget, name), (value.fset, field))
     )
 
 
@@ -110,7 +87,7 @@ def keep_all_in_dict(cls: type[VersionedObject]) -> bool:
         and cls.obj_fields is override_detection.ORIGINAL_FIELDS
         and not any(
             hasattr(cls, attribute_of(name))
-            or not is_field_property(getattr(cls, name, None), field)
+            or not _is_field_property(getattr(cls, name, None), name, field)
             for name, field in cls.fields.items()
         )
     )
