@@ -156,19 +156,12 @@ def _attach(field: Any, change: FieldChange, default: Any = UNSET) -> Any:
 
 @overload
 def added(
-    version: str,
-    field: AnyField,
-    *,
-    on_drop: OnDrop = 'refuse',
-    split_from: tuple[str, str] | None = None,
-) -> AnyField: ...
-@overload
-def added(
     version: str, *, default: Value, on_drop: OnDrop = 'refuse'
 ) -> Value: ...
 @overload
 def added(
     version: str,
+    field: AnyField | None = None,
     *,
     on_drop: OnDrop = 'refuse',
     split_from: tuple[str, str] | None = None,
@@ -197,15 +190,6 @@ def added(
     return _attach(field, change, default)
 
 
-@overload
-def removed(
-    version: str,
-    field: AnyField,
-    *,
-    dropped: str | None = None,
-    on_drop: OnDrop = 'refuse',
-    instead: Any = OMITTED,
-) -> AnyField: ...
 @overload
 def removed(
     version: str,
@@ -258,8 +242,6 @@ def removed(
 
 
 @overload
-def renamed(version: str, old: str, field: AnyField) -> AnyField: ...
-@overload
 def renamed(
     version: str, old: str, field: Any = None, *, default: Value
 ) -> Value: ...
@@ -282,19 +264,6 @@ def renamed(
 @overload
 def changed(
     version: str,
-    old_field: AnyField,
-    new_field: AnyField,
-    *,
-    by: Conversion | None = None,
-    up: Converter | None = None,
-    down: Converter | None = None,
-    on_drop: OnDrop = 'refuse',
-    instead: Any = OMITTED,
-    missing: Any = OMITTED,
-) -> AnyField: ...
-@overload
-def changed(
-    version: str,
     old_field: Any,
     *,
     default: Value,
@@ -309,6 +278,7 @@ def changed(
 def changed(
     version: str,
     old_field: Any,
+    new_field: AnyField | None = None,
     *,
     by: Conversion | None = None,
     up: Converter | None = None,
