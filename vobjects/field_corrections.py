@@ -206,49 +206,39 @@ class StateMachine(_ovo.StateMachine):
         )
 
 
-def _address_schema() -> dict[str, Any]:
-    return {
-        'type': ['string'],
-        'maxLength': 45,
-        'anyOf': [{'format': 'ipv4'}, {'format': 'ipv6'}],
-    }
+class _Address(_ovo.FieldType[Any]):
+    def get_schema(self) -> dict[str, Any]:
+        return {
+            'type': ['string'],
+            'maxLength': 45,
+            'anyOf': [{'format': 'ipv4'}, {'format': 'ipv6'}],
+        }
 
 
-def _network_schema() -> dict[str, Any]:
-    pattern = r'^[0-9a-fA-F:.]{2,45}(/[0-9]{1,3})?$'
-    return {'type': ['string'], 'pattern': pattern}
-
-
-class IPAddress(_ovo.IPAddress):
+class IPAddress(_Address, _ovo.IPAddress):
     """An IPv4 or IPv6 address."""
 
-    def get_schema(self) -> dict[str, Any]:
-        return _address_schema()
 
-
-class IPV4AndV6Address(_ovo.IPV4AndV6Address):
+class IPV4AndV6Address(_Address, _ovo.IPV4AndV6Address):
     """An IPv4 or IPv6 address."""
 
+
+class _Network(_ovo.FieldType[Any]):
     def get_schema(self) -> dict[str, Any]:
-        return _address_schema()
+        pattern = r'^[0-9a-fA-F:.]{2,45}(/[0-9]{1,3})?$'
+        return {'type': ['string'], 'pattern': pattern}
 
 
-class IPNetwork(_ovo.IPNetwork):
+class IPNetwork(_Network, _ovo.IPNetwork):
     """An IPv4 or IPv6 network, as ``address/prefix``."""
 
-    def get_schema(self) -> dict[str, Any]:
-        return _network_schema()
 
-
-class IPV6Network(_ovo.IPV6Network):
+class IPV6Network(_Network, _ovo.IPV6Network):
     """An IPv6 network, as ``address/prefix``."""
-
-    def get_schema(self) -> dict[str, Any]:
-        return _network_schema()
 
 
 _ADAPTED_TYPES: dict[type, type] = {
-    cls.__mro__[1]: cls
+    cls.__bases__[-1]: cls
     for cls in (
         DateTime,
         Dict,
@@ -263,40 +253,30 @@ _ADAPTED_TYPES: dict[type, type] = {
 
 
 def adapted(field: _ovo.Field[Any]) -> _ovo.Field[Any]:
-    """Return a field with the types of this module, at any depth.
+    """Return a copy of a field with the types of this module, at any depth.
 
     Subclasses of the types of oslo.versionedobjects are not replaced. The
-    result is the field itself if nothing changes, else a copy. Its ``repr``
-    depends neither on the hash seed nor on the order of keys.
+    ``repr`` of the copy depends neither on the hash seed nor on the order of
+    keys.
     """
-    field_type = _adapted_type(field._type)
-    default = _stable(field.default, field_type)
-    if field_type is field._type and default is field.default:
-        return field
     copied = copy.copy(field)
-    copied._type, copied._default = field_type, default
+    copied._type = _adapted_type(field._type)
+    copied._default = _stable(field.default, field._type)
     if hasattr(field, '_valid_values'):  # ListOfEnumField repeats them
         vars(copied)['_valid_values'] = _stable_values(field._valid_values)
     return copied
 
 
 def _adapted_type(field_type: Any) -> Any:
-    cls = type(field_type)
-    attributes = dict(vars(field_type))
-    if isinstance(field_type, _ovo.CompoundFieldType):
-        if '_element_type' in attributes:
-            attributes['_element_type'] = adapted(field_type._element_type)
+    result = copy.copy(field_type)
+    own: Any = _ADAPTED_TYPES.get(type(field_type))
+    if own is not None:
+        result = object.__new__(own)
+        vars(result).update(vars(field_type))
+    if hasattr(field_type, '_element_type'):
+        result._element_type = adapted(field_type._element_type)
     elif isinstance(field_type, _ovo.Enum):
-        values = _stable_values(field_type._valid_values)
-        attributes['_valid_values'] = values
-    own = _ADAPTED_TYPES.get(cls, cls)
-    if own is cls and all(
-        value is getattr(field_type, name)
-        for name, value in attributes.items()
-    ):
-        return field_type
-    result: Any = object.__new__(own)
-    vars(result).update(attributes)
+        result._valid_values = _stable_values(field_type._valid_values)
     return result
 
 
@@ -316,33 +296,20 @@ class _SortedSet(set[Any]):
         return f'{{{items}}}' if items else 'set()'
 
 
-def _stable(value: Any, field_type: Any = None) -> Any:
+def _stable(value: Any, field_type: Any) -> Any:
     """Return a default whose ``repr`` does not depend on the hash seed.
 
     :param field_type: the type of the field; a set for a list becomes a list
-    :returns: the value itself if it does not change
     """
     element = getattr(
         getattr(field_type, '_element_type', None), '_type', None
     )
-
-    def inner(item: Any) -> Any:
-        return _stable(item, element)
-
-    result: Any = value
     if value.__class__ is dict:
         keys = sorted(value, key=str)
-        result = {key: inner(value[key]) for key in keys}
-        if [*result] == [*value] and all(
-            result[key] is value[key] for key in keys
-        ):
-            return value
-    elif value.__class__ in (list, tuple):
-        result = value.__class__(map(inner, value))
-        if all(new is old for new, old in zip(result, value, strict=True)):
-            return value
-    elif value.__class__ in (set, frozenset):
-        result = _SortedSet(value)
-        if isinstance(field_type, _ovo.List):
-            result = [*in_order(value)]
-    return result
+        return {key: _stable(value[key], element) for key in keys}
+    if value.__class__ in (list, tuple):
+        return value.__class__(_stable(item, element) for item in value)
+    if value.__class__ in (set, frozenset):
+        is_list = isinstance(field_type, _ovo.List)
+        return [*in_order(value)] if is_list else _SortedSet(value)
+    return value

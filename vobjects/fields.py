@@ -104,7 +104,7 @@ class Limited(_ovo.FieldType[Value]):
 
     def parameters(self) -> str:
         """Return the parameters in the form used in the ``repr``."""
-        raise NotImplementedError  # pragma: no cover - abstract
+        return ','.join(f'{key}={value}' for key, value in vars(self).items())
 
 
 class LimitedField(_ovo.Field[Value]):
@@ -146,9 +146,6 @@ class Name(Limited[str]):
         _check_least('maximum', maximum, minimum)
         self.minimum, self.maximum = minimum, maximum
 
-    def parameters(self) -> str:
-        return f'minimum={self.minimum},maximum={self.maximum}'
-
     def coerce(self, obj: Any, attr: str, value: Any) -> str:
         if not isinstance(value, str):
             raise ValueError(f'{attr} must be a string')
@@ -180,9 +177,6 @@ class Capacity(Limited[int]):
         _check_least('maximum', maximum, minimum)
         self.minimum, self.maximum = minimum, maximum
 
-    def parameters(self) -> str:
-        return f'minimum={self.minimum},maximum={self.maximum}'
-
     def coerce(self, obj: Any, attr: str, value: Any) -> int:
         number = parse_integer(attr, value)
         if not self.minimum <= number <= self.maximum:
@@ -211,9 +205,6 @@ class Sort(Limited[str]):
         super().__init__()
         in_order = isinstance(keys, (list, tuple))
         self.keys = tuple(keys if in_order else sorted(keys))
-
-    def parameters(self) -> str:
-        return f'keys={self.keys}'
 
     def coerce(self, obj: Any, attr: str, value: Any) -> str:
         if not isinstance(value, str):
@@ -277,9 +268,6 @@ class IdentityList(Limited[list[str]]):
         super().__init__()
         _check_least('minimum', minimum, 0)
         self.minimum = minimum
-
-    def parameters(self) -> str:
-        return f'minimum={self.minimum}'
 
     def coerce(self, obj: Any, attr: str, value: Any) -> list[str]:
         if isinstance(value, (str, Mapping)) or not isinstance(

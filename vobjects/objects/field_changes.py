@@ -91,24 +91,16 @@ def order_problem(
 
 
 def with_adapted_types(field: AnyField) -> AnyField:
-    """Return a field, and its older forms, with the types of vobjects.
-
-    :returns: the field itself if nothing changes
-    """
-    adapted = field_corrections.adapted(field)
-    changes = changes_of(field)
-    adapted_changes = tuple(
+    """Return a copy of a field, and of older forms, with types of vobjects."""
+    changes = [
         change
         if change.old_field is None
         else dataclasses.replace(
             change, old_field=field_corrections.adapted(change.old_field)
         )
-        for change in changes
-    )
-    if adapted_changes != changes:
-        adapted = copy.copy(adapted)
-        setattr(adapted, _ATTRIBUTE, adapted_changes)
-    return adapted
+        for change in changes_of(field)
+    ]
+    return with_changes(field_corrections.adapted(field), changes)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
