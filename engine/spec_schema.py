@@ -21,7 +21,7 @@ from oslo_utils import strutils
 
 from vobjects import exceptions, phrases, sensitive
 from vobjects.clustering import errors
-from vobjects_sql.columns import is_same
+from vobjects.field_values import equal_primitives
 
 Schema = Mapping[str, 'Property']
 
@@ -436,5 +436,6 @@ def not_updatable(
     return [
         name
         for name, prop in schema.items()
-        if not prop.updatable and not is_same(old.get(name), new.get(name))
+        if not prop.updatable
+        and not equal_primitives(old.get(name), new.get(name))
     ]

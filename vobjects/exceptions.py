@@ -245,14 +245,8 @@ class LossyDowngrade(ConversionError):
 
     def for_peer(self, peer: str) -> LossyDowngrade:
         """Return this error with the peer that forces the older version."""
-        return LossyDowngrade(
-            self.type_name,
-            self.field,
-            self.value,
-            self.from_version,
-            self.to_version,
-            peer,
-        )
+        args = (*self.args[:-1], peer)
+        return LossyDowngrade(*args)
 
 
 class UnsupportedType(ConversionError):

@@ -31,6 +31,18 @@ def default_primitive(name: str, field: _ovo.Field[Any]) -> Any:
     return field.to_primitive(owner, name, value)
 
 
+def equal_primitives(value: Any, other: Any) -> bool:
+    """Compare primitives; unlike in Python, ``True`` is not equal to ``1``.
+
+    The primitive of a set is a tuple, and a list after JSON.
+    """
+    containers = (dict, list, tuple)
+    if isinstance(value, containers) and isinstance(other, containers):
+        order_key = field_corrections.order_key
+        return order_key(value) == order_key(other)
+    return type(value) is type(other) and bool(value == other)
+
+
 def types_in(field_type: Any) -> Iterator[Any]:
     """Yield a field type and the types of its items, at any depth."""
     while field_type is not None:

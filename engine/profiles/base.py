@@ -11,7 +11,7 @@ from engine import plugins, spec_schema
 from engine.providers import base as providers
 from vobjects import exceptions, suggestions
 from vobjects.clustering import errors
-from vobjects_sql.columns import is_same
+from vobjects.field_values import equal_primitives
 
 #: Keys of the membership data in an object; see :meth:`NodeView.membership`.
 MEMBERSHIP = ('cluster_node_id', 'cluster_id', 'cluster_node_index')
@@ -160,7 +160,7 @@ class ProfileType:
             raise providers.ProviderError(
                 f'{", ".join(fixed)} of a {self.noun} cannot be changed'
             )
-        if not is_same(old, new):
+        if not equal_primitives(old, new):
             self.apply_update(provider, node, old, new)
 
     def apply_update(

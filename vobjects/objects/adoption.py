@@ -24,8 +24,9 @@ all live servers support the version that it maps to.
 
 from __future__ import annotations
 
+import itertools
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from vobjects.objects.codec import ovo_methods
@@ -45,7 +46,9 @@ def adopt(classes: Any) -> list[type[VersionedObject]]:
         or an iterable of registered classes
     :returns: the classes; adopting a class again has no effect
     """
-    adopted = list(_classes_of(classes))
+    if hasattr(classes, 'obj_classes'):
+        classes = itertools.chain(*classes.obj_classes().values())
+    adopted = list(classes)
     for cls in adopted:
         ovo_methods.install(_root_of(cls))
         _adopted.add(cls)
@@ -55,16 +58,6 @@ def adopt(classes: Any) -> list[type[VersionedObject]]:
 def adopted_types() -> Iterator[type[VersionedObject]]:
     """Yield the newest class of every adopted type, sorted by name."""
     return (cls for cls in newest_classes() if cls in _adopted)
-
-
-def _classes_of(
-    classes: Any,
-) -> Iterable[type[VersionedObject]]:
-    if hasattr(classes, 'obj_classes'):
-        for versions in classes.obj_classes().values():
-            yield from versions
-    else:
-        yield from classes
 
 
 def _root_of(

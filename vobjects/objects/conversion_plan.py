@@ -16,8 +16,7 @@ from typing import Any, Literal
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.field_corrections import order_key
-from vobjects.field_values import holds_objects
+from vobjects.field_values import equal_primitives, holds_objects
 from vobjects.fields import is_required
 from vobjects.objects import unknown_fields
 from vobjects.objects.conversions import Converter
@@ -176,20 +175,14 @@ class Carry:
     target: str
     steps: tuple[Step, ...]
 
-    @property
-    def target_type(self) -> Any:
-        """The type of a field that may hold other objects than before."""
-        field = self.steps[-1].field if self.steps else None
-        holds = field is not None and holds_objects(field._type)
-        return field._type if field is not None and holds else None
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Fill:
-    """The target version expects a field that the source does not have."""
-
-    name: str
-    primitive: Any
+    def holds(self, value: Any) -> bool:
+        """Tell whether the target version can hold a value."""
+        try:
+            for step in self.steps:
+                value = step.apply(value)
+        except ValueError:
+            return False
+        return True
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -238,7 +231,8 @@ class ConversionPlan:
     target: Version
     drops: tuple[Drop, ...]
     carries: tuple[Carry, ...]
-    fills: tuple[Fill, ...]
+    # Name -> primitive of the fields that the source does not have.
+    fills: Mapping[str, Any]
     joins: tuple[Part, ...] = ()
     splits: tuple[Part, ...] = ()
     secrets: frozenset[str] = frozenset()  # source names; not in errors
@@ -268,9 +262,9 @@ class ConversionPlan:
     def new_objects(self) -> dict[str, Any]:
         """Target name -> type of the fields whose converters write objects."""
         return {
-            carry.target: carry.target_type
+            carry.target: carry.steps[-1].field._type
             for carry in self.carries
-            if carry.target_type is not None
+            if carry.steps and holds_objects(carry.steps[-1].field._type)
         }
 
     def apply(self, data: dict[str, Any], *, refuse_loss: RefuseLoss) -> None:
@@ -291,7 +285,7 @@ class ConversionPlan:
                 or (value == drop.default and type(value) is drop.default_type)
             ):
                 continue
-            self.check_drop(drop, value, refuse_loss)
+            self._check_drop(drop, value, refuse_loss)
         if self.carries or self.fills:
             self._carry(data, refuse_loss)
         for part in self.splits:
@@ -305,26 +299,18 @@ class ConversionPlan:
             if carry.source in data
         ]
         for carry, value in carried:
-            converted = self.convert(carry, value, refuse_loss=refuse_loss)
+            converted = self._convert(
+                carry.source, carry.steps, value, refuse_loss
+            )
             if converted is not OMITTED:
                 data[carry.target] = converted
         # A value that was lost stays unset: a fill is for values not sent.
         lost = {carry.target for carry, _ in carried}
-        for fill in self.fills:
-            if fill.name not in data and fill.name not in lost:
-                data[fill.name] = copy.deepcopy(fill.primitive)
+        for name, primitive in self.fills.items():
+            if name not in data and name not in lost:
+                data[name] = copy.deepcopy(primitive)
 
-    def convert(
-        self, carry: Carry, value: Any, *, refuse_loss: RefuseLoss
-    ) -> Any:
-        """Return the value of a field at the target version.
-
-        :returns: :data:`OMITTED` if the field is not set there
-        :raises vobjects.exceptions.LossyDowngrade: see :meth:`apply`
-        """
-        return self._convert(carry.source, carry.steps, value, refuse_loss)
-
-    def check_drop(
+    def _check_drop(
         self, drop: Drop, value: Any, refuse_loss: RefuseLoss
     ) -> None:
         """Check that nothing is lost without a field.
@@ -340,17 +326,6 @@ class ConversionPlan:
             equal_primitives(result, harmless) for harmless in drop.harmless
         ):
             raise self._loss(drop.name, value, drop.needs)
-
-    def holds(self, name: str, value: Any) -> bool:
-        """Tell whether the target version can hold the value of a field."""
-        for carry in self.carries:
-            if carry.source == name:
-                try:
-                    for step in carry.steps:
-                        value = step.apply(value)
-                except ValueError:
-                    return False
-        return all(drop.name != name for drop in self.drops)
 
     def _convert(
         self,
@@ -392,13 +367,3 @@ class ConversionPlan:
             str(needs),
             str(self.target),
         )
-
-
-def equal_primitives(value: Any, other: Any) -> bool:
-    """Compare primitives; unlike in Python, ``True`` is not equal to ``1``.
-
-    The primitive of a set is a tuple, and a list after JSON.
-    """
-    if isinstance(value, _CONTAINERS) and isinstance(other, _CONTAINERS):
-        return order_key(value) == order_key(other)
-    return type(value) is type(other) and bool(value == other)

@@ -15,7 +15,7 @@ from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
 
-from vobjects.field_values import default_primitive, types_in
+from vobjects.field_values import default_primitive, equal_primitives, types_in
 from vobjects.fields import is_required
 from vobjects.objects.conversion_plan import (
     OMITTED,
@@ -23,7 +23,6 @@ from vobjects.objects.conversion_plan import (
     Drop,
     Step,
     checked,
-    equal_primitives,
 )
 from vobjects.objects.field_changes import FieldChange, OnDrop
 from vobjects.versions import Version

@@ -19,7 +19,7 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import exceptions
-from vobjects.field_values import holds_objects
+from vobjects.field_values import equal_primitives, holds_objects
 from vobjects.fields import is_required
 from vobjects.objects.conversion_plan import (
     OMITTED,
@@ -27,9 +27,7 @@ from vobjects.objects.conversion_plan import (
     Carry,
     ConversionPlan,
     Drop,
-    Fill,
     Part,
-    equal_primitives,
 )
 from vobjects.objects.conversions import SAME
 from vobjects.objects.field_changes import FieldChange, OnDrop, order_problem
@@ -191,7 +189,7 @@ class History:
     def _build(self, source: Version, target: Version) -> ConversionPlan:
         drops: list[Drop] = []
         carries: list[Carry] = []
-        fills = []
+        fills: dict[str, Any] = {}
         for spans in self.field_spans:
             source_span, target_span = (
                 span_at(spans, source),
@@ -214,7 +212,7 @@ class History:
                 for step in steps:
                     value = step.apply(value)
             if value is not OMITTED:
-                fills.append(Fill(target_span.name, value))
+                fills[target_span.name] = value
         parts = tuple(self._parts(source, target))
         joins, splits = (parts, ()) if target < source else ((), parts)
         converted = {drop.name for drop in drops if drop.steps}
@@ -225,7 +223,7 @@ class History:
             target,
             tuple(drops),
             tuple(carries),
-            tuple(fills),
+            fills,
             joins,
             splits,
             frozenset(

@@ -39,16 +39,16 @@ def to_json_list(
 
     :raises vobjects.exceptions.UnsupportedType: see :func:`to_json`
     """
-    lazy = _lazy_plan(objects, manifest)
-    data = None if lazy is None else lazy_list.data_of(lazy[0])
-    if lazy is None or data is None:
+    pending = _pending_data(objects, manifest)
+    if pending is None:
         return [to_json(obj, manifest) for obj in objects]
-    _, plan, hidden = lazy
-    for obj in data:
-        if plan is not None:
+    structs, plan, hidden = pending
+    data: list[dict[str, Any]] = lazy_list.to_primitives(structs)
+    if plan is not None:
+        for obj in data:
             plan.apply(obj, refuse_loss=False)
-        for name in hidden:
-            obj.pop(name, None)
+            for name in hidden:
+                obj.pop(name, None)
     return data
 
 
@@ -61,32 +61,23 @@ def to_json_text(objects: Iterable[Object], manifest: Manifest) -> Any:
 
     :raises vobjects.exceptions.UnsupportedType: see :func:`to_json`
     """
-    lazy = _lazy_plan(objects, manifest)
-    if lazy is None:
+    pending = _pending_data(objects, manifest)
+    text = None
+    if pending is not None and pending[1] is None:
+        text = lazy_list.encode(pending[0])
+    if text is None:
         return to_json_list(objects, manifest)
-    objects, plan, hidden = lazy
-    written = None
-    if plan is None:
-        written = lazy_list.data_text_of(objects, hidden)
-    elif plan.only_drops:
-        names = {drop.name for drop in plan.drops} | hidden
-        written = lazy_list.data_text_of(objects, names)
-    if written is None:
-        return to_json_list(objects, manifest)
-    return json_text.RawJson(written)
+    return json_text.RawJson(text)
 
 
-def _lazy_plan(
+def _pending_data(
     objects: Iterable[Object], manifest: Manifest
-) -> (
-    tuple[lazy_list.LazyObjectList, ConversionPlan | None, frozenset[str]]
-    | None
-):
-    """Return how to convert a list of pending objects without creating them.
+) -> tuple[list[Any], ConversionPlan | None, frozenset[str]] | None:
+    """Return the data of pending objects, without creating them.
 
-    :returns: the list, the plan for its pending items, or None if they need no
-        conversion, and the fields that the API no longer has; None instead of
-        all: objects have to be created
+    :returns: structs; the plan for their primitives, or None if they need no
+        conversion; and the fields that the API no longer has, to be removed
+        after it. None instead of all: objects have to be created
     """
     if not isinstance(objects, lazy_list.LazyObjectList):
         return None
@@ -94,15 +85,20 @@ def _lazy_plan(
     if codec is None or not codec.may_convert() or codec.cls.REFUSE_LOSS:
         return None
     version = nested_downgrade.version_in(manifest, codec.type_name)
+    timeline = codec.cls._history
     if any(
-        _enveloped_fields(codec.cls._history, each)
+        _enveloped_fields(timeline, each)
         for each in (codec.cls.VERSION, version)
     ):
         return None
-    plan = None
-    if version != codec.cls.VERSION:
-        plan = codec.cls._plan_to(version)
-    return objects, plan, _hidden_fields(codec.cls._history, version)
+    plan: ConversionPlan | None = codec.cls._plan_to(version)
+    hidden = _hidden_fields(timeline, version)
+    omitted: frozenset[str] = frozenset()
+    if plan is not None and plan.only_drops:
+        omitted = hidden | {drop.name for drop in plan.drops}
+        plan = None
+    structs = lazy_list.data_of(objects, omitted)
+    return None if structs is None else (structs, plan, hidden)
 
 
 def versions_in(primitive: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

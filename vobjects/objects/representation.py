@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -84,20 +85,16 @@ def _value_repr(value: Any) -> str:
     if isinstance(value, Mapping):
         pairs = (
             f'{_value_repr(key)}: {_value_repr(item)}'
-            for key, item in _first(value.items())
+            for key, item in itertools.islice(value.items(), MAX_ITEMS)
         )
         return f'{{{_joined(pairs, len(value))}}}'
     if isinstance(value, (list, tuple)):
         # Slice, do not iterate: iterating creates all pending objects.
         return f'[{_joined(map(_value_repr, value[:MAX_ITEMS]), len(value))}]'
     if isinstance(value, (set, frozenset)):
-        return f'{{{_joined(map(_value_repr, _first(value)), len(value))}}}'
+        items = itertools.islice(value, MAX_ITEMS)
+        return f'{{{_joined(map(_value_repr, items), len(value))}}}'
     return repr(value)
-
-
-def _first(items: Iterable[Any]) -> Iterable[Any]:
-    for _, item in zip(range(MAX_ITEMS), items, strict=False):
-        yield item
 
 
 def _joined(texts: Iterable[str], size: int) -> str:

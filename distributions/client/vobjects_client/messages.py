@@ -251,7 +251,7 @@ class _Reader:
         plan = cls._history.plan(
             Version.parse(version), Version.parse(cls.VERSION)
         )
-        without_defaults = dataclasses.replace(plan, fills=())
+        without_defaults = dataclasses.replace(plan, fills={})
         without_defaults.apply(fields, refuse_loss=False)
         space = cls.OBJ_SERIAL_NAMESPACE
         return {

@@ -24,6 +24,7 @@ from sqlalchemy.ext import compiler
 from sqlalchemy.sql import expression
 
 from vobjects import exceptions
+from vobjects.field_values import equal_primitives
 from vobjects.objects.codec import json_text
 
 LOG = logging.getLogger(__name__)
@@ -179,14 +180,7 @@ class Json(types.TypeDecorator[Any]):
 
     def compare_values(self, x: Any, y: Any) -> bool:
         """Tell whether two values are the same JSON; true is not 1."""
-        return is_same(x, y)
-
-
-def is_same(value: Any, other: Any) -> bool:
-    """Tell whether two values are the same JSON; true is not 1."""
-    return bool(value == other) and (
-        json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
-    )
+        return equal_primitives(x, y)
 
 
 def read_json(

@@ -163,8 +163,7 @@ class LockedVersion:
         return {
             carry.source: carry.target
             for carry in plan.carries
-            if carry.source in data
-            and not plan.holds(carry.source, data[carry.source])
+            if carry.source in data and not carry.holds(data[carry.source])
         }
 
     def has_field(self, name: str) -> bool:

@@ -50,11 +50,6 @@ class LazySource:
         # Reentrant, because methods of field types run while it is held.
         self.lock = threading.RLock()
 
-    def create(self, items: list[Any]) -> list[Any]:
-        """Return the objects of pending items."""
-        objects: list[Any] = self.schema.create(self.context, items)
-        return objects
-
 
 class LazyObjectList(ovo.CoercedList[Any]):
     """A list with pending items; see the module.
@@ -119,27 +114,19 @@ def primitives(
     return primitives
 
 
-def data_of(objects: LazyObjectList) -> list[dict[str, Any]] | None:
-    """Return the data of the objects' primitives; None: use the objects."""
-    items = _all_pending(objects)
-    if items is None:
-        return None
-    data: list[dict[str, Any]] = to_primitives([item.data for item in items])
-    return data
-
-
 def text_of(objects: LazyObjectList) -> bytes | None:
     """Return the JSON text of the primitives; None: use the objects."""
     items = _all_pending(objects)
-    return None if items is None else _encode_items(items)
+    return None if items is None else encode(items)
 
 
-def data_text_of(
+def data_of(
     objects: LazyObjectList, without: Collection[str]
-) -> bytes | None:
-    """Return the JSON text of :func:`data_of`; None: use the objects.
+) -> list[Any] | None:
+    """Return the data of the objects' primitives; None: use the objects.
 
     :param without: fields to omit
+    :returns: structs, for :func:`encode` and :func:`to_primitives`
     """
     items = _all_pending(objects)
     if items is None:
@@ -150,7 +137,7 @@ def data_text_of(
         for name in without:
             for struct in data:
                 setattr(struct, f'_obj_{name}', msgspec.UNSET)
-    return _encode_items(data)
+    return data
 
 
 def _all_pending(objects: LazyObjectList) -> list[Any] | None:
@@ -164,37 +151,30 @@ def _all_pending(objects: LazyObjectList) -> list[Any] | None:
     return items
 
 
-def _encode_items(items: list[Any]) -> bytes | None:
+def encode(items: list[Any]) -> bytes | None:
+    """Return the JSON text of pending items; None: use the objects."""
     try:
         return _encode(items)
     except UnicodeEncodeError:
         return None  # a lone surrogate, which only json can write
 
 
-def have_changes(objects: LazyObjectList) -> bool:
-    """Tell whether an object in a list has changes."""
-    source = _valid_source_of(objects)
-    if source is None:
-        return any(item.obj_what_changed() for item in objects)
-    return any(
-        item.changes
-        if item.__class__ is source.item_type
-        else item.obj_what_changed()
-        for item in _items(objects)
-    )
-
-
 def list_what_changed(self: Any) -> set[str]:
     """``ObjectListBase.obj_what_changed``, without creating objects."""
-    changes = set(self._changed_fields)
-    objects = self.objects
+    objects = items = self.objects
+    item_type = None
     if objects.__class__ is LazyObjectList:
-        if have_changes(objects):
-            changes.add('objects')
-        return changes
-    for item in objects:
-        if item.obj_what_changed():
-            changes.add('objects')
+        source = _valid_source_of(objects)
+        if source is not None:
+            items, item_type = _items(objects), source.item_type
+    changes = set(self._changed_fields)
+    if any(
+        item.changes
+        if item.__class__ is item_type
+        else item.obj_what_changed()
+        for item in items
+    ):
+        changes.add('objects')
     return changes
 
 
@@ -250,7 +230,7 @@ def _get_or_create(
         item = _get(objects, index)
         if item.__class__ is not source.item_type:
             return item
-        (obj,) = source.create([item])
+        (obj,) = source.schema.create(source.context, [item])
         _set(objects, index, obj)
         source.pending -= 1
         if not source.pending:
@@ -271,7 +251,9 @@ def _create_all(objects: LazyObjectList) -> None:
         ]
         if not indexes:
             return  # another thread has created them
-        created = source.create([items[index] for index in indexes])
+        created = source.schema.create(
+            source.context, [items[index] for index in indexes]
+        )
         for index, obj in zip(indexes, created, strict=True):
             _set(objects, index, obj)
         source.pending = 0

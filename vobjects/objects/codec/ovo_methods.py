@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from oslo_versionedobjects import exception as ovo_exception
-from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects.objects.codec import lazy_list, override_detection
 from vobjects.objects.codec.class_codec import class_codec, what_changed
@@ -82,19 +81,6 @@ def obj_to_primitive(
     return codec.envelope(self, target_version, data)
 
 
-def _obj_primitive_field(
-    cls: Any,
-    primitive: dict[str, Any],
-    field: str,
-    default: Any = ovo_fields.UnspecifiedDefault,
-) -> Any:
-    """``VersionedObject._obj_primitive_field``, without a comparison."""
-    key = cls._obj_primitive_key(field)
-    if default is ovo_fields.UnspecifiedDefault:
-        return primitive[key]
-    return primitive.get(key, default)
-
-
 def obj_class_from_name(cls: Any, objname: str, objver: str) -> Any:
     """``VersionedObject.obj_class_from_name``."""
     return override_detection.find_class(objname, objver)
@@ -125,7 +111,6 @@ _METHODS: dict[str, Any] = {
     'obj_attr_is_set': obj_attr_is_set,
     'obj_to_primitive': obj_to_primitive,
     '_obj_from_primitive': classmethod(_obj_from_primitive),
-    '_obj_primitive_field': classmethod(_obj_primitive_field),
     'obj_class_from_name': classmethod(obj_class_from_name),
 }
 

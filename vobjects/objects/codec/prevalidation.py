@@ -193,13 +193,10 @@ class StructSchema:
             codec.cls.VERSION,
         )
         self._columns = {
-            name: ColumnSchema(
-                list.__class_getitem__(type_),
-                checks.get(name),
-                codec.fields[name],
-            )
+            name: list.__class_getitem__(type_)
             for name, type_ in types.items()
         }
+        self._checks_of = checks
         self._checks = [
             (
                 check,
@@ -261,8 +258,7 @@ class StructSchema:
         """
         validated: dict[str, list[Any]] = {}
         for name, values in columns.items():
-            column = self._columns.get(name)
-            valid = None if column is None else column.validate(values)
+            valid = self._valid_column(name, values)
             if valid is None:
                 return None
             validated[name] = valid
@@ -279,6 +275,28 @@ class StructSchema:
                 *(validated.get(name, unset) for name in names), strict=True
             )
         ]
+
+    def _valid_column(
+        self, name: str, values: Sequence[Any]
+    ) -> list[Any] | None:
+        """Return values of a field as after reading; None: not valid."""
+        if name not in self._columns:
+            return None
+        field = self.codec.fields[name]
+        if values and values[0].__class__ is RawJson:
+            is_raw = {*map(type, values)} == {RawJson}
+            return [*values] if is_raw and not _is_scalar(field) else None
+        try:
+            converted: list[Any] = msgspec.convert(values, self._columns[name])
+        except (msgspec.ValidationError, UnicodeEncodeError):
+            return None  # the latter: a lone surrogate in place of a number
+        check = self._checks_of.get(name)
+        texts = list(filter(None, converted)) if check else []
+        if check and texts and not check(texts):
+            return None
+        # msgspec would write NaN and Infinity as null.
+        is_safe = not field.may_hold_float or is_finite(converted)
+        return converted if is_safe else None
 
     def create(self, context: Any, items: list[Any]) -> list[Any]:
         """Return the objects of valid instances of ``envelope``."""
@@ -338,44 +356,6 @@ def _is_scalar(field_codec: FieldCodec) -> bool:
         not field_codec.field.read_only
         and type(field_codec.field._type).coerce in _SCALARS
     )
-
-
-class ColumnSchema:
-    """Validates the values of one field of several objects.
-
-    :param type_: the msgspec type of a list of the values
-    :param check: an additional check of texts
-    """
-
-    __slots__ = ('_allows_raw', '_check', '_may_hold_float', '_type')
-
-    def __init__(
-        self, type_: Any, check: TextCheck | None, field_codec: FieldCodec
-    ) -> None:
-        self._type = type_
-        self._check = check
-        self._may_hold_float = field_codec.may_hold_float
-        self._allows_raw = not _is_scalar(field_codec)
-
-    def validate(self, values: Sequence[Any]) -> list[Any] | None:
-        """Return the values as after reading; None: they are not valid."""
-        if values and values[0].__class__ is RawJson:
-            is_raw = self._allows_raw and {*map(type, values)} == {RawJson}
-            return [*values] if is_raw else None
-        try:
-            converted: list[Any] = msgspec.convert(values, self._type)
-        except (msgspec.ValidationError, UnicodeEncodeError):
-            return None  # the latter: a lone surrogate in place of a number
-        if self._check is not None:
-            texts = list(filter(None, converted))
-            if texts and not self._check(texts):
-                return None
-        # msgspec would write NaN and Infinity as null.
-        return (
-            None
-            if self._may_hold_float and not is_finite(converted)
-            else converted
-        )
 
 
 def struct_schema(codec: ClassCodec) -> StructSchema | None:
