@@ -134,17 +134,16 @@ def rename_nested_changes(
     :param plan: how ``data`` of the object was converted
     """
     names, converted = plan.new_names, plan.converted
-    nested = {
-        name: field._type
-        for name, field in obj.fields.items()
-        if name not in converted
-        and holds_objects(field._type)
-        and obj.obj_attr_is_set(name)
-    }
-    for name, field_type in nested.items():
+    for name, field in obj.fields.items():
+        if (
+            name in converted
+            or not holds_objects(field._type)
+            or not obj.obj_attr_is_set(name)
+        ):
+            continue
+        children = [*objects_in(field._type, getattr(obj, name))]
         inner = data.get(names.get(name, name))
-        children = [*objects_in(field_type, getattr(obj, name))]
-        primitives = [*objects_in(field_type, inner)]
+        primitives = [*objects_in(field._type, inner)]
         # A conversion by hand may have removed some of them.
         if len(children) == len(primitives):
             for child, primitive in zip(children, primitives, strict=True):

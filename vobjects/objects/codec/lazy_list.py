@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, SupportsIndex
 
 import msgspec
@@ -60,13 +60,10 @@ class LazyObjectList(ovo.CoercedList[Any]):
     _source: LazySource | None = None  # None: all objects are created
 
     def __getitem__(self, index: SupportsIndex | slice) -> Any:
-        source = self._source
-        if source is not None:
-            if isinstance(index, slice):
-                for each in range(*index.indices(_len(self))):
-                    _get_or_create(self, each, source)
-            elif hasattr(index, '__index__'):
-                return _get_or_create(self, index, source)
+        if isinstance(index, slice):
+            _create(self, range(*index.indices(_len(self))))
+        elif hasattr(index, '__index__'):
+            _create(self, (index,))
         return _get(self, index)
 
     def __radd__(self, left: list[Any]) -> list[Any]:
@@ -110,7 +107,7 @@ def primitives(
         elif item.changes is msgspec.UNSET:
             primitives.append(to_primitives(item))
         else:
-            primitives += encode([_get_or_create(objects, index, source)])
+            primitives += encode([objects[index]])
     return primitives
 
 
@@ -216,48 +213,31 @@ def _valid_source_of(objects: LazyObjectList) -> LazySource | None:
 # Creation of objects
 
 
-def _get_or_create(
-    objects: Any, index: SupportsIndex, source: LazySource
-) -> Any:
-    """Return the object at an index; create it if necessary.
+def _create(objects: LazyObjectList, indexes: Iterable[SupportsIndex]) -> None:
+    """Create the objects at indexes, unless they are created.
 
-    :raises IndexError: the index is out of range
+    :raises IndexError: an index is out of range
     """
-    item = _get(objects, index)
-    if item.__class__ is not source.item_type:
-        return item
-    with source.lock:
-        item = _get(objects, index)
-        if item.__class__ is not source.item_type:
-            return item
-        (obj,) = source.schema.create(source.context, [item])
-        _set(objects, index, obj)
-        source.pending -= 1
-        if not source.pending:
-            objects._source = None
-    return obj
-
-
-def _create_all(objects: LazyObjectList) -> None:
     source = objects._source
     if source is None:
         return
     with source.lock:
-        items = list.copy(objects)
-        indexes = [
+        pending = [
             index
-            for index, item in enumerate(items)
-            if item.__class__ is source.item_type
+            for index in indexes
+            if _get(objects, index).__class__ is source.item_type
         ]
-        if not indexes:
-            return  # another thread has created them
-        created = source.schema.create(
-            source.context, [items[index] for index in indexes]
-        )
-        for index, obj in zip(indexes, created, strict=True):
+        items = [_get(objects, index) for index in pending]
+        created = source.schema.create(source.context, items)
+        for index, obj in zip(pending, created, strict=True):
             _set(objects, index, obj)
-        source.pending = 0
-        objects._source = None
+        source.pending -= len(pending)
+        if not source.pending:
+            objects._source = None
+
+
+def _create_all(objects: LazyObjectList) -> None:
+    _create(objects, range(_len(objects)))
 
 
 #: All other methods of a list. They create all objects first, and then call

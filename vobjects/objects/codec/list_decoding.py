@@ -14,7 +14,7 @@ creating any object, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -78,16 +78,21 @@ def from_columns(
     :raises ValueError: a field rejects a value
     """
     codec = class_codec(cls)
-    reader = _reader(codec, _objects_reader)
-    if codec.must_be_complete and not columns.keys() >= {*cls._required}:  # type: ignore[attr-defined]
-        incomplete = [from_row(cls, data) for data in _rows(columns)]
-        for obj in incomplete:
-            del obj.VERSION  # new, not read: sending it raises the error
-        return incomplete
+    is_complete = not codec.must_be_complete or (
+        columns.keys() >= {*cls._required}  # type: ignore[attr-defined]
+    )
+    reader = _reader(codec, _objects_reader) if is_complete else None
     objects = None if reader is None else reader.from_columns(columns)
     if objects is not None:
         return objects
-    return [from_row(cls, data) for data in _rows(columns)]
+    objects = [
+        from_row(cls, dict(zip(columns, values, strict=True)))
+        for values in zip(*columns.values(), strict=True)
+    ]
+    if not is_complete:
+        for obj in objects:
+            del obj.VERSION  # new, not read: sending it raises the error
+    return objects
 
 
 def from_row(cls: type[VersionedObject], row: Mapping[str, Any]) -> Any:
@@ -102,11 +107,6 @@ def from_row(cls: type[VersionedObject], row: Mapping[str, Any]) -> Any:
     }
     data_key = class_codec(cls).data_key
     return cls._obj_from_primitive(None, cls.VERSION, {data_key: data})
-
-
-def _rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    for values in zip(*columns.values(), strict=True):
-        yield dict(zip(columns, values, strict=True))
 
 
 def _reader(
