@@ -130,13 +130,6 @@ class History:
             fields[span.name] = span.field
         return fields
 
-    def hidden_at(self, version: Version) -> frozenset[str]:
-        """Return the fields of primitives that the API no longer has."""
-        return frozenset(
-            self.wire_fields_at(version).keys()
-            - self.fields_at(version).keys()
-        )
-
     def name_at(
         self, name: str, version: Version, target: Version
     ) -> str | None:

@@ -337,7 +337,7 @@ class Object(ovo_base.VersionedObject):
         version = self.VERSION
         if target_version is None:
             target_version = version
-        if version_tuple(target_version) > version_tuple(version):
+        elif version_tuple(target_version) > version_tuple(version):
             raise ovo_exception.InvalidTargetVersion(version=target_version)
         # oslo.versionedobjects ignores an empty manifest, unless the version
         # differs.

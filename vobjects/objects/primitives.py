@@ -160,7 +160,10 @@ def _strip(primitive: Mapping[str, Any]) -> dict[str, Any]:
 @functools.lru_cache(maxsize=1024)
 def _hidden_fields(timeline: History, version: str) -> frozenset[str]:
     """Return the fields of primitives that the API no longer has."""
-    return timeline.hidden_at(Version.parse(version))
+    at = Version.parse(version)
+    return frozenset(
+        timeline.wire_fields_at(at).keys() - timeline.fields_at(at)
+    )
 
 
 @functools.lru_cache(maxsize=1024)

@@ -78,8 +78,8 @@ def coercer_for(field: AnyField, otherwise: Coercer | None = None) -> Coercer:
     return coerce or otherwise
 
 
-#: ``coerce`` -> the class whose values it returns unchanged.
-_UNCHANGED: dict[Any, type] = {
+#: ``coerce`` -> the class whose values, also in JSON, it returns unchanged.
+UNCHANGED: dict[Any, type] = {
     ovo.String.coerce: str,
     ovo.Integer.coerce: int,
     ovo.Float.coerce: float,
@@ -87,24 +87,22 @@ _UNCHANGED: dict[Any, type] = {
     ovo.FlexibleBoolean.coerce: bool,
 }
 
-#: ``coerce`` of times.
-_TIMES = (ovo.DateTime.coerce, field_corrections.DateTime.coerce)
+#: ``coerce`` of enums and of times.
+ENUMS = (ovo.Enum.coerce, field_corrections.Enum.coerce)
+TIMES = (ovo.DateTime.coerce, field_corrections.DateTime.coerce)
 
 #: ``coerce`` -> an expression that is true if it returns ``{v}`` unchanged.
 _TESTS: dict[Any, str] = {
     **{
         method: f'type({{v}}) is {cls.__name__}'
-        for method, cls in _UNCHANGED.items()
+        for method, cls in UNCHANGED.items()
     },
     ovo.UUID.coerce: 'type({v}) is str and is_uuid({v})',
-    **dict.fromkeys(
-        (ovo.Enum.coerce, field_corrections.Enum.coerce),
-        'type({v}) is str and {v} in valid{n}',
-    ),
+    **dict.fromkeys(ENUMS, 'type({v}) is str and {v} in valid{n}'),
     our_fields.Capacity.coerce: 'type({v}) is int and {v} in valid{n}',
     ovo.NonNegativeInteger.coerce: 'type({v}) is int and {v} >= 0',
     ovo.NonNegativeFloat.coerce: 'type({v}) is float and {v} >= 0',
-    **dict.fromkeys(_TIMES, 'type({v}) is datetime and {v}.tzinfo is UTC'),
+    **dict.fromkeys(TIMES, 'type({v}) is datetime and {v}.tzinfo is UTC'),
 }
 #: The names in these expressions, except for :func:`valid_values`.
 TEST_NAMES = {'is_uuid': _is_uuid, 'datetime': datetime.datetime, 'UTC': UTC}
@@ -125,12 +123,12 @@ def unchanged_test(field: AnyField) -> str:
 
 def unchanged_class(field: AnyField) -> type | None:
     """Return the class whose values coercion keeps; None: there is none."""
-    return _UNCHANGED.get(_coerce_method(field))
+    return UNCHANGED.get(_coerce_method(field))
 
 
 def is_time(field: AnyField) -> bool:
     """Tell whether values of a field are times in UTC."""
-    return default_method(field, 'coerce') in _TIMES and bool(
+    return default_method(field, 'coerce') in TIMES and bool(
         field._type.tzinfo_aware  # type: ignore[attr-defined]
     )
 
@@ -177,9 +175,9 @@ def _object_coercer(field: AnyField, otherwise: Coercer) -> Coercer:
 def _items_test(element: AnyField) -> Callable[[Any], bool] | None:
     """Return a test that no value needs coercion, from the classes of all."""
     method = _coerce_method(element)
-    if method in _UNCHANGED:
+    if method in UNCHANGED:
         null = {NONE} if element.nullable else set()
-        return frozenset({_UNCHANGED[method], *null}).issuperset
+        return frozenset({UNCHANGED[method], *null}).issuperset
     if method is not ovo.Object.coerce:
         return None
     field_type: Any = element._type

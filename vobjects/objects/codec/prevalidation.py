@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import collections
 import datetime
-import itertools
 import operator
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ from oslo_versionedobjects import fields as ovo
 
 from vobjects import field_corrections
 from vobjects import fields as our_fields
-from vobjects.objects.codec import generate, lazy_list
+from vobjects.objects.codec import coercion, generate, lazy_list
 from vobjects.objects.codec.class_codec import (
     ClassCodec,
     class_codec,
@@ -53,19 +52,13 @@ _decode_object = msgspec.json.Decoder(dict[str, Any] | None).decode
 
 #: ``coerce`` of a field type -> the JSON values that it keeps unchanged.
 _MSGSPEC_TYPES: dict[Any, Any] = {
-    ovo.String.coerce: str,
-    ovo.Integer.coerce: int,
-    ovo.Float.coerce: float,
-    ovo.Boolean.coerce: bool,
-    ovo.FlexibleBoolean.coerce: bool,
+    **coercion.UNCHANGED,
     ovo.NonNegativeInteger.coerce: Annotated[int, msgspec.Meta(ge=0)],
     ovo.NonNegativeFloat.coerce: Annotated[float, msgspec.Meta(ge=0)],
     our_fields.StrictBoolean.coerce: bool,
     our_fields.Json.coerce: dict[str, Any],
     ovo.FieldType.coerce: _NOT_NULL,
 }
-
-_ENUMS = {ovo.Enum.coerce, our_fields.Enum.coerce}
 
 #: Methods of containers -> returns the msgspec type from that of the items.
 _CONTAINERS: dict[Any, Callable[[Any], Any]] = {
@@ -79,7 +72,7 @@ _CONTAINERS: dict[Any, Callable[[Any], Any]] = {
 #: ``coerce`` of the types whose valid JSON values are values of the field.
 _SCALARS = {
     ovo.UUID.coerce,
-    *_ENUMS,
+    *coercion.ENUMS,
     *_MSGSPEC_TYPES,
 } - {our_fields.Json.coerce, ovo.FieldType.coerce}
 
@@ -115,10 +108,7 @@ def _have_shape(texts: list[str], table: bytes, shape: bytes) -> bool:
 #: Methods of types with a fixed text length -> the length, and the check.
 _TEXT_TYPES: dict[Any, tuple[Any, TextCheck]] = {
     **dict.fromkeys(
-        (
-            (ovo.DateTime.coerce, ovo.DateTime.from_primitive),
-            (field_corrections.DateTime.coerce, ovo.DateTime.from_primitive),
-        ),
+        ((method, ovo.DateTime.from_primitive) for method in coercion.TIMES),
         (_as_long_as(_TIME_SHAPE), are_times),
     ),
     (ovo.UUID.coerce, ovo.FieldType.from_primitive): (
@@ -143,7 +133,7 @@ def _msgspec_type(field: AnyField) -> tuple[Any, TextCheck | None]:
     ):
         return None, None
     msgspec_type, check = _TEXT_TYPES.get((method, load), (None, None))
-    if method in _ENUMS and load is ovo.FieldType.from_primitive:
+    if method in coercion.ENUMS and load is ovo.FieldType.from_primitive:
         valid = tuple(kind._valid_values)
         if valid and all(type(value) is str for value in valid):
             msgspec_type = typing.Literal[valid]
@@ -198,15 +188,8 @@ class StructSchema:
         }
         self._checks_of = checks
         self._checks = [
-            (
-                check,
-                [
-                    operator.attrgetter(attribute_of(name))
-                    for name in checks
-                    if checks[name] is check
-                ],
-            )
-            for check in dict.fromkeys(checks.values())
+            (check, operator.attrgetter(attribute_of(name)))
+            for name, check in checks.items()
         ]
         self._read = generate.reader(
             codec.title,
@@ -237,11 +220,8 @@ class StructSchema:
         """Tell whether the fields accept these instances of ``envelope``."""
         data = [item.data for item in items]
         # None and UNSET are false; a text to check is never empty.
-        for check, getters in self._checks:
-            values = itertools.chain.from_iterable(
-                map(get, data) for get in getters
-            )
-            texts = list(filter(None, values))
+        for check, get in self._checks:
+            texts = list(filter(None, map(get, data)))
             if texts and not check(texts):
                 return False
         return all(
