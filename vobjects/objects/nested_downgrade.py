@@ -54,7 +54,7 @@ def downgrade_written(
     """
 
     def convert(_type: Any, primitive: dict[str, Any], _path: Any) -> Any:
-        child = parent.obj_from_primitive(primitive)
+        child = parent.obj_from_primitive(primitive, parent.obj_context)
         return write_uncompiled(child, manifest, refuse_loss)
 
     for name, field_type in types.items():

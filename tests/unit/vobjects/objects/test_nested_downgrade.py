@@ -26,12 +26,20 @@ def item() -> ovo.Object:
     return ovo.Object('Plain')
 
 
+class OwnList(ovo.List[Any]):
+    """A list whose primitive is not that of its parent."""
+
+    def to_primitive(self, obj: Any, attr: str, value: Any) -> Any:
+        return super().to_primitive(obj, attr, value)[::-1]
+
+
 #: Type of a field, and a function that puts an object in its value.
 CONTAINERS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     'object': (item(), lambda plain: plain),
     'list': (ovo.List(item()), lambda plain: [plain]),
     'dict': (ovo.Dict(item()), lambda plain: {'key': plain}),
     'set': (ovo.Set(item()), lambda plain: {plain}),
+    'list with its own primitive': (OwnList(item()), lambda plain: [plain]),
     'list of lists': (
         ovo.List(ovo.List(item())),
         lambda plain: [[plain]],
