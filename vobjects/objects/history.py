@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from oslo_versionedobjects import fields as ovo_fields
@@ -28,6 +28,7 @@ from vobjects.objects.conversion_plan import (
     ConversionPlan,
     Drop,
     Part,
+    Step,
 )
 from vobjects.objects.conversions import SAME
 from vobjects.objects.field_changes import FieldChange, OnDrop, order_problem
@@ -201,9 +202,7 @@ class History:
                 carries.append(
                     Carry(source_span.name, target_span.name, steps)
                 )
-                value = OMITTED
-                for step in steps:
-                    value = step.apply(value)
+                value = self._converted(OMITTED, steps)
             if value is not OMITTED:
                 fills[target_span.name] = value
         parts = tuple(self._parts(source, target))
@@ -259,7 +258,13 @@ class History:
         value = default_of(nearest) if up else substitute_of(nearest)
         if value is OMITTED and not up and self._is_read_only:
             value = None if nearest.field.nullable else OMITTED
-        for step in steps_between(spans, nearest, target_span):
+        return self._converted(
+            value, steps_between(spans, nearest, target_span)
+        )
+
+    def _converted(self, value: Any, steps: Iterable[Step]) -> Any:
+        """Return the value of a field that is not set, after conversions."""
+        for step in steps:
             try:
                 value = step.apply(value)
             except ValueError:

@@ -131,6 +131,32 @@ def test_plan_when_old_type_cannot_hold_value_raises() -> None:
     )
 
 
+def test_plan_when_value_for_older_readers_fits_no_oldest_type() -> None:
+    def down(texts: list[str]) -> str:
+        if len(texts) != 1:
+            raise ValueError('exactly one text')
+        return texts[0]
+
+    line = timeline(
+        '1.2',
+        names=changed(
+            '1.2',
+            changed(
+                '1.1',
+                fields.StringField(),
+                fields.ListOfStringsField(),
+                up=lambda text: [text],
+                down=down,
+            ),
+            fields.ListOfStringsField(nullable=True),
+            instead=[],
+        ),
+    )
+    for names, expected in ({'names': ['a']}, {'names': 'a'}), ({}, {}):
+        line.plan(Version(1, 2), Version(1, 0)).apply(names, refuse_loss=True)
+        assert names == expected
+
+
 def test_removed_field_has_default_in_old_version() -> None:
     line = timeline(
         '1.1',
