@@ -370,7 +370,14 @@ def words(
         ``instead``
     :param instead: the word that an older reader gets in place of a newer one,
         see :func:`changed`, also for ``on_drop``
+    :raises vobjects.exceptions.DeclarationError: ``values`` is no dictionary,
+        or is empty
     """
+    if not isinstance(values, Mapping) or not values:
+        raise exceptions.DeclarationError(
+            f'words({values!r}): write a dictionary with at least one word, as'
+            " in words({'key': None, 'certificate': '1.1'})"
+        )
     since = {
         word: Version.parse(version or '1.0')
         for word, version in values.items()

@@ -28,6 +28,9 @@ from vobjects.versions import NULL, Version
 AnyField = ovo_fields.Field[Any]
 ObjectType = TypeVar('ObjectType', bound=Object)
 
+#: The attributes of a type that are dictionaries.
+_MAPPINGS = ('VERSION_MAP', 'EARLY_VERSION_MAP', 'NO_FIELD_CHANGES', 'BOUNDS')
+
 
 def register(cls: type[ObjectType]) -> type[ObjectType]:
     """Check a type's declarations, derive its history and register it.
@@ -40,7 +43,15 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
             f'register(): derive {cls} from vobjects.Request or .Resource'
         )
     name = cls.obj_name()
+    for attribute in _MAPPINGS:
+        value = getattr(cls, attribute)
+        if not isinstance(value, Mapping):
+            raise exceptions.DeclarationError(
+                f'{name}.{attribute} must be a dictionary, not'
+                f' {exceptions.cut(value)}'
+            )
     version = _parse(name, 'VERSION', cls.VERSION)
+    oldest = _parse(name, 'OLDEST_VERSION', cls.OLDEST_VERSION)
     if version.major != history.FIRST.major:
         raise exceptions.DeclarationError(
             f"{name}.VERSION: '{version}' is another major version, which"
@@ -49,13 +60,18 @@ def register(cls: type[ObjectType]) -> type[ObjectType]:
             ' register a type with another name, such as'
             f' {name}{version.major}'
         )
+    if oldest > version:
+        raise exceptions.DeclarationError(
+            f"{name}.OLDEST_VERSION: '{oldest}' must not be newer than"
+            f" VERSION = '{version}'"
+        )
     declared = _declared(cls)
     declaration_checks.check_fields(cls, declared, in_api=_in_api(cls))
     timeline = history.History(
         name,
         version,
         declared,
-        oldest=_parse(name, 'OLDEST_VERSION', cls.OLDEST_VERSION),
+        oldest=oldest,
         in_api=_in_api(cls),
         is_read_only=not cls.REFUSE_LOSS,
     )

@@ -120,6 +120,12 @@ def test_words_when_an_older_version_lacks_the_default_use_another() -> None:
     assert defaults == ['a', 'b']
 
 
+@pytest.mark.parametrize('values', [{}, ['a']])
+def test_words_without_a_dictionary_of_words_are_rejected(values: Any) -> None:
+    with pytest.raises(exceptions.DeclarationError, match='at least one word'):
+        words(values)
+
+
 def test_words_when_each_has_a_version_add_the_field() -> None:
     @objects.register
     class Thing(objects.Request):

@@ -136,9 +136,19 @@ def test_version_that_is_no_text_is_rejected(
     [
         ({'ROUTE': 'capably'}, "ROUTE: must be one of .* mean 'capable'"),
         ({'UNKNOWN_FIELDS': 'ignore'}, "UNKNOWN_FIELDS: must be one of 'ref"),
+        ({'OLDEST_VERSION': '1.1'}, "OLDEST_VERSION: '1.1' must not be newer"),
+        *(
+            ({name: ['1.0']}, rf"{name} must be a dictionary, not \['1.0'\]")
+            for name in (
+                'VERSION_MAP',
+                'EARLY_VERSION_MAP',
+                'NO_FIELD_CHANGES',
+                'BOUNDS',
+            )
+        ),
     ],
 )
-def test_attribute_when_its_value_is_unknown_is_rejected(
+def test_attribute_when_its_value_is_invalid_is_rejected(
     attributes: dict[str, Any], problem: str
 ) -> None:
     with pytest.raises(exceptions.DeclarationError, match=f'Thing.{problem}'):
