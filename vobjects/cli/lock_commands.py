@@ -21,18 +21,17 @@ from vobjects.lock import (
     edit,
     golden,
     lock_names,
-    machine_reports,
     parse,
     registries,
+    reports,
     snapshot,
     source_edit,
     text,
-    text_report,
 )
 from vobjects.lock.model import Lock, LockError, TypeSchema
+from vobjects.lock.reports import Locate
 from vobjects.lock.rules import RULES
 from vobjects.lock.source_location import SourceLocation, first_match, locate
-from vobjects.lock.text_report import Locate
 from vobjects.versions import Version
 
 EXIT_OK, EXIT_FINDINGS = 0, 1
@@ -46,7 +45,7 @@ def run(name: str, options: argparse.Namespace) -> int:
     try:
         return _COMMANDS[name](options)
     except edit.ReleasedVersionChanged as error:
-        report = text_report.text(error.result, _locate_in(options.file))
+        report = reports.text(error.result, _locate_in(options.file))
         print(_coloured(report), end='')
         print(f'vobjects lock: {error}', file=sys.stderr)
         return EXIT_FINDINGS
@@ -59,7 +58,7 @@ def _diff(options: argparse.Namespace) -> int:
     old = lock_names.resolve(options.old, options.file)
     result = check.diff(old, lock_names.resolve(options.new, options.file))
     if options.output == output.TABLE:
-        for line in text_report.covered(result):
+        for line in reports.covered_lines(result):
             print(line)
     return _report(result, options)
 
@@ -93,22 +92,22 @@ def _init(options: argparse.Namespace) -> int:
         )
     _write(options.file, lock)
     print(
-        f'{options.file}: {text_report.count(len(lock.types), "type")} in'
-        f' {text_report.count(len(lock.schemas), "version")};'
+        f'{options.file}: {reports.count(len(lock.types), "type")} in'
+        f' {reports.count(len(lock.schemas), "version")};'
         f' "{parse.command("release NAME", options.file)}" freezes them'
     )
     return EXIT_OK
 
 
 def _check(options: argparse.Namespace) -> int:
-    lock, code = _load(options)
+    lock, code = lock_names.lock_and_code(options.file)
     services = service.of_types(lock.imports)
     result = check.check(lock, code, _today(), options.file, services)
     return _report(result, options)
 
 
 def _update(options: argparse.Namespace) -> int:
-    lock, code = _load(options)
+    lock, code = lock_names.lock_and_code(options.file)
     updated = edit.update(lock, code, _today())
     changed = {
         (schema.name, schema.version)
@@ -123,14 +122,14 @@ def _update(options: argparse.Namespace) -> int:
 
 
 def _release(options: argparse.Namespace) -> int:
-    lock, code = _load(options)
+    lock, code = lock_names.lock_and_code(options.file)
     if options.again:
         lock = edit.unfreeze(lock, options.name)
     edit.check_new(lock, options.name)
     lock = edit.release(edit.update(lock, code, _today()), options.name, code)
     golden_file = golden.write(options.file, options.name, code)
     _write(options.file, lock)
-    frozen = text_report.count(len(lock.at(options.name).schemas), 'version')
+    frozen = reports.count(len(lock.at(options.name).schemas), 'version')
     print(
         f'{options.file}: release {options.name} freezes {frozen};'
         f' {golden_file} contains the primitives'
@@ -149,7 +148,7 @@ def _is_written(options: argparse.Namespace, files: source_edit.Files) -> bool:
 
 
 def _drop(options: argparse.Namespace) -> int:
-    lock, code = _load(options)
+    lock, code = lock_names.lock_and_code(options.file)
     below = Version.parse(options.below)
     current = edit.update(lock, code, _today())
     files: source_edit.Files = {}
@@ -225,21 +224,14 @@ def _rules(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _load(options: argparse.Namespace) -> tuple[Lock, Lock]:
-    """Return the lock, and the code that it describes as a lock."""
-    lock = parse.load(options.file)
-    lock_names.load(lock, options.file)
-    return lock, snapshot.snapshot(lock.imports, lock)
-
-
 def _report(result: check.Result, options: argparse.Namespace) -> int:
     locate_finding = _locate_in(options.file)
     if options.output == output.TABLE:
-        text_ = _coloured(text_report.text(result, locate_finding))
+        text_ = _coloured(reports.text(result, locate_finding))
     elif options.output == 'github':
-        text_ = machine_reports.github(result, locate_finding)
+        text_ = reports.github(result, locate_finding)
     else:
-        data = machine_reports.as_data(result, locate_finding)
+        data = reports.as_data(result, locate_finding)
         text_ = output.dump(data, options.output)
     print(text_, end='')
     return EXIT_FINDINGS if result.failing else EXIT_OK

@@ -19,9 +19,8 @@ its types and releases.
     changes.py          differences between two locks
     rules.py            the rules for changes, as a table
     check.py            apply the rules to two locks
-    by_hand.py          conversions by hand, and versions of nested types
     fixes.py            the code that fixes a finding
-    fixes_by_hand.py    the same for classes that convert by hand
+    by_hand.py          conversions by hand, nested types: checks and fixes
     change_calls.py     calls that declare changes, in source code
     schema_code.py      the schema of a field as Python code
     field_code.py       the history of fields as Python code
@@ -29,8 +28,7 @@ its types and releases.
     source_location.py  the location of a type or a field in the source
     samples.py          filled instances of any type
     service_quirks.py   how services convert objects by hand, and send them
-    text_report.py      findings as text, in the style of rustc
-    machine_reports.py  findings as data, and as GitHub annotations
+    reports.py          findings as text, as data, and as GitHub annotations
     edit.py             update, release
     source_edit.py      change classes in the source code
     drop.py             drop versions that older microversions need

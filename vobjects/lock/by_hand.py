@@ -4,17 +4,39 @@
 The lock only records that a class converts by hand.
 :func:`sends_new_field` runs the conversion; :func:`unmapped_children` compares
 ``obj_relationships`` and ``child_versions`` with the types that they name.
+:func:`fix_lines` and :func:`mapped_child` suggest code for such classes.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vobjects.lock import registries, samples, service_quirks
-from vobjects.lock.changes import SchemaChange
-from vobjects.lock.model import Lock, TypeSchema, version_key
+from vobjects.lock.changes import SchemaChange, between_fields, enum_values
+from vobjects.lock.field_code import Source
+from vobjects.lock.model import Lock, version_key
+from vobjects.lock.rules import Rule
+from vobjects.lock.schema_code import field_source, nullable, python, sample
+
+#: Changes that break a new reader of old data. A conversion by hand runs at
+#: the sender, and only for older peers.
+_CONVERTED_BY_READERS = frozenset(
+    ('default', 'limits', 'narrowed', 'not-nullable', 'removed', 'retyped')
+)
+
+#: Parameters of a method that a class does not have yet.
+_PARAMETERS: Mapping[str, tuple[str, ...]] = {
+    service_quirks.OVO_METHOD: ('self', 'primitive', 'target_version'),
+    service_quirks.IRONIC_METHOD: (
+        'self',
+        'target_version',
+        'remove_unavailable_fields=True',
+    ),
+}
 
 
 def sends_new_field(change: SchemaChange) -> bool:
@@ -57,6 +79,11 @@ def unmapped_children(released: Lock, code: Lock) -> Iterator[SchemaChange]:
         cls: Any = registries.newest(name)
         if schema.kind != 'plain' or schema.version != cls.VERSION:
             continue
+        own = released.schema(name, schema.version)
+        parent = schema
+        if own:
+            next_one = following(schema.version)
+            parent = dataclasses.replace(schema, version=next_one)
         for field, attribute, known in _known_children(cls):
             for child in registries.object_types(cls.fields[field]._type):
                 newest = code.newest(child)
@@ -70,8 +97,8 @@ def unmapped_children(released: Lock, code: Lock) -> Iterator[SchemaChange]:
                 yield SchemaChange(
                     'type',
                     'child',
-                    released.schema(name, schema.version) or schema,
-                    _bumped(schema, released),
+                    own or schema,
+                    parent,
                     field,
                     f'{newest} is new, but {attribute} ends with {child}'
                     f' {known}',
@@ -91,9 +118,157 @@ def _known_children(cls: Any) -> Iterator[tuple[str, str, str]]:
             yield field, 'obj_relationships', known
 
 
-def _bumped(schema: TypeSchema, released: Lock) -> TypeSchema:
-    """Return a parent at the version that can have a newer child."""
-    if not released.schema(schema.name, schema.version):
-        return schema
-    major, minor, *_patch = version_key(schema.version)
-    return dataclasses.replace(schema, version=f'{major}.{minor + 1}')
+def fix_lines(rule: Rule, change: SchemaChange) -> Iterator[str]:
+    """Yield the lines to write in the class of the type."""
+    if change.kind in _CONVERTED_BY_READERS:
+        yield from _kept(rule, change)
+        return
+    cls: Any = registries.newest(change.old.name)
+    module = sys.modules.get(getattr(cls, '__module__', ''))
+    if not hasattr(module, 'versionutils'):
+        yield 'from oslo_utils import versionutils'
+    version = next_version(change)
+    if change.scope == 'edit':
+        yield f'VERSION = {version!r}'
+    if change.kind == 'added' and not change.after.optional:
+        field = Source(cls).field(
+            change.field, change.new.version, change.after
+        )
+        yield f'{change.field!r}: {nullable(field)},'
+    method = method_of(change)
+    own = getattr(cls, '__dict__', {}).get(method)
+    parameters = _PARAMETERS[method]
+    if own:
+        names = tuple(inspect.signature(own).parameters)
+        parameters = (*names, *parameters[len(names) :])
+        yield f'# at the end of {method}, which the class already has:'
+    else:
+        yield f'def {method}({", ".join(parameters)}):'
+        passed = [name.partition('=')[0] for name in parameters[1:]]
+        yield f'    super().{method}({", ".join(passed)})'
+    is_ironic = method == service_quirks.IRONIC_METHOD
+    target = parameters[1] if is_ironic else parameters[2]
+    numbers = ', '.join(map(str, version_key(version)))
+    yield (
+        f'    if versionutils.convert_version_to_tuple({target}) <'
+        f' ({numbers}):'
+    )
+    # A new method converts all fields, so that each finding suggests the same.
+    for other in (
+        [change]
+        if own
+        else between_fields(change.scope, change.old, change.new)
+    ):
+        if other.kind not in _CONVERTED_BY_READERS:
+            value = _Value(other.field, '' if is_ironic else parameters[1])
+            for line in _converted(other, value):
+                yield f'        {line}'
+
+
+class _Value:
+    """The code that reads, sets and deletes a field in a conversion.
+
+    :param primitive: the name of the dictionary; empty: the object has it
+    """
+
+    def __init__(self, field: str, primitive: str) -> None:
+        self.present = f'{field!r} in {primitive}'
+        self.text = f'{primitive}[{field!r}]'
+        self.removed = f'{primitive}.pop({field!r}, None)'
+        if not primitive:
+            self.present = f'self.obj_attr_is_set({field!r})'
+            self.text = f'self.{field}'
+            self.removed = f'if {self.present}: delattr(self, {field!r})'
+
+
+def _converted(change: SchemaChange, value: _Value) -> Iterator[str]:
+    """Yield the statements that convert a field for older peers."""
+    if change.kind == 'added':
+        yield value.removed
+        return
+    old = sample(change.before.type)
+    if change.kind == 'nullable':
+        yield f'if {value.present} and {value.text} is None:'
+        yield f'    {value.text} = {old}  # in place of null'
+        return
+    gained = enum_values(change.after) - enum_values(change.before)
+    new = f'({", ".join(map(python, sorted(gained)))},)'
+    if change.after.type.enum_values:
+        yield f'if {value.present} and {value.text} in {new}:'
+        yield f'    {value.text} = {old}  # in place of new values'
+        return
+    yield f'if {value.present} and {value.text}:'
+    if change.after.type.name == 'Dict':
+        yield (
+            f'    {value.text} = {{k: v for k, v in {value.text}.items()'
+            f' if v not in {new}}}'
+        )
+    else:
+        yield f'    {value.text} = [v for v in {value.text} if v not in {new}]'
+
+
+def _kept(rule: Rule, change: SchemaChange) -> Iterator[str]:
+    cls = registries.newest(change.old.name)
+    field = field_source(change.before, cls)
+    yield from Source(cls).imports(field)
+    if change.kind == 'removed':
+        yield (
+            f'{change.field!r}: {field},'
+            '  # keep it: only a major version can remove a field'
+        )
+        return
+    yield (
+        f'{change.field!r}: {field},'
+        '  # keep it: old peers and stored data have such values'
+    )
+    if change.kind == 'narrowed':
+        yield '# in the original order, which is part of the fingerprint'
+    if change.kind == 'retyped':
+        yield '# and add a field with another name for the new type'
+    if change.kind == 'default':
+        yield '# and set the new value where the service creates the object'
+    yield (
+        '# or, if no peer and no stored object has them, or the class converts'
+        ' them when it reads them, add this to the list "accept" of the lock:'
+    )
+    subject = f'{change.old.name}.{change.field}'
+    yield f'# "{rule.id} {subject} until DATE: WHY",'
+
+
+def next_version(change: SchemaChange) -> str:
+    """Return the version in which a class has a change."""
+    if change.scope == 'step':
+        return change.new.version
+    return following(change.new.version)
+
+
+def following(version: str) -> str:
+    """Return the minor version after a version."""
+    major, minor, *_patch = version_key(version)
+    return f'{major}.{minor + 1}'
+
+
+def method_of(change: SchemaChange) -> str:
+    """Return the method in which the type's class converts by hand."""
+    return service_quirks.conversion_method(registries.newest(change.old.name))
+
+
+def mapped_child(change: SchemaChange) -> Iterator[str]:
+    """Yield the attribute that lists the versions of a nested type."""
+    cls: Any = registries.newest(change.new.name)
+    version, child = change.new.version, change.detail.split()[1]
+    if version != change.old.version:
+        yield f'VERSION = {version!r}'
+    if 'child_versions' in change.detail:
+        yield f'child_versions = { {**cls.child_versions, version: child} }'
+        return
+    pairs = [
+        pair
+        for pair in cls.obj_relationships[change.field]
+        if pair[0] != version
+    ]
+    relationships = {
+        **cls.obj_relationships,
+        change.field: [*pairs, (version, child)],
+    }
+    yield f'obj_relationships = {relationships}'

@@ -100,19 +100,14 @@ def _steps(
     schemas: tuple[TypeSchema, ...], new: Lock
 ) -> Iterator[SchemaChange]:
     """Compare the newest version of each major version."""
-    majors = {version_key(schema.version)[0]: schema for schema in schemas}
     current = new.types[schemas[0].name]
+    newest_of = {version_key(schema.version)[0]: schema for schema in current}
+    majors = {version_key(schema.version)[0]: schema for schema in schemas}
     for major, schema in majors.items():
-        same_major = [
-            candidate
-            for candidate in current
-            if version_key(candidate.version)[0] == major
-        ]
-        if not same_major:
+        newest = newest_of.get(major)
+        if newest is None:
             yield SchemaChange('type', 'major-removed', schema, current[-1])
-            continue
-        newest = same_major[-1]
-        if version_key(newest.version) < version_key(schema.version):
+        elif version_key(newest.version) < version_key(schema.version):
             yield SchemaChange('type', 'version-lowered', schema, newest)
         elif version_key(newest.version) > version_key(schema.version):
             # A type with declared history knows its old version. Differences
@@ -120,8 +115,8 @@ def _steps(
             base = new.schema(schema.name, schema.version) or schema
             path = tuple(
                 conversion
-                for later in same_major
-                if version_key(later.version) > version_key(schema.version)
+                for later in current
+                if schema.key < later.key <= newest.key
                 for conversion in later.conversions
             )
             yield from between_fields('step', base, newest, path)

@@ -102,23 +102,17 @@ def check(
     """
     released = lock.released()
     services = list(services)
-    findings = list(
-        _findings(
-            itertools.chain(
-                between(released, code),
-                by_hand.unmapped_children(released, code),
-            ),
-            [version for service in services for version in service.history],
-        )
+    findings = _findings(
+        itertools.chain(
+            between(released, code),
+            by_hand.unmapped_children(released, code),
+        ),
+        [version for service in services for version in service.history],
     )
     return Result(
         (
-            *(
-                _accepted(finding, lock.accepted, today)
-                for finding in findings
-            ),
+            *_with_acceptances(findings, lock.accepted, today),
             *_outdated(lock, code, path),
-            *_acceptances(lock, findings, today),
             *_unlisted(services),
         ),
         len(code.types),
@@ -148,7 +142,7 @@ def _findings(
             rule.id,
             change.old.name,
             _newest_name(change),
-            rules.describe(rule, change),
+            rule.describe(change),
         )
         groups.setdefault(key, []).append(change)
     for (rule_id, *_, description), group in groups.items():
@@ -209,33 +203,23 @@ def _covering_conversion(
     return str(BY_HAND)
 
 
-def _accepted(
-    finding: Finding, accepted: tuple[Acceptance, ...], today: datetime.date
-) -> Finding:
-    for acceptance in accepted:
-        if _applies(acceptance, finding) and today <= acceptance.until:
-            return dataclasses.replace(
-                finding,
-                accepted=f'{acceptance.reason} (until {acceptance.until})',
-            )
-    return finding
-
-
-def _applies(acceptance: Acceptance, finding: Finding) -> bool:
-    return (acceptance.rule, acceptance.subject) == (
-        finding.rule.id,
-        finding.subject,
-    )
-
-
-def _acceptances(
-    lock: Lock, findings: list[Finding], today: datetime.date
+def _with_acceptances(
+    findings: Iterable[Finding],
+    acceptances: Iterable[Acceptance],
+    today: datetime.date,
 ) -> Iterator[Finding]:
-    """Find the acceptances that have expired or match no finding."""
-    for acceptance in lock.accepted:
+    """Yield findings, and the acceptances that expired or match none.
+
+    A finding that an acceptance matches has its reason.
+    """
+    by_subject: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        key = finding.rule.id, finding.subject
+        by_subject.setdefault(key, []).append(finding)
+    for acceptance in acceptances:
         rule, subject = acceptance.rule, acceptance.subject
         line = f'{rule} {subject}'
-        if not any(_applies(acceptance, finding) for finding in findings):
+        if not by_subject.get((rule, subject)):
             yield _lock_finding(
                 'unused',
                 subject,
@@ -250,29 +234,42 @@ def _acceptances(
                 f'fix the finding of {rule}, or change the date and the reason'
                 ' in the list "accept"',
             )
+        else:
+            accepted = f'{acceptance.reason} (until {acceptance.until})'
+            by_subject[rule, subject] = [
+                dataclasses.replace(finding, accepted=accepted)
+                for finding in by_subject[rule, subject]
+            ]
+    yield from itertools.chain.from_iterable(by_subject.values())
 
 
 def _outdated(lock: Lock, code: Lock, path: pathlib.Path) -> Iterator[Finding]:
     """Find the changes that "vobjects lock update" would make."""
-    fix = f'run "{parse.command("update", path)}"'
+    problems: list[tuple[TypeSchema, str]] = []
     for schema in code.schemas:
         known = lock.schema(schema.name, schema.version)
         if known is None or known.until:
-            yield _not_current(schema, f'{schema} is not in the lock', fix)
+            problems.append((schema, ' is not in the lock'))
         elif (
             not known.release
             and known.without_releases() != schema.without_releases()
         ):
-            yield _not_current(
-                schema,
-                f'{schema}, not released yet, differs from the lock',
-                fix,
+            problems.append(
+                (schema, ', not released yet, differs from the lock')
             )
-    for known in lock.schemas:
-        if not known.release and not code.schema(known.name, known.version):
-            yield _not_current(
-                known, f'{known} is in the lock but not in the code', fix
-            )
+    problems += [
+        (known, ' is in the lock but not in the code')
+        for known in lock.schemas
+        if not known.release and not code.schema(known.name, known.version)
+    ]
+    for schema, problem in problems:
+        yield _lock_finding(
+            'outdated',
+            schema.name,
+            f'{schema}{problem}',
+            f'run "{parse.command("update", path)}"',
+            (schema.version,),
+        )
 
 
 def _unlisted(services: Iterable[Service]) -> Iterator[Finding]:
@@ -285,14 +282,15 @@ def _unlisted(services: Iterable[Service]) -> Iterator[Finding]:
                 yield _lock_finding('unlisted', cls.obj_name(), *problem)
 
 
-def _not_current(schema: TypeSchema, description: str, fix: str) -> Finding:
-    finding = _lock_finding('outdated', schema.name, description, fix)
-    return dataclasses.replace(finding, versions=(schema.version,))
-
-
 def _lock_finding(
-    kind: str, subject: str, description: str, fix: str
+    kind: str,
+    subject: str,
+    description: str,
+    fix: str,
+    versions: tuple[str, ...] = (),
 ) -> Finding:
     type_name, _, field = subject.partition('.')
     rule = rules.BY_CHANGE['lock', kind]
-    return Finding(rule, type_name, field, (), '', description, {}, fix=(fix,))
+    return Finding(
+        rule, type_name, field, versions, '', description, {}, fix=(fix,)
+    )

@@ -8,10 +8,10 @@ names values that the class or the lock has, and imports what its module lacks.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from vobjects.lock import fixes_by_hand, registries
+from vobjects.lock import by_hand, registries
 from vobjects.lock.changes import SchemaChange
 from vobjects.lock.field_code import (
     Source,
@@ -23,7 +23,7 @@ from vobjects.lock.field_code import (
     versions_in,
     wrapped,
 )
-from vobjects.lock.model import BY_HAND, TypeSchema, version_key
+from vobjects.lock.model import TypeSchema, version_key
 from vobjects.lock.rules import Rule
 from vobjects.lock.schema_code import nullable
 
@@ -38,7 +38,7 @@ def fix_lines(
     if rule.scope == 'type' or not change.field:
         yield from _of_type(change)
     elif change.old.kind == 'plain':
-        yield from fixes_by_hand.fix_lines(rule, change)
+        yield from by_hand.fix_lines(rule, change)
     else:
         yield from _declared(change, microversions)
 
@@ -65,7 +65,7 @@ def _declared(
         for (_function, version), call in source.changes(key).items()
         if version_key(version) > version_key(newest.version)
     ]
-    version, remark = next_version(change), ''
+    version, remark = _next_version(change), ''
     raised = _raised(change, version, microversions)
     names = _renamed(newest, now, name)
     if code and later:
@@ -107,13 +107,13 @@ def _declared(
     yield f'{declaration}{remark}'
 
 
-def next_version(change: SchemaChange) -> str:
+def _next_version(change: SchemaChange) -> str:
     """Return the version in which to declare a change."""
     newest = change.released[-1].version
     current = getattr(registries.newest(change.new.name), 'VERSION', newest)
     if version_key(current) > version_key(newest):
         return str(current)
-    return fixes_by_hand.following(newest)
+    return by_hand.following(newest)
 
 
 def _raised(
@@ -127,25 +127,24 @@ def _raised(
     version_map = dict(getattr(cls, 'VERSION_MAP', {}))
     in_api = change.new.kind != 'object' or version_map
     if in_api and version not in version_map.values():
-        known = [*microversions, *_mapped_microversions(cls)]
-        first = fixes_by_hand.following(
-            max(known, key=version_key, default='1.0')
-        )
+        package = registries.top_level_package(getattr(cls, '__module__', ''))
+        known = [
+            *microversions,
+            *(
+                mapped
+                for classes in registries.registered().values()
+                for other in classes
+                if registries.top_level_package(other.__module__) == package
+                for mapped in getattr(other, 'VERSION_MAP', ())
+            ),
+        ]
+        first = by_hand.following(max(known, key=version_key, default='1.0'))
         version_map[first] = version
         lines.append(
             f'VERSION_MAP = {version_map}'
             f'  # {first}: the first microversion with version {version}'
         )
     return lines
-
-
-def _mapped_microversions(cls: Any) -> Iterator[str]:
-    """Yield the microversions that the types of a class's package map."""
-    package = registries.top_level_package(getattr(cls, '__module__', ''))
-    for classes in registries.registered().values():
-        for other in classes:
-            if registries.top_level_package(other.__module__) == package:
-                yield from getattr(other, 'VERSION_MAP', ())
 
 
 def _reasons(cls: Any, versions: set[str]) -> Iterator[str]:
@@ -187,18 +186,28 @@ def _of_type(change: SchemaChange) -> Iterator[str]:
     if change.kind == 'removed':
         yield f'# keep the class of {old} until no peer and no row uses it'
     elif change.kind == 'version-lowered':
-        yield from _restored(change)
+        yield f'VERSION = {old.version!r}'
+        if old.kind != 'plain':
+            yield (
+                '# and restore the changes of each version up to'
+                f' {old.version}, which "vobjects history {old.name}" lists'
+            )
     elif change.kind == 'major-removed':
         yield f'# keep a class {old.name} with VERSION = {old.version!r}'
     elif change.kind == 'microversion':
-        yield f'VERSION_MAP = {_version_map(change)}'
+        released = {schema.version for schema in change.released}
+        mapped = getattr(registries.newest(new.name), 'VERSION_MAP', {})
+        pairs = {key: v for key, v in mapped.items() if v not in released}
+        pairs |= {s.microversion: s.version for s in change.released}
+        known = sorted(pairs.keys() - {''}, key=version_key)
+        yield f'VERSION_MAP = { {key: pairs[key] for key in known} }'
     elif change.kind == 'conversion':
-        method = fixes_by_hand.method_of(change)
+        method = by_hand.method_of(change)
         yield f'# restore {method}, or declare its changes'
     elif change.kind == 'child':
-        yield from fixes_by_hand.mapped_child(change)
+        yield from by_hand.mapped_child(change)
     elif change.kind == 'methods' and old.kind == 'plain':
-        yield f'VERSION = {fixes_by_hand.next_version(change)!r}'
+        yield f'VERSION = {by_hand.next_version(change)!r}'
     elif change.kind == 'methods':
         yield (
             '# restore the order of the values of each enum, or the arguments'
@@ -216,71 +225,9 @@ def _of_type(change: SchemaChange) -> Iterator[str]:
             if value != other:
                 yield f'{attribute} = {value!r}'
     else:
+        parent = f'vobjects.{new.kind.capitalize()}'
         yield (
             f'# restore the {change.kind} of {old}: derive the class from'
             f' vobjects.{old.kind.capitalize()}, not from'
-            f' {_parent(new.kind)}'
+            f' {"VersionedObject" if new.kind == "plain" else parent}'
         )
-
-
-def _parent(kind: str) -> str:
-    return (
-        'VersionedObject'
-        if kind == 'plain'
-        else f'vobjects.{kind.capitalize()}'
-    )
-
-
-def _version_map(change: SchemaChange) -> Mapping[str, str]:
-    """Return VERSION_MAP with the released versions as the lock has them."""
-    released = {schema.version for schema in change.released}
-    mapped = getattr(registries.newest(change.new.name), 'VERSION_MAP', {})
-    pairs = {
-        **{key: v for key, v in mapped.items() if v not in released},
-        **{s.microversion: s.version for s in change.released},
-    }
-    pairs.pop('', None)
-    return dict(sorted(pairs.items(), key=lambda pair: version_key(pair[0])))
-
-
-def _restored(change: SchemaChange) -> Iterator[str]:
-    """Yield the newest released version of a class that has lost it."""
-    if change.old.kind == 'plain':
-        yield f'VERSION = {change.old.version!r}'
-        return
-    cls = registries.newest(change.new.name)
-    source = Source(cls)
-    lost = [
-        schema
-        for schema in change.released
-        if version_key(schema.version) > version_key(change.new.version)
-    ]
-    names = {
-        current_name(conversion.field, schema.version, change.released): None
-        for schema in lost
-        for conversion in schema.conversions
-        if conversion != BY_HAND
-    }
-    codes = {
-        name: recorded(change.released, name, source, name) for name in names
-    }
-    lines = {
-        name: source.declaration(name, code) for name, code in codes.items()
-    }
-    yield from source.imports(*lines.values())
-    yield f'VERSION = {change.old.version!r}'
-    if version_map := _version_map(change):
-        yield f'VERSION_MAP = {version_map}'
-    reasons = {
-        **getattr(cls, '__dict__', {}).get('NO_FIELD_CHANGES', {}),
-        **{
-            schema.version: f'Released in {schema.release}.'
-            for schema in lost
-            if not schema.conversions
-        },
-    }
-    if reasons:
-        yield f'NO_FIELD_CHANGES = {reasons}'
-    for name, code in codes.items():
-        yield from missing_converters(name, code)
-        yield lines[name]

@@ -29,32 +29,34 @@ def resolve(name: str, path: pathlib.Path) -> Lock:
     :raises LockError: there is no such lock, or it cannot be read
     """
     if name == 'tree':
-        return tree(path)
+        return lock_and_code(path)[1]
     if pathlib.Path(name).is_file():
         return parse.load(pathlib.Path(name))
     if path.is_file() and name in parse.load(path).releases:
         return parse.load(path).at(name)
-    if _is_revision(name, path):
-        return _git(name, path)
+    if (lock := _at_revision(name, path)) is not None:
+        return lock
     add_to_import_path(path)
     if _is_module(name.partition(':')[0]):
-        return _import(name, path)
+        snapshot.load([name])
+        known = parse.load(path) if path.is_file() else None
+        return snapshot.snapshot([name], known)
     raise LockError(
         f'{exceptions.cut(name)} is neither a file, nor a release in {path},'
         ' nor a git revision, nor a module; write "tree" for the code'
     )
 
 
-def tree(path: pathlib.Path) -> Lock:
-    """Return a snapshot of the code that a lock file describes.
+def lock_and_code(path: pathlib.Path) -> tuple[Lock, Lock]:
+    """Return the lock in a file, and a snapshot of the code it describes.
 
     Modules next to the lock file take precedence over installed ones.
 
-    :raises LockError: the code cannot be imported
+    :raises LockError: the lock cannot be read, or the code not be imported
     """
     lock = parse.load(path)
     load(lock, path)
-    return snapshot.snapshot(lock.imports, lock)
+    return lock, snapshot.snapshot(lock.imports, lock)
 
 
 def load(lock: Lock, path: pathlib.Path) -> None:
@@ -78,30 +80,21 @@ def add_to_import_path(path: pathlib.Path) -> None:
             sys.path.insert(0, str(directory))
 
 
-def _import(name: str, path: pathlib.Path) -> Lock:
-    add_to_import_path(path)
-    snapshot.load([name])
-    known = parse.load(path) if path.is_file() else None
-    return snapshot.snapshot([name], known)
-
-
-def _git(revision: str, path: pathlib.Path) -> Lock:
-    result = _run(path, 'show', f'{revision}:./{path.name}')
+def _at_revision(revision: str, path: pathlib.Path) -> Lock | None:
+    """Return the lock in a file at a git revision; None: no such revision."""
+    commit = f'{revision}^{{commit}}'
+    if revision.startswith('-') or (
+        _git(path, 'rev-parse', '--verify', '--quiet', commit).returncode
+    ):
+        return None
+    result = _git(path, 'show', f'{revision}:./{path.name}')
     if result.returncode:
         reason = result.stderr.decode(errors='replace').strip()
         raise LockError(f'git has no {path.name} at {revision}: {reason}')
     return parse.parse_bytes(result.stdout, f'{revision}:{path.name}')
 
 
-def _is_revision(name: str, path: pathlib.Path) -> bool:
-    if name.startswith('-'):
-        return False
-    return not _run(
-        path, 'rev-parse', '--verify', '--quiet', f'{name}^{{commit}}'
-    ).returncode
-
-
-def _run(
+def _git(
     path: pathlib.Path, *words: str
 ) -> subprocess.CompletedProcess[bytes]:
     try:

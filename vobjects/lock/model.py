@@ -23,10 +23,7 @@ class LockError(exceptions.VobjectsError):
     """A lock cannot be read, or cannot be changed as requested."""
 
 
-VersionKey = tuple[int, ...]
-
-
-def version_key(version: str) -> VersionKey:
+def version_key(version: str) -> tuple[int, ...]:
     """Return the sort key of a version.
 
     Unlike :class:`vobjects.versions.Version` it accepts a third number,
@@ -99,15 +96,12 @@ class FieldSchema:
         return self.nullable or bool(self.default)
 
 
-#: Operations of conversions; the last is a manual ``obj_make_compatible``.
-OPERATIONS = ('added', 'removed', 'renamed', 'changed', 'by-hand')
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
 class Conversion:
     """A declared change of one field at one version.
 
-    :ivar operation: an item of :data:`OPERATIONS`
+    :ivar operation: ``added``, ``removed``, ``renamed``, ``changed``, or
+        ``by-hand`` for a manual ``obj_make_compatible``
     :ivar field: its name since this version; empty for ``by-hand``
     :ivar old_name: its previous name, if different
     :ivar ignore: losing the field is declared harmless
@@ -169,7 +163,7 @@ class TypeSchema:
     until: str = ''
 
     @property
-    def key(self) -> tuple[str, VersionKey]:
+    def key(self) -> tuple[str, tuple[int, ...]]:
         """The sort key of blocks."""
         return self.name, version_key(self.version)
 

@@ -58,9 +58,26 @@ class Rule:
     purpose: str
     breaks: str = ''
 
+    def describe(self, change: SchemaChange) -> str:
+        """Return a description of a change."""
+        return self.template.format_map(_words(change))
+
     def find_breaks(self, change: SchemaChange) -> Breaks:
         """Return the directions that break."""
-        return _breaks(self.breaks or self.change_kind, change)
+        kind = self.breaks or self.change_kind
+        if kind not in _BREAKS:
+            return {}
+        words = _words(change)
+        old_reader, new_reader = (
+            template.format_map(words) for template in _BREAKS[kind]
+        )
+        breaks: dict[Direction, str] = {
+            'forward': old_reader,
+            'backward': new_reader,
+        }
+        if kind not in _ONLY_CALLS:
+            breaks |= {'stored': new_reader, 'rollback': old_reader}
+        return {name: text for name, text in breaks.items() if text}
 
 
 #: What a reader does: an old one that reads new data, and a new one that reads
@@ -99,34 +116,13 @@ _BREAKS: Mapping[str, tuple[str, str]] = {
         'does not understand {old_type}',
     ),
     'child': ('gets a nested object that it does not understand', ''),
+    'microversion': ('finds different content at the same microversion',) * 2,
+    'kind': ('rejects other lossy conversions than before',) * 2,
+    'methods': ('may have remotable methods with other arguments',) * 2,
 }
 
-#: The same for changes that do not concern stored data, for any reader.
-_BREAKS_OF_CALLS: Mapping[str, str] = {
-    'microversion': 'finds different content at the same microversion',
-    'kind': 'rejects other lossy conversions than before',
-    'methods': 'may have remotable methods with other arguments',
-}
-
-
-def _breaks(kind: str, change: SchemaChange) -> Breaks:
-    """Return the directions that break."""
-    if kind in _BREAKS_OF_CALLS:
-        breakage = _BREAKS_OF_CALLS[kind]
-        return {'forward': breakage, 'backward': breakage}
-    if kind not in _BREAKS:
-        return {}
-    words = _words(change)
-    old_reader, new_reader = (
-        template.format_map(words) for template in _BREAKS[kind]
-    )
-    breaks: dict[Direction, str] = {
-        'forward': old_reader,
-        'backward': new_reader,
-        'stored': new_reader,
-        'rollback': old_reader,
-    }
-    return {name: breakage for name, breakage in breaks.items() if breakage}
+#: Changes that do not concern stored data.
+_ONLY_CALLS = ('microversion', 'kind', 'methods')
 
 
 def _words(change: SchemaChange) -> dict[str, str]:
@@ -405,8 +401,3 @@ BY_CHANGE: Mapping[tuple[str, str], Rule] = {
     (rule.scope, rule.change_kind): rule for rule in RULES
 }
 BY_ID: Mapping[str, Rule] = {rule.id: rule for rule in RULES}
-
-
-def describe(rule: Rule, change: SchemaChange) -> str:
-    """Return a description of the change."""
-    return rule.template.format_map(_words(change))

@@ -53,7 +53,7 @@ def first_match(path: pathlib.Path, pattern: str) -> SourceLocation | None:
         return None
     for number, line in enumerate(lines, 1):
         if re.match(pattern, line):
-            return SourceLocation(_relative(str(path)), number, 1, line)
+            return SourceLocation(relative(str(path)), number, 1, line)
     return None
 
 
@@ -70,14 +70,15 @@ def _find(cls: Hashable, field: str) -> SourceLocation:
             match = pattern.match(line)
             if match:
                 return SourceLocation(
-                    _relative(file),
+                    relative(file),
                     start + offset,
                     match.start(1) + 1,
                     line.rstrip('\n'),
                 )
-    return SourceLocation(_relative(file), start, 1, lines[0].rstrip('\n'))
+    return SourceLocation(relative(file), start, 1, lines[0].rstrip('\n'))
 
 
-def _relative(file: str) -> str:
-    path = os.path.relpath(file)
+def relative(file: str, directory: str = os.curdir) -> str:
+    """Return a path relative to a directory, if it is inside."""
+    path = os.path.relpath(file, directory)
     return file if path.startswith('..') else path

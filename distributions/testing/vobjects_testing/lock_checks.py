@@ -17,8 +17,8 @@ from vobjects.lock import (
     golden,
     lock_names,
     parse,
+    reports,
     snapshot,
-    text_report,
 )
 from vobjects.lock.model import Lock
 from vobjects_testing import golden_checks, invariants
@@ -75,7 +75,7 @@ def differences(lock: Lock, path: pathlib.Path) -> str:
     )
     if not result.failing:
         return ''
-    return text_report.text(result, lambda _: None)
+    return reports.text(result, lambda _: None)
 
 
 def _check_case(case: invariants.Case, examples: int, exempt: Exempt) -> None:

@@ -246,18 +246,6 @@ def type_cases() -> Iterator[tuple[str, str, str, str]]:
                 module(kind, '1.1', history),
                 module(kind, '1.1', other, reason if other != OTHER else ''),
             )
-        yield (
-            'VERSION_NO_FALL',
-            kind,
-            module(kind, '1.1', OTHER),
-            module(kind, '1.0', ''),
-        )
-        yield (
-            'VERSION_NO_FALL',
-            kind,
-            module(kind, '1.1', '', "NO_FIELD_CHANGES = {'1.1': 'Why.'}"),
-            module(kind, '1.0', ''),
-        )
     for kind in PARENTS:
         yield (
             'NAMESPACE_NO_CHANGE',
@@ -361,6 +349,7 @@ def advice_in_words() -> Iterator[Advice]:
     for kind in DECLARED:
         released = module(kind, '1.0', '')
         yield 'LOCK_CURRENT', released, released + gone, ''
+        yield 'VERSION_NO_FALL', module(kind, '1.1', OTHER), released, ''
         yield (
             'ACCEPTANCE_CURRENT',
             released,
@@ -657,6 +646,8 @@ def obey(advice: str, released: str, edited: str) -> str:
         r'derive the class from (\S+), not from (\S+)$', advice
     ):
         return edited.replace(kinds[2], kinds[1])
+    if advice.startswith('# and restore the changes of each version'):
+        return released
     if entry := re.match(r'add (.*) to the history,', advice):
         return edited.replace('history={', f'history={{{entry[1]}, ')
     if command := re.fullmatch(r'run "vobjects lock (\w+)"', advice):
@@ -698,7 +689,7 @@ def test_check_when_its_advice_in_words_is_followed_passes(
     assert cli.main(['check', '-o', 'json']) == 1
     findings = json.loads(capsys.readouterr().out)['findings']
     (finding,) = (f for f in findings if f['rule'] == rule)
-    (advice,) = finding['write']
+    advice = finding['write'][-1]
     edited = obey(advice, released, edited)
     replace_shop(edited)
     if rule == 'MAJOR_STAYS':  # the new class is not in the lock yet

@@ -13,9 +13,9 @@ from vobjects.lock import (
     check,
     losses,
     parse,
+    reports,
     snapshot,
     text,
-    text_report,
 )
 from vobjects.objects.field_changes import changed
 
@@ -105,5 +105,5 @@ def test_lock_describes_each_change_and_its_loss(
     opaque = ['Thing.x 1.1'] if 'unknown' in description else []
     assert [*losses.opaque(lock)] == opaque
     result = check.check(lock, lock, TODAY)
-    report = text_report.text(result, lambda _: None)
+    report = reports.text(result, lambda _: None)
     assert ('unknown: Thing.x 1.1\n' in report) == bool(opaque)
