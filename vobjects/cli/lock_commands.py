@@ -25,13 +25,13 @@ from vobjects.lock import (
     registries,
     reports,
     snapshot,
-    source_edit,
+    source_code,
     text,
 )
 from vobjects.lock.model import Lock, LockError, TypeSchema
 from vobjects.lock.reports import Locate
 from vobjects.lock.rules import RULES
-from vobjects.lock.source_location import SourceLocation, first_match, locate
+from vobjects.lock.source_code import SourceLocation, first_match, locate
 from vobjects.versions import Version
 
 EXIT_OK, EXIT_FINDINGS = 0, 1
@@ -137,10 +137,10 @@ def _release(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _is_written(options: argparse.Namespace, files: source_edit.Files) -> bool:
+def _is_written(options: argparse.Namespace, files: source_code.Files) -> bool:
     """Write changed source files, or only show their changes."""
     if not options.write:
-        print(source_edit.difference(files), end='')
+        print(source_code.difference(files), end='')
         return False
     for path, (_before, after) in files.items():
         path.write_text(after)
@@ -151,7 +151,7 @@ def _drop(options: argparse.Namespace) -> int:
     lock, code = lock_names.lock_and_code(options.file)
     below = Version.parse(options.below)
     current = edit.update(lock, code, _today())
-    files: source_edit.Files = {}
+    files: source_code.Files = {}
     dropped = []
     for item in drop.drops(code, below):
         versions = ', '.join(item.versions)

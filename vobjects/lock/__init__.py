@@ -21,16 +21,14 @@ its types and releases.
     check.py            apply the rules to two locks
     fixes.py            the code that fixes a finding
     by_hand.py          conversions by hand, nested types: checks and fixes
-    change_calls.py     calls that declare changes, in source code
     schema_code.py      the schema of a field as Python code
     field_code.py       the history of fields as Python code
     annotation_code.py  the same as annotations
-    source_location.py  the location of a type or a field in the source
+    source_code.py      find and change declarations in source code
     samples.py          filled instances of any type
     service_quirks.py   how services convert objects by hand, and send them
     reports.py          findings as text, as data, and as GitHub annotations
     edit.py             update, release
-    source_edit.py      change classes in the source code
     drop.py             drop versions that older microversions need
     lock_names.py       find a lock: file, release, git, import
     golden.py           primitives as each release wrote them

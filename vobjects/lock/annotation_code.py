@@ -15,28 +15,23 @@ from typing import Any
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import fields
-from vobjects.lock.change_calls import FIELDS, function_of
+from vobjects.lock.source_code import FIELDS, function_of
 from vobjects.objects import annotated_fields
 
 
-def as_field(declared: ast.AnnAssign, field: str) -> ast.expr:
-    """Return an annotated field as a value of a dictionary.
+def as_field(value: ast.expr | None, field: ast.expr) -> ast.expr:
+    """Return the value beside an annotation as a value of a dictionary.
 
-    :param field: code of the field, without its history
+    :param field: the field, without its history
     """
-    return _with_field(declared.value, ast.parse(field, mode='eval').body)
-
-
-def _with_field(value: ast.expr | None, field: ast.expr) -> ast.expr:
     function = function_of(value)
     if not function:
         return field
     assert isinstance(value, ast.Call)
-    leading, inner = _split(value, function)
+    count = FIELDS[function][1]
+    inner = as_field(next(iter(value.args[count:]), None), field)
     keywords = [k for k in value.keywords if k.arg != 'default']
-    return ast.Call(
-        value.func, [*leading, _with_field(inner, field)], keywords
-    )
+    return ast.Call(value.func, [*value.args[:count], inner], keywords)
 
 
 def as_annotation(
@@ -62,8 +57,8 @@ def as_annotation(
         annotation = written[1]
     value = ''
     for number, call in reversed(list(enumerate(calls))):
-        leading, _ = _split(call, function_of(call))
-        parts = [*map(ast.unparse, leading), *([value] if value else [])]
+        leading = call.args[: FIELDS[function_of(call)][1]]
+        parts = [*map(ast.unparse, leading), *filter(None, [value])]
         parts += map(ast.unparse, call.keywords)
         if (
             number == 0
@@ -73,19 +68,7 @@ def as_annotation(
             parts.append(f'default={default}')
         value = f'{function_of(call)}({", ".join(parts)})'
     value = value or default
-    return (
-        f'{name}: {annotation} = {value}'
-        if value
-        else (f'{name}: {annotation}')
-    )
-
-
-def _split(
-    call: ast.Call, function: str
-) -> tuple[list[ast.expr], ast.expr | None]:
-    """Return the arguments before the field, and the field, if any."""
-    count = FIELDS[function][1]
-    return call.args[:count], next(iter(call.args[count:]), None)
+    return f'{name}: {annotation}{f" = {value}" if value else ""}'
 
 
 def _annotation(node: ast.expr, module: Any) -> tuple[str, str]:

@@ -14,9 +14,9 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from vobjects.lock import change_calls, registries, source_edit
+from vobjects.lock import registries, source_code
 from vobjects.lock.model import Lock, LockError, version_key
-from vobjects.lock.source_edit import ClassSource, Edit, Files
+from vobjects.lock.source_code import ClassSource, Edit, Files
 from vobjects.objects.field_changes import changes_of
 from vobjects.versions import Version
 
@@ -60,8 +60,7 @@ def drops(code: Lock, below: Version) -> Iterator[Drop]:
 
 def _obstacle(cls: Any) -> str:
     for parent in cls.__mro__[1:]:
-        fields = vars(parent).get('fields', {})
-        for name, field in fields.items():
+        for name, field in vars(parent).get('fields', {}).items():
             if changes_of(field):
                 return (
                     f'its base class {parent.__name__} declares changes of'
@@ -105,7 +104,7 @@ def rewrite(cls: type, drop: Drop, files: Files) -> None:
     :raises LockError: the source of the class cannot be found, or has no
         assignment of ``VERSION``
     """
-    source = source_edit.find(cls, files)
+    source = source_code.find(cls, files)
     folding = _Folding(source, version_key(drop.oldest))
     edits: list[Edit] = []
     has_version = False
@@ -182,16 +181,18 @@ class _Folding:
     def fields(self, items: ast.Dict) -> Iterator[Edit]:
         """Yield the edits of the dictionary ``fields``."""
         for key, value in zip(items.keys, items.values, strict=True):
-            if key and self._is_dropped(value):
+            if (
+                key
+                and isinstance(value, ast.Call)
+                and source_code.function_of(value) == 'removed'
+                and any(
+                    keyword.arg == 'dropped' and self.is_old(keyword.value)
+                    for keyword in value.keywords
+                )
+            ):
                 yield self.removed(key, value)
             else:
                 yield from self.field(value)
-
-    def _is_dropped(self, node: ast.expr) -> bool:
-        return change_calls.function_of(node) == 'removed' and any(
-            keyword.arg == 'dropped' and self.is_old(keyword.value)
-            for keyword in node.keywords  # type: ignore[attr-defined]
-        )
 
     def field(
         self, node: ast.expr, annotated: ast.AnnAssign | None = None
@@ -202,17 +203,17 @@ class _Folding:
         """
         outer: ast.expr | None = None
         while isinstance(node, ast.Call) and node.args:
-            function = change_calls.function_of(node)
+            function = source_code.function_of(node)
             if not function:
                 break
-            older, newer = change_calls.FIELDS[function]
+            older, newer = source_code.FIELDS[function]
             if function != 'removed' and self.is_old(node.args[0]):
                 yield self._folded(node, newer, outer, annotated)
                 return
             if len(node.args) <= older:
                 return
             outer, node = node.args[older - 1], node.args[older]
-        for version in change_calls.words_versions(node):
+        for version in source_code.words_versions(node):
             if self.is_old(version):
                 yield (*self.source.span(version), 'None')
 
@@ -232,7 +233,7 @@ class _Folding:
             return self.source.span(outer)[1], end, ''
         if default is not None:
             return start, end, self.source.text(default.value)
-        if change_calls.function_of(call) == 'added':
+        if source_code.function_of(call) == 'added':
             return start, end, 'UNSET'
         assert annotated is not None
         return self.source.span(annotated.annotation)[1], end, ''

@@ -17,7 +17,6 @@ from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 from vobjects.lock import annotation_code, field_schemas
-from vobjects.lock.change_calls import FIELDS, function_of
 from vobjects.lock.model import (
     Conversion,
     FieldSchema,
@@ -25,6 +24,7 @@ from vobjects.lock.model import (
     version_key,
 )
 from vobjects.lock.schema_code import field_source, sample
+from vobjects.lock.source_code import FIELDS, function_of
 from vobjects.versions import Version
 
 
@@ -41,15 +41,11 @@ class Source:
         self.fields: dict[str, ast.expr] = {}
         self._annotated: dict[str, tuple[str, str]] = {}
         for parent in getattr(cls, '__mro__', ()):
-            for key, declared in _declared_fields(parent):
-                self.fields.setdefault(key, declared)
-            for key, field, statement in _annotated_fields(parent):
+            for key, declared, written in _declarations(parent):
                 if key not in self.fields:
-                    self.fields[key] = annotation_code.as_field(
-                        statement, field
-                    )
-                    annotation = ast.unparse(statement.annotation)
-                    self._annotated[key] = field, annotation
+                    self.fields[key] = declared
+                    if written:
+                        self._annotated[key] = written
 
     def declaration(self, name: str, code: str) -> str:
         """Return the line that declares a field, as the class does it.
@@ -127,10 +123,22 @@ class Source:
 
 
 @functools.lru_cache(maxsize=1024)
-def _declared_fields(cls: Hashable) -> Sequence[tuple[str, ast.expr]]:
-    """Return the items of the dictionary ``fields`` in a class's source."""
-    items: list[tuple[str, ast.expr]] = []
-    for statement in _statements(cls):
+def _declarations(
+    cls: Hashable,
+) -> Sequence[tuple[str, ast.expr, tuple[str, str] | None]]:
+    """Return the fields in a class's source; none without source.
+
+    :returns: name, expression for the dictionary ``fields``, and, for an
+        annotated field, the code of the field and its annotation
+    """
+    assert isinstance(cls, type)
+    try:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return ()
+    known = {**getattr(cls, 'fields', {}), **getattr(cls, '_removed', {})}
+    found: list[tuple[str, ast.expr, tuple[str, str] | None]] = []
+    for statement in tree.body if isinstance(tree, ast.ClassDef) else ():
         match statement:
             case (
                 ast.Assign(targets=[ast.Name(id='fields')], value=value)
@@ -138,40 +146,14 @@ def _declared_fields(cls: Hashable) -> Sequence[tuple[str, ast.expr]]:
                     target=ast.Name(id='fields'), value=ast.expr() as value
                 )
             ):
-                items += _items(value)
-    return items
-
-
-@functools.lru_cache(maxsize=1024)
-def _annotated_fields(
-    cls: Hashable,
-) -> Sequence[tuple[str, str, ast.AnnAssign]]:
-    """Return the annotated fields in a class's source.
-
-    :returns: the name, the code of the field, and the statement of each
-    """
-    declared = {
-        **getattr(cls, 'fields', {}),
-        **getattr(cls, '_removed', {}),
-    }
-    items: list[tuple[str, str, ast.AnnAssign]] = []
-    for statement in _statements(cls):
-        match statement:
-            case ast.AnnAssign(target=ast.Name(id=name)) if name in declared:
-                schema = field_schemas.field_schema(name, declared[name])
-                code = ast.parse(field_source(schema, cls), mode='eval')
-                items.append((name, ast.unparse(code), statement))
-    return items
-
-
-def _statements(cls: Hashable) -> Sequence[ast.stmt]:
-    """Return the statements in the body of a class; none without source."""
-    assert isinstance(cls, type)
-    try:
-        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
-    except (OSError, TypeError, SyntaxError, ValueError):
-        return ()
-    return tree.body if isinstance(tree, ast.ClassDef) else ()
+                found += [(*item, None) for item in _items(value)]
+            case ast.AnnAssign(target=ast.Name(id=name)) if name in known:
+                schema = field_schemas.field_schema(name, known[name])
+                field = ast.parse(field_source(schema, cls), mode='eval').body
+                written = ast.unparse(field), ast.unparse(statement.annotation)
+                declared = annotation_code.as_field(statement.value, field)
+                found.append((name, declared, written))
+    return found
 
 
 def _items(value: ast.expr) -> Iterator[tuple[str, ast.expr]]:

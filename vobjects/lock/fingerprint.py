@@ -19,16 +19,11 @@ _Spec = collections.namedtuple('_Spec', 'args varargs keywords defaults')
 _Spec.__name__ = 'ArgSpec'
 
 
-class _Pairs:
+class _Pairs(list[tuple[str, str]]):
     """Has the ``repr`` that OrderedDict had before Python 3.12."""
 
-    def __init__(self, pairs: list[tuple[str, str]]) -> None:
-        self._pairs = pairs
-
     def __repr__(self) -> str:
-        return (
-            f'OrderedDict({self._pairs!r})' if self._pairs else 'OrderedDict()'
-        )
+        return f'OrderedDict({super().__repr__() if self else ""})'
 
 
 def fingerprint(cls: type, fields: Mapping[str, Any]) -> str:
@@ -49,35 +44,14 @@ def fingerprint(cls: type, fields: Mapping[str, Any]) -> str:
 def _methods(cls: type) -> list[tuple[str, Any]]:
     """Return the names and signatures of remotable methods, sorted by name."""
     methods = []
-    for name in dir(cls):
-        attribute = getattr(cls, name)
-        if (
-            inspect.ismethod(attribute)
-            or inspect.isfunction(attribute)
-            or isinstance(attribute, classmethod)
-        ):
-            method = _original(cls, attribute, remotable=False)
-            if method is not None:
-                methods.append((name, _spec(method)))
-    return sorted(methods, key=lambda pair: pair[0])
-
-
-def _original(
-    cls: type, method: Any, *, remotable: bool
-) -> Callable[..., Any] | None:
-    """Return the function inside remotable decorators; None: not remotable."""
-    if isinstance(method, classmethod):
-        return _original(cls, method.__get__(None, cls), remotable=False)
-    if (inspect.ismethod(method) or inspect.isfunction(method)) and hasattr(
-        method, 'remotable'
-    ):
-        return _original(
-            cls,
-            method.original_fn,  # type: ignore[union-attr]
-            remotable=True,
-        )
-    original: Callable[..., Any] | None = method if remotable else None
-    return original
+    for name in sorted(dir(cls)):
+        method, inner = None, getattr(cls, name)
+        while inspect.isroutine(inner):  # decorators, each around the next
+            inner = getattr(inner, 'original_fn', None)
+            method = inner or method
+        if method is not None and not isinstance(method, classmethod):
+            methods.append((name, _spec(method)))
+    return methods
 
 
 def _spec(method: Callable[..., Any]) -> Any:

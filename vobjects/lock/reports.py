@@ -10,7 +10,7 @@ from typing import Any
 from vobjects.lock import losses
 from vobjects.lock.check import Finding, Result
 from vobjects.lock.rules import DIRECTIONS
-from vobjects.lock.source_location import SourceLocation, relative
+from vobjects.lock.source_code import SourceLocation, relative
 
 #: Returns the location of a finding in the source; None: unknown.
 Locate = Callable[[Finding], SourceLocation | None]

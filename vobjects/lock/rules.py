@@ -65,8 +65,6 @@ class Rule:
     def find_breaks(self, change: SchemaChange) -> Breaks:
         """Return the directions that break."""
         kind = self.breaks or self.change_kind
-        if kind not in _BREAKS:
-            return {}
         words = _words(change)
         old_reader, new_reader = (
             template.format_map(words) for template in _BREAKS[kind]

@@ -100,16 +100,11 @@ def _constructor(field_type: FieldType) -> tuple[str, list[str]]:
     if name == 'List' and inner and inner.enum_values:
         return 'ListOfEnumField', [*_values(inner)]
     if name in ('List', 'Dict') and inner and inner.name == 'Object':
-        arguments = [*map(repr, _names(inner)), *_options_of(inner)]
+        _, arguments = _constructor(inner)
         return f'{name}OfObjectsField', arguments
     if inner:
         return 'Field', [_type_source(field_type)]
     return f'{name}Field', [*_values(field_type), *_options_of(field_type)]
-
-
-def _names(field_type: FieldType) -> Iterator[str]:
-    if field_type.inner_type:
-        yield field_type.inner_type.name
 
 
 def _type_source(field_type: FieldType) -> str:

@@ -8,6 +8,7 @@ version; earlier locks have recorded the older ones.
 
 from __future__ import annotations
 
+import contextlib
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -48,26 +49,19 @@ def load(imports: Sequence[str]) -> None:
             raise
         except BaseException as error:
             place = _place(error, registries.top_level_package(name))
-            advice = (
-                ''
-                if place
-                else (
+            problem = exceptions.text_of(error)
+            if isinstance(error, SyntaxError):
+                problem = error.msg
+            if not isinstance(error, ImportError):
+                problem = f'{type(error).__name__}: {problem}'
+            if not place:
+                problem += (
                     '; name the code that registers the types: MODULE,'
                     ' MODULE:CALLABLE or PACKAGE.*'
                 )
-            )
             raise LockError(
-                f'cannot import {name}: {place}{_explain(error)}{advice}'
+                f'cannot import {name}: {place}{problem}'
             ) from error
-
-
-def _explain(error: BaseException) -> str:
-    if isinstance(error, SyntaxError):
-        return f'{type(error).__name__}: {error.msg}'
-    text = exceptions.text_of(error)
-    if isinstance(error, ImportError):
-        return text
-    return f'{type(error).__name__}: {text}'
 
 
 def _place(error: BaseException, package: str) -> str:
@@ -153,19 +147,11 @@ def _schemas(cls: AnyClass, known: Lock | None) -> Iterator[TypeSchema]:
         *map(Version.parse, cls.VERSION_MAP.values()),
     }
     for schema in known.types.get(cls.obj_name(), ()) if known else ():
-        versions |= set(_locked_version(schema.version, newest))
+        with contextlib.suppress(exceptions.InvalidVersion):
+            versions.add(Version.parse(schema.version))
     for version in sorted(versions):
-        yield _declared_schema(cls, version)
-
-
-def _locked_version(text: str, newest: Version) -> Iterator[Version]:
-    """Yield a version in a lock, if the class can have it."""
-    try:
-        version = Version.parse(text)
-    except exceptions.InvalidVersion:
-        return
-    if version <= newest and version.major == newest.major:
-        yield version
+        if version <= newest and version.major == newest.major:
+            yield _declared_schema(cls, version)
 
 
 def _declared_schema(

@@ -81,5 +81,6 @@ def test_an_annotation_is_read_as_a_value_of_a_dictionary(
 ):
     (statement,) = ast.parse(annotated).body
     assert isinstance(statement, ast.AnnAssign)
-    read = annotation_code.as_field(statement, field)
+    value = ast.parse(field, mode='eval').body
+    read = annotation_code.as_field(statement.value, value)
     assert ast.unparse(read) == expected
