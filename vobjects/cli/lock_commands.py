@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import collections
 import datetime
 import pathlib
 import re
@@ -137,16 +136,6 @@ def _release(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _is_written(options: argparse.Namespace, files: source_code.Files) -> bool:
-    """Write changed source files, or only show their changes."""
-    if not options.write:
-        print(source_code.difference(files), end='')
-        return False
-    for path, (_before, after) in files.items():
-        path.write_text(after)
-    return True
-
-
 def _drop(options: argparse.Namespace) -> int:
     lock, code = lock_names.lock_and_code(options.file)
     below = Version.parse(options.below)
@@ -164,16 +153,17 @@ def _drop(options: argparse.Namespace) -> int:
         assert cls is not None
         drop.rewrite(cls, item, files)
     print(f'clients of microversions below {below} are refused')
-    for agent, count in _agents(options.metrics, below):
-        print(f'  {agent}: {count} requests')
     releases = drop.unsupported(lock, dropped)
     for release in releases:
         print(
             f'processes of release {release} cannot join a fleet any more, and'
             ' its rows and messages cannot be read'
         )
-    if not _is_written(options, files):
+    if not options.write:
+        print(source_code.difference(files), end='')
         return EXIT_OK
+    for path, (_before, after) in files.items():
+        path.write_text(after)
     for release in releases:
         golden.path_of(options.file, release).unlink(missing_ok=True)
     _write(options.file, drop.without(current, dropped))
@@ -183,35 +173,6 @@ def _drop(options: argparse.Namespace) -> int:
         f' then run "{parse.command("check", options.file)}"'
     )
     return EXIT_OK
-
-
-def _agents(
-    path: pathlib.Path | None, below: Version
-) -> list[tuple[str, int]]:
-    """Return the clients that use older microversions, and their requests.
-
-    :raises LockError: the file has no metrics of an API
-    """
-    if path is None:
-        return []
-    # Imported here: an optional dependency.
-    from prometheus_client import parser
-
-    counts: collections.Counter[str] = collections.Counter()
-    try:
-        for family in parser.text_string_to_metric_families(path.read_text()):
-            for sample in family.samples:
-                labels = sample.labels
-                if sample.name.endswith('_uses_total') and (
-                    Version.parse(labels['version']) < below
-                ):
-                    counts[labels['agent']] += int(sample.value)
-    except (OSError, ValueError, KeyError, exceptions.InvalidVersion) as error:
-        raise LockError(
-            f'{path} is no response of GET /metrics:'
-            f' {type(error).__name__}: {error}'
-        ) from None
-    return counts.most_common()
 
 
 def _rules(options: argparse.Namespace) -> int:
