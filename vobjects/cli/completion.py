@@ -13,7 +13,7 @@ import argparse
 import os
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import EntryPoint
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from vobjects import exceptions
 from vobjects.cli.parser import Command, Parser, one_of
@@ -98,8 +98,5 @@ def offer(action: argparse.Action, names: Callable[[], Iterable[str]]) -> None:
     :param action: the argument, as returned by ``add_argument``
     :param names: returns the names; called when the user presses Tab
     """
-
-    def completer(prefix: str, **_context: Any) -> list[str]:
-        return [name for name in names() if name.startswith(prefix)]
-
-    action.completer = completer  # type: ignore[attr-defined]
+    # argcomplete passes the text so far, and filters the names by it.
+    action.completer = lambda **_: [*names()]  # type: ignore[attr-defined]

@@ -16,7 +16,9 @@ from vobjects.lock.rules import DIRECTIONS
 
 _EXIT_CODES = 'Exit codes: 0 no findings; 1 findings; 2 invalid arguments.'
 
-_OUTPUTS = (*output.FORMATS, 'github')
+_add_format = functools.partial(
+    output.add_option, formats=(*output.FORMATS, 'github')
+)
 
 #: The names of locks, see vobjects.lock.lock_names.
 _SOURCES = """\
@@ -43,10 +45,6 @@ def _add_file(parser: Parser) -> None:
         metavar='FILE',
         help='lock file (default: %(default)s in the working directory)',
     )
-
-
-def _add_format(parser: Parser) -> None:
-    output.add_option(parser, formats=_OUTPUTS)
 
 
 def _add_imports(parser: Parser) -> None:

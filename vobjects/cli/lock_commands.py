@@ -201,14 +201,12 @@ def _report(result: check.Result, options: argparse.Namespace) -> int:
 def _coloured(report: str) -> str:
     """Colour the first lines of findings, and the summary."""
     screen = terminal.Terminal(sys.stdout)
-    lines = []
-    for line in report.splitlines():
-        level = re.match(r'error|accepted|OK', line)
-        if level:
-            style = _LEVELS[level[0]]
-            line = screen.styled(style, level[0]) + line[level.end() :]
-        lines.append(line)
-    return '\n'.join([*lines, ''])
+    return re.sub(
+        f'^({"|".join(_LEVELS)})',
+        lambda match: screen.styled(_LEVELS[match[0]], match[0]),
+        report,
+        flags=re.MULTILINE,
+    )
 
 
 def _locate_in(path: pathlib.Path) -> Locate:
@@ -257,15 +255,13 @@ def _history_data(schemas: tuple[TypeSchema, ...]) -> list[dict[str, Any]]:
 
 
 def _steps(before: TypeSchema, schema: TypeSchema) -> Iterator[str]:
-    old = {field.name: field for field in before.fields}
-    new = {field.name: field for field in schema.fields}
-    for name in sorted(old.keys() | new.keys()):
-        if old.get(name) == new.get(name):
-            continue
-        if name in old:
-            yield f'  - {text.field_text(old[name])}'
-        if name in new:
-            yield f'  + {text.field_text(new[name])}'
+    names = {field.name for each in (before, schema) for field in each.fields}
+    for name in sorted(names):
+        old, new = before.field(name), schema.field(name)
+        if old and old != new:
+            yield f'  - {text.field_text(old)}'
+        if new and old != new:
+            yield f'  + {text.field_text(new)}'
     for conversion in schema.conversions:
         yield f'    {conversion}'
 

@@ -265,20 +265,13 @@ def width() -> int:
 
 
 def wrap(text: str) -> str:
-    """Wrap the paragraphs of a text, except indented lines."""
-    lines: list[str] = []
-    for paragraph in text.split('\n\n'):
-        words: list[str] = []
-        for line in [*paragraph.splitlines(), ' ']:
-            if line.startswith(' ') and words:
-                lines += textwrap.wrap(' '.join(words), width())
-                words = []
-            if not line.startswith(' '):
-                words.append(line)
-            elif line.strip():
-                lines.append(line)
-        lines.append('')
-    return '\n'.join(lines).rstrip()
+    """Wrap the paragraphs of a text, except those with an indented line."""
+    return '\n\n'.join(
+        paragraph
+        if re.search('^ ', paragraph, re.MULTILINE)
+        else textwrap.fill(paragraph, width())
+        for paragraph in text.split('\n\n')
+    )
 
 
 def listing(summaries: Mapping[str, str]) -> str:
@@ -286,13 +279,16 @@ def listing(summaries: Mapping[str, str]) -> str:
     if not summaries:
         return ''
     longest = max(map(len, summaries))
-    room = max(width() - longest - 4, 20)
-    lines = ['commands:']
-    for name, summary in summaries.items():
-        first, *rest = textwrap.wrap(summary, room) or ['']
-        lines.append(f'  {name:<{longest}}  {first}'.rstrip())
-        lines += [f'{"":<{longest + 4}}{line}' for line in rest]
-    return '\n'.join(lines)
+    lines = [
+        textwrap.fill(
+            f'{name:<{longest}}  {summary}',
+            width(),
+            initial_indent='  ',
+            subsequent_indent=' ' * (longest + 4),
+        )
+        for name, summary in summaries.items()
+    ]
+    return '\n'.join(['commands:', *lines])
 
 
 def sentence(summary: str) -> str:

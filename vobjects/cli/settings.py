@@ -132,11 +132,8 @@ def locate(options: argparse.Namespace) -> Sources:
             _check(file, pathlib.Path(file).exists(), 'does not exist')
             _check_kind(file)
         for directory in directories:
-            _check(
-                directory,
-                pathlib.Path(directory).is_dir(),
-                'is not a directory',
-            )
+            is_directory = pathlib.Path(directory).is_dir()
+            _check(directory, is_directory, 'is not a directory')
         for file in _in(directories):
             _check_kind(file)
         return Sources(files, directories)
@@ -175,8 +172,8 @@ def files_of_environment() -> list[str]:
 
     :raises vobjects.exceptions.VobjectsError: a path is not that of a file
     """
-    paths = os.environ.get(FILES_VARIABLE, '').split(os.pathsep)
-    paths = [path for path in paths if path]
+    named = os.environ.get(FILES_VARIABLE, '').split(os.pathsep)
+    paths = [*filter(None, named)]
     for path in paths:
         _check_kind(path)
     return paths
@@ -186,14 +183,10 @@ def _found() -> Sources:
     # Imported here: the help of a command does not need it.
     from oslo_config import cfg
 
-    files = cfg.find_config_files(PROJECT)
-    directories = cfg.find_config_dirs(PROJECT)
+    files = [*dict.fromkeys(cfg.find_config_files(PROJECT))]
+    directories = [*dict.fromkeys(cfg.find_config_dirs(PROJECT))]
     if files or directories:
-        return Sources(
-            list(dict.fromkeys(files)),
-            list(dict.fromkeys(directories)),
-            is_chosen=False,
-        )
+        return Sources(files, directories, is_chosen=False)
     for state in (LOCAL_STATE.absolute(), default_state_directory()):
         file = state / FILE
         if file.is_file() and _is_private(file):

@@ -162,28 +162,6 @@ def test_main_when_the_caller_can_mend_it_then_exits_2(capsys):
 
 
 @pytest.mark.parametrize(
-    ('name', 'distribution'),
-    [
-        ('up', 'vobjects-clustering'),
-        ('api', 'vobjects-clustering'),
-        ('engine', 'vobjects-clustering'),
-        ('db', 'vobjects-clustering'),
-        ('queue', 'vobjects-clustering'),
-        ('contract', 'vobjects-contract'),
-        ('stored', 'vobjects-sql'),
-    ],
-)
-def test_main_when_a_command_is_not_installed_names_its_distribution(
-    name, distribution, monkeypatch, capsys
-):
-    monkeypatch.setattr(main, 'command_points', dict)
-    with pytest.raises(SystemExit) as ended:
-        main.main([name])
-    assert ended.value.code == 2
-    assert f'pip install {distribution}' in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
     'arguments', [['lock', 'rules'], ['--help'], ['lock', '--help']]
 )
 def test_main_when_the_reader_closed_the_pipe_exits_as_after_sigpipe(
