@@ -28,9 +28,7 @@ from vobjects.lock import (
     text,
 )
 from vobjects.lock.model import Lock, LockError, TypeSchema
-from vobjects.lock.reports import Locate
 from vobjects.lock.rules import RULES
-from vobjects.lock.source_code import SourceLocation, first_match, locate
 from vobjects.versions import Version
 
 EXIT_OK, EXIT_FINDINGS = 0, 1
@@ -44,8 +42,7 @@ def run(name: str, options: argparse.Namespace) -> int:
     try:
         return _COMMANDS[name](options)
     except edit.ReleasedVersionChanged as error:
-        report = reports.text(error.result, _locate_in(options.file))
-        print(_coloured(report), end='')
+        print(_coloured(reports.text(error.result)), end='')
         print(f'vobjects lock: {error}', file=sys.stderr)
         return EXIT_FINDINGS
 
@@ -186,14 +183,12 @@ def _rules(options: argparse.Namespace) -> int:
 
 
 def _report(result: check.Result, options: argparse.Namespace) -> int:
-    locate_finding = _locate_in(options.file)
     if options.output == output.TABLE:
-        text_ = _coloured(reports.text(result, locate_finding))
+        text_ = _coloured(reports.text(result))
     elif options.output == 'github':
-        text_ = reports.github(result, locate_finding)
+        text_ = reports.github(result)
     else:
-        data = reports.as_data(result, locate_finding)
-        text_ = output.dump(data, options.output)
+        text_ = output.dump(reports.as_data(result), options.output)
     print(text_, end='')
     return EXIT_FINDINGS if result.failing else EXIT_OK
 
@@ -207,17 +202,6 @@ def _coloured(report: str) -> str:
         report,
         flags=re.MULTILINE,
     )
-
-
-def _locate_in(path: pathlib.Path) -> Locate:
-    """Return a function that locates findings in the lock and the source."""
-
-    def locate_finding(finding: check.Finding) -> SourceLocation | None:
-        if finding.rule.change_kind in ('expired', 'unused'):
-            return first_match(path, rf' *"\S+ {finding.subject} until ')
-        return locate(finding.type_name, finding.field)
-
-    return locate_finding
 
 
 def _history_lines(schemas: tuple[TypeSchema, ...]) -> Iterator[str]:

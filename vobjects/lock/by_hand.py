@@ -135,7 +135,7 @@ def fix_lines(rule: Rule, change: SchemaChange) -> Iterator[str]:
             change.field, change.new.version, change.after
         )
         yield f'{change.field!r}: {nullable(field)},'
-    method = method_of(change)
+    method = service_quirks.conversion_method(cls)
     own = getattr(cls, '__dict__', {}).get(method)
     parameters = _PARAMETERS[method]
     if own:
@@ -160,51 +160,41 @@ def fix_lines(rule: Rule, change: SchemaChange) -> Iterator[str]:
         else between_fields(change.scope, change.old, change.new)
     ):
         if other.kind not in _CONVERTED_BY_READERS:
-            value = _Value(other.field, '' if is_ironic else parameters[1])
-            for line in _converted(other, value):
+            primitive = '' if is_ironic else parameters[1]
+            for line in _converted(other, primitive):
                 yield f'        {line}'
 
 
-class _Value:
-    """The code that reads, sets and deletes a field in a conversion.
+def _converted(change: SchemaChange, primitive: str) -> Iterator[str]:
+    """Yield the statements that convert a field for older peers.
 
     :param primitive: the name of the dictionary; empty: the object has it
     """
-
-    def __init__(self, field: str, primitive: str) -> None:
-        self.present = f'{field!r} in {primitive}'
-        self.text = f'{primitive}[{field!r}]'
-        self.removed = f'{primitive}.pop({field!r}, None)'
-        if not primitive:
-            self.present = f'self.obj_attr_is_set({field!r})'
-            self.text = f'self.{field}'
-            self.removed = f'if {self.present}: delattr(self, {field!r})'
-
-
-def _converted(change: SchemaChange, value: _Value) -> Iterator[str]:
-    """Yield the statements that convert a field for older peers."""
-    if change.kind == 'added':
-        yield value.removed
-        return
+    name = repr(change.field)
+    if primitive:
+        present, value = f'{name} in {primitive}', f'{primitive}[{name}]'
+        removal = f'{primitive}.pop({name}, None)'
+    else:
+        present = f'self.obj_attr_is_set({name})'
+        value = f'self.{change.field}'
+        removal = f'if {present}: delattr(self, {name})'
     old = sample(change.before.type)
-    if change.kind == 'nullable':
-        yield f'if {value.present} and {value.text} is None:'
-        yield f'    {value.text} = {old}  # in place of null'
-        return
     gained = enum_values(change.after) - enum_values(change.before)
     new = f'({", ".join(map(python, sorted(gained)))},)'
-    if change.after.type.enum_values:
-        yield f'if {value.present} and {value.text} in {new}:'
-        yield f'    {value.text} = {old}  # in place of new values'
-        return
-    yield f'if {value.present} and {value.text}:'
-    if change.after.type.name == 'Dict':
-        yield (
-            f'    {value.text} = {{k: v for k, v in {value.text}.items()'
-            f' if v not in {new}}}'
-        )
+    if change.kind == 'added':
+        yield removal
+    elif change.kind == 'nullable':
+        yield f'if {present} and {value} is None:'
+        yield f'    {value} = {old}  # in place of null'
+    elif change.after.type.enum_values:
+        yield f'if {present} and {value} in {new}:'
+        yield f'    {value} = {old}  # in place of new values'
     else:
-        yield f'    {value.text} = [v for v in {value.text} if v not in {new}]'
+        yield f'if {present} and {value}:'
+        rest = f'[v for v in {value} if v not in {new}]'
+        if change.after.type.name == 'Dict':
+            rest = f'{{k: v for k, v in {value}.items() if v not in {new}}}'
+        yield f'    {value} = {rest}'
 
 
 def _kept(rule: Rule, change: SchemaChange) -> Iterator[str]:
@@ -246,11 +236,6 @@ def following(version: str) -> str:
     """Return the minor version after a version."""
     major, minor, *_patch = version_key(version)
     return f'{major}.{minor + 1}'
-
-
-def method_of(change: SchemaChange) -> str:
-    """Return the method in which the type's class converts by hand."""
-    return service_quirks.conversion_method(registries.newest(change.old.name))
 
 
 def mapped_child(change: SchemaChange) -> Iterator[str]:

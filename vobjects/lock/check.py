@@ -135,18 +135,18 @@ def _findings(
 
     :param microversions: of the service
     """
-    groups: dict[tuple[str, ...], list[SchemaChange]] = {}
+    groups: dict[tuple[Rule, str, str, str], list[SchemaChange]] = {}
     for change in changes:
         rule = rules.BY_CHANGE[change.scope, change.kind]
         key = (
-            rule.id,
+            rule,
             change.old.name,
             _newest_name(change),
             rule.describe(change),
         )
         groups.setdefault(key, []).append(change)
-    for (rule_id, *_, description), group in groups.items():
-        yield _finding(rules.BY_ID[rule_id], description, group, microversions)
+    for (rule, *_, description), group in groups.items():
+        yield _finding(rule, description, group, microversions)
 
 
 def _newest_name(change: SchemaChange) -> str:

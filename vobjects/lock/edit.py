@@ -89,7 +89,11 @@ def check_new(lock: Lock, name: str) -> None:
 
     :raises LockError: the name is invalid or taken
     """
-    parse.check_release(name)
+    if not parse.RELEASE.fullmatch(name):
+        raise LockError(
+            f'{exceptions.cut(name)} is not a valid release name: write'
+            ' letters, digits and "._+-"'
+        )
     if name in lock.releases:
         raise LockError(
             f'{exceptions.cut(name)} is already released; use --again to'

@@ -289,17 +289,6 @@ def removed(
     return f'removed({version!r}, {code}{options})'
 
 
-def versions_in(code: str) -> set[str]:
-    """Return the versions that a declaration names."""
-    return {
-        str(node.args[0].value)
-        for node in ast.walk(ast.parse(code))
-        if isinstance(node, ast.Call)
-        and _changing(node)
-        and isinstance(node.args[0], ast.Constant)
-    }
-
-
 def _options(
     source: Source, key: str, conversion: Conversion, version: str
 ) -> str:

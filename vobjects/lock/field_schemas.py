@@ -7,6 +7,7 @@ values; private attributes are not included.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import re
@@ -59,11 +60,8 @@ def _item_type(field: Any) -> FieldType:
     item_type = field_type_of(field._type)
     if not field.nullable:
         return item_type
-    return FieldType(
-        item_type.name,
-        item_type.args,
-        tuple(sorted((*item_type.options, ('nullable', 'true')))),
-    )
+    options = sorted((*item_type.options, ('nullable', 'true')))
+    return dataclasses.replace(item_type, options=tuple(options))
 
 
 def _options(ovo_type: Any) -> Iterator[tuple[str, str]]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from vobjects.lock import by_hand, registries
+from vobjects.lock import by_hand, registries, service_quirks
 from vobjects.lock.changes import SchemaChange
 from vobjects.lock.field_code import (
     Source,
@@ -20,12 +19,12 @@ from vobjects.lock.field_code import (
     missing_converters,
     recorded,
     removed,
-    versions_in,
     wrapped,
 )
 from vobjects.lock.model import TypeSchema, version_key
 from vobjects.lock.rules import Rule
 from vobjects.lock.schema_code import nullable
+from vobjects.lock.source_code import FIELDS
 
 
 def fix_lines(
@@ -81,7 +80,8 @@ def _declared(
     elif before is None:
         assert after is not None
         new = source.field(key, newest.version, after)
-        code = f'added({version!r}, {_optional(new, after.optional)})'
+        new = new if after.optional else nullable(new)
+        code = f'added({version!r}, {new})'
     elif after is None:
         code = removed(version, code, before, newest.kind)
     elif dataclasses.replace(after, nullable=before.nullable) == before and (
@@ -93,16 +93,23 @@ def _declared(
             ' default: older peers send null'
         )
     else:
-        new = _optional(
-            source.field(key, newest.version, after),
-            after.optional or not before.optional,
-        )
+        new = source.field(key, newest.version, after)
+        if before.optional and not after.optional:
+            new = nullable(new)
         keywords = converters(key, version, before, after)
         code = f'changed({version!r}, {code}, {new}{keywords})'
     declaration = source.declaration(key, code)
     yield from source.imports(declaration)
     yield from raised
-    yield from _reasons(cls, versions_in(code))
+    reasons = getattr(cls, '__dict__', {}).get('NO_FIELD_CHANGES', {})
+    # Not for versions that change the field.
+    kept = {
+        at: why
+        for at, why in reasons.items()
+        if not any(f'{function}({at!r}, ' in code for function in FIELDS)
+    }
+    if kept != reasons:
+        yield f'NO_FIELD_CHANGES = {kept}'
     yield from missing_converters(key, code)
     yield f'{declaration}{remark}'
 
@@ -147,14 +154,6 @@ def _raised(
     return lines
 
 
-def _reasons(cls: Any, versions: set[str]) -> Iterator[str]:
-    """Yield NO_FIELD_CHANGES without versions that do change a field."""
-    reasons = getattr(cls, '__dict__', {}).get('NO_FIELD_CHANGES', {})
-    if versions & reasons.keys():
-        kept = {v: why for v, why in reasons.items() if v not in versions}
-        yield f'NO_FIELD_CHANGES = {kept}'
-
-
 def _renamed(
     old: TypeSchema, new: TypeSchema, name: str
 ) -> tuple[str, str] | None:
@@ -175,10 +174,6 @@ def _renamed(
         for schema, without in ((old, new), (new, old))
     )
     return (gone[0], added[0]) if len(gone) == len(added) == 1 else None
-
-
-def _optional(code: str, is_optional: bool) -> str:
-    return code if is_optional else nullable(code)
 
 
 def _of_type(change: SchemaChange) -> Iterator[str]:
@@ -202,7 +197,7 @@ def _of_type(change: SchemaChange) -> Iterator[str]:
         known = sorted(pairs.keys() - {''}, key=version_key)
         yield f'VERSION_MAP = { {key: pairs[key] for key in known} }'
     elif change.kind == 'conversion':
-        method = by_hand.method_of(change)
+        method = service_quirks.conversion_method(registries.newest(old.name))
         yield f'# restore {method}, or declare its changes'
     elif change.kind == 'child':
         yield from by_hand.mapped_child(change)

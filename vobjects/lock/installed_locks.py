@@ -36,7 +36,7 @@ def of_service(name: str) -> Lock:
         raise LockError(
             f'{package} was installed without {FILE_NAME}'
         ) from None
-    return parse.parse_bytes(content, f'{package}/{FILE_NAME}')
+    return parse.parse(content, f'{package}/{FILE_NAME}')
 
 
 def at_release(name: str, release: str) -> Lock:

@@ -91,7 +91,7 @@ def _at_revision(revision: str, path: pathlib.Path) -> Lock | None:
     if result.returncode:
         reason = result.stderr.decode(errors='replace').strip()
         raise LockError(f'git has no {path.name} at {revision}: {reason}')
-    return parse.parse_bytes(result.stdout, f'{revision}:{path.name}')
+    return parse.parse(result.stdout, f'{revision}:{path.name}')
 
 
 def _git(

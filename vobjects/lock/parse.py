@@ -39,7 +39,8 @@ DEFAULT_PATH = pathlib.Path('vobjects.lock')
 
 TYPE_KINDS = ('request', 'resource', 'object', 'plain')
 
-_RELEASE = re.compile(r'[A-Za-z0-9][A-Za-z0-9._+-]*')
+#: The name of a release.
+RELEASE = re.compile(r'[A-Za-z0-9][A-Za-z0-9._+-]*')
 _NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_.]*')
 _ACCEPT = re.compile(
     r'(?P<rule>[A-Z][A-Z0-9_]*) (?P<subject>[A-Za-z_][\w.]*)'
@@ -84,8 +85,8 @@ _VERSION: Mapping[str, Any] = {
     'properties': {
         'kind': {'enum': list(TYPE_KINDS)},
         'namespace': _text(r'[\w.-]+ [\w.-]+', '"SERIAL PROJECT"'),
-        'release': _text(_RELEASE, 'the name of a release'),
-        'until': _text(_RELEASE, 'the name of a release'),
+        'release': _text(RELEASE, 'the name of a release'),
+        'until': _text(RELEASE, 'the name of a release'),
         'microversion': _text(
             r'[1-9][0-9]{0,8}\.(0|[1-9][0-9]{0,8})', 'MAJOR.MINOR'
         ),
@@ -112,7 +113,7 @@ _SCHEMA: Mapping[str, Any] = {
             r'[A-Za-z_][A-Za-z0-9_.]*(:[A-Za-z_][A-Za-z0-9_.]*|\.\*)?',
             'MODULE, MODULE:CALLABLE or PACKAGE.*',
         ),
-        'releases': _list(_RELEASE, 'the name of a release'),
+        'releases': _list(RELEASE, 'the name of a release'),
         'accept': _list(_ACCEPT, '"RULE TYPE.FIELD until YYYY-MM-DD: reason"'),
         'type': _table(
             _text(_NAME, 'the name of a type'),
@@ -148,62 +149,33 @@ def load(path: pathlib.Path) -> Lock:
         ) from None
     except OSError as error:
         raise LockError(f'{path}: {error.strerror}') from None
-    return parse_bytes(content, str(path))
+    return parse(content, str(path))
 
 
-def parse_bytes(content: bytes, where: str) -> Lock:
-    """Parse the content of a lock file.
-
-    :param where: name of the file, for error messages
-    :raises LockError: the content is malformed; the message names the line,
-        or the type and version
-    """
-    try:
-        return parse(content.decode(), where)
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b'\n') + 1
-        raise LockError(f'{where}: not UTF-8 (at line {line})') from None
-
-
-def check_release(name: str) -> str:
-    """Check and return the name of a release.
-
-    :raises LockError: the name cannot be written in a lock
-    """
-    if not _RELEASE.fullmatch(name):
-        raise LockError(
-            f'{exceptions.cut(name)} is not a valid release name: write'
-            ' letters, digits and "._+-"'
-        )
-    return name
-
-
-def parse(content: str, where: str = 'lock') -> Lock:
+def parse(content: str | bytes, where: str = 'lock') -> Lock:
     """Parse the text of a lock.
 
+    :param where: name of the file, for error messages
     :raises LockError: the text is malformed; the message names the line, or
         the type and version
     """
     try:
+        if isinstance(content, bytes):
+            content = content.decode()
         return _lock(tomllib.loads(content))
-    except LockError as error:
-        raise LockError(f'{where}: {error}') from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b'\n') + 1
+        problem = f'not UTF-8 (at line {line})'
+    except (LockError, tomllib.TOMLDecodeError, RecursionError) as error:
         problem = str(error)
-        if conflict := _CONFLICT.search(content):
-            line = content[: conflict.start()].count('\n') + 1
+        if conflict := _CONFLICT.search(str(content)):
+            line = str(content)[: conflict.start()].count('\n') + 1
             problem = (
                 'unresolved merge conflict: keep the version that was released'
                 ' first and give the other one the next version (at line'
                 f' {line})'
             )
-        elif content.startswith('vobjects-lock '):
-            problem = (
-                'written by a development state of vobjects, in another form:'
-                ' delete it, and write it again with "vobjects lock init" and'
-                ' "vobjects lock release"'
-            )
-        raise LockError(f'{where}: {problem}') from None
+    raise LockError(f'{where}: {problem}')
 
 
 def _lock(document: Mapping[str, Any]) -> Lock:

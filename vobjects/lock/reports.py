@@ -4,22 +4,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from vobjects.lock import losses
 from vobjects.lock.check import Finding, Result
 from vobjects.lock.rules import DIRECTIONS
-from vobjects.lock.source_code import SourceLocation, relative
+from vobjects.lock.source_code import (
+    SourceLocation,
+    first_match,
+    locate,
+    relative,
+)
 
-#: Returns the location of a finding in the source; None: unknown.
-Locate = Callable[[Finding], SourceLocation | None]
 
-
-def text(result: Result, locate: Locate) -> str:
+def text(result: Result) -> str:
     """Return all findings, in the style of rustc, and a summary."""
     blocks = [
-        '\n'.join(_block(finding, locate(finding)))
+        '\n'.join(_block(finding, _locate(finding, result)))
         for finding in sorted(
             result.findings,
             key=lambda f: (bool(f.accepted), f.subject, f.rule.id),
@@ -61,7 +63,7 @@ def covered_lines(result: Result) -> Iterator[str]:
             )
 
 
-def as_data(result: Result, locate: Locate) -> dict[str, Any]:
+def as_data(result: Result) -> dict[str, Any]:
     """Return findings as JSON data."""
     return {
         'types': result.types,
@@ -85,7 +87,7 @@ def as_data(result: Result, locate: Locate) -> dict[str, Any]:
                 'covered_by': finding.covered_by or None,
                 'accepted': finding.accepted or None,
                 'write': list(finding.fix),
-                'place': (location := locate(finding))
+                'place': (location := _locate(finding, result))
                 and {
                     'file': location.file,
                     'line': location.line,
@@ -97,7 +99,7 @@ def as_data(result: Result, locate: Locate) -> dict[str, Any]:
     }
 
 
-def github(result: Result, locate: Locate) -> str:
+def github(result: Result) -> str:
     """Return workflow commands, which GitHub shows next to the line.
 
     Their paths are relative to the root of the repository, which GitHub names
@@ -107,7 +109,7 @@ def github(result: Result, locate: Locate) -> str:
     lines = []
     for finding in result.failing:
         place = ' '
-        if location := locate(finding):
+        if location := _locate(finding, result):
             file = _escaped(relative(location.file, root), in_property=True)
             place = f' file={file},line={location.line},col={location.column},'
         title = _escaped(finding.rule.id, in_property=True)
@@ -124,6 +126,14 @@ def github(result: Result, locate: Locate) -> str:
 def count(number: int, noun: str) -> str:
     """Return a number with its noun, such as ``1 type`` or ``2 types``."""
     return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
+
+
+def _locate(finding: Finding, result: Result) -> SourceLocation | None:
+    """Return the location of a finding in the lock or the source."""
+    if finding.rule.change_kind in ('expired', 'unused') and result.path:
+        acceptance = rf' *"\S+ {finding.subject} until '
+        return first_match(result.path, acceptance)
+    return locate(finding.type_name, finding.field)
 
 
 def _title(finding: Finding) -> str:

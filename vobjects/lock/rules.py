@@ -398,4 +398,3 @@ RULES: tuple[Rule, ...] = (
 BY_CHANGE: Mapping[tuple[str, str], Rule] = {
     (rule.scope, rule.change_kind): rule for rule in RULES
 }
-BY_ID: Mapping[str, Rule] = {rule.id: rule for rule in RULES}

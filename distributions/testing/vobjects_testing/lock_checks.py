@@ -75,7 +75,7 @@ def differences(lock: Lock, path: pathlib.Path) -> str:
     )
     if not result.failing:
         return ''
-    return reports.text(result, lambda _: None)
+    return reports.text(result)
 
 
 def _check_case(case: invariants.Case, examples: int, exempt: Exempt) -> None:

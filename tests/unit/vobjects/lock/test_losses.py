@@ -105,5 +105,5 @@ def test_lock_describes_each_change_and_its_loss(
     opaque = ['Thing.x 1.1'] if 'unknown' in description else []
     assert [*losses.opaque(lock)] == opaque
     result = check.check(lock, lock, TODAY)
-    report = reports.text(result, lambda _: None)
+    report = reports.text(result)
     assert ('unknown: Thing.x 1.1\n' in report) == bool(opaque)

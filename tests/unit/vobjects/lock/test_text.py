@@ -181,7 +181,6 @@ TYPE = f'{HEAD}[type.X."1.0"]\n'
         (f'{HEAD}accept = ["X y until never: z"]\n', 'is not a date'),
         (f'{HEAD}accept = ["X y until 2027-01-01:"]\n', 'write "RULE'),
         (f'{HEAD}<<<<<<< ours\n', 'unresolved merge conflict'),
-        ('vobjects-lock 1\nimport shop\n', 'vobjects lock init'),
     ],
 )
 def test_parse_when_malformed_names_the_place(
