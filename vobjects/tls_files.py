@@ -8,6 +8,7 @@ name neither the option nor the file.
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import ssl
 from collections.abc import Mapping
@@ -48,6 +49,7 @@ def _check(
     where: str, names: tuple[str, str, str], paths: Mapping[str, Any]
 ) -> None:
     ca_name, certificate_name, key_name = names
+    context = functools.partial(ssl.SSLContext, ssl.PROTOCOL_TLS_CLIENT)
 
     def fail(name: str, problem: str) -> exceptions.TlsConfigError:
         return exceptions.TlsConfigError(
@@ -70,12 +72,16 @@ def _check(
                 ' read',
             ) from None
     for name in (ca_name, certificate_name):
-        if name in files and not _has_certificate(paths[name]):
+        if name not in files:
+            continue
+        try:
+            context().load_verify_locations(paths[name])
+        except ssl.SSLError:
             raise fail(
                 name,
                 'it contains no certificate; name a file with "BEGIN'
                 ' CERTIFICATE"',
-            )
+            ) from None
     certificate, key = paths[certificate_name], paths[key_name]
     if not certificate:
         if key:
@@ -83,9 +89,7 @@ def _check(
         return
     try:
         # With an empty password, OpenSSL does not ask on the terminal.
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(
-            certificate, key or None, password=''
-        )
+        context().load_cert_chain(certificate, key or None, password='')
     except ssl.SSLError as error:
         if error.reason == _MISMATCH:
             raise fail(
@@ -111,11 +115,3 @@ def _read(path: str) -> None:
         raise OSError(errno.EISDIR, 'it is not a file')
     with open(path, 'rb') as file:
         file.read(1)
-
-
-def _has_certificate(path: str) -> bool:
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
-    except ssl.SSLError:
-        return False
-    return True

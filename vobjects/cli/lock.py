@@ -31,7 +31,7 @@ _SOURCES = """\
 The first match in this order is used.
 B defaults to the code."""
 
-_run = late('vobjects.cli.lock_commands', 'run')
+_late = functools.partial(late, 'vobjects.cli.lock_commands')
 
 
 # Arguments
@@ -92,7 +92,7 @@ _COMMANDS = {
     'init': (
         'write a lock of the types that are registered now',
         configured(
-            functools.partial(_run, 'init'),
+            _late('init_lock'),
             _add_file,
             _add_imports,
             examples=['vobjects lock init --import shop.objects:register_all'],
@@ -101,7 +101,7 @@ _COMMANDS = {
     'check': (
         'compare the code with the lock',
         configured(
-            functools.partial(_run, 'check'),
+            _late('check_code'),
             _add_file,
             _add_format,
             more='The exit code is 1 if a check fails.',
@@ -114,7 +114,7 @@ _COMMANDS = {
     'update': (
         'record the versions in the code that no release has frozen',
         configured(
-            functools.partial(_run, 'update'),
+            _late('update_lock'),
             _add_file,
             examples=['vobjects lock update'],
         ),
@@ -122,7 +122,7 @@ _COMMANDS = {
     'release': (
         'update the lock, and freeze all versions under the name of a release',
         configured(
-            functools.partial(_run, 'release'),
+            _late('release_lock'),
             _add_file,
             _add_release,
             examples=['vobjects lock release 1.2.0'],
@@ -132,7 +132,7 @@ _COMMANDS = {
         'drop the versions that only older microversions need, in the source'
         ' code',
         configured(
-            functools.partial(_run, 'drop'),
+            _late('drop_versions'),
             _add_file,
             _add_below,
             _add_write,
@@ -147,7 +147,7 @@ _COMMANDS = {
     'rules': (
         'list the rules that the checks apply',
         configured(
-            functools.partial(_run, 'rules'),
+            _late('list_rules'),
             output.add_option,
             examples=['vobjects lock rules -o json'],
         ),
@@ -192,7 +192,7 @@ def _diff_parser() -> Parser:
     )
     _add_file(parser)
     _add_format(parser)
-    parser.set_defaults(run=functools.partial(_run, 'diff'))
+    parser.set_defaults(run=_late('diff_locks'))
     return parser
 
 
@@ -211,7 +211,7 @@ def _history_parser() -> Parser:
     )
     _add_file(parser)
     output.add_option(parser)
-    parser.set_defaults(run=functools.partial(_run, 'history'))
+    parser.set_defaults(run=_late('show_history'))
     return parser
 
 

@@ -8,12 +8,11 @@ import datetime
 import pathlib
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from vobjects import exceptions, service, suggestions
 from vobjects.cli import output, terminal
-from vobjects.cli.parser import Run
 from vobjects.lock import (
     check,
     drop,
@@ -37,20 +36,11 @@ EXIT_OK, EXIT_FINDINGS = 0, 1
 _LEVELS = {'error': 'bad', 'accepted': 'warning', 'OK': 'good'}
 
 
-def run(name: str, options: argparse.Namespace) -> int:
-    """Run a command; report changes of released versions."""
-    try:
-        return _COMMANDS[name](options)
-    except edit.ReleasedVersionChanged as error:
-        print(_coloured(reports.text(error.result)), end='')
-        print(f'vobjects lock: {error}', file=sys.stderr)
-        return EXIT_FINDINGS
-
-
 # "vobjects diff" and "vobjects history"
 
 
-def _diff(options: argparse.Namespace) -> int:
+def diff_locks(options: argparse.Namespace) -> int:
+    """Show the changes between two locks."""
     old = lock_names.resolve(options.old, options.file)
     result = check.diff(old, lock_names.resolve(options.new, options.file))
     if options.output == output.TABLE:
@@ -59,7 +49,8 @@ def _diff(options: argparse.Namespace) -> int:
     return _report(result, options)
 
 
-def _history(options: argparse.Namespace) -> int:
+def show_history(options: argparse.Namespace) -> int:
+    """Show the versions of a type."""
     lock = parse.load(options.file)
     schemas = lock.types.get(options.type)
     if schemas is None:
@@ -74,7 +65,8 @@ def _history(options: argparse.Namespace) -> int:
 # "vobjects lock"
 
 
-def _init(options: argparse.Namespace) -> int:
+def init_lock(options: argparse.Namespace) -> int:
+    """Write a lock of the registered types."""
     if options.file.exists():
         raise LockError(f'{options.file} already exists')
     lock_names.add_to_import_path(options.file)
@@ -95,16 +87,18 @@ def _init(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _check(options: argparse.Namespace) -> int:
+def check_code(options: argparse.Namespace) -> int:
+    """Compare the code with the lock."""
     lock, code = lock_names.lock_and_code(options.file)
     services = service.of_types(lock.imports)
     result = check.check(lock, code, _today(), options.file, services)
     return _report(result, options)
 
 
-def _update(options: argparse.Namespace) -> int:
+def update_lock(options: argparse.Namespace) -> int:
+    """Record the unreleased versions of the code."""
     lock, code = lock_names.lock_and_code(options.file)
-    updated = edit.update(lock, code, _today())
+    updated = _updated(lock, code)
     changed = {
         (schema.name, schema.version)
         for schema in set(lock.schemas) ^ set(updated.schemas)
@@ -117,12 +111,13 @@ def _update(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _release(options: argparse.Namespace) -> int:
+def release_lock(options: argparse.Namespace) -> int:
+    """Update the lock, and freeze its versions."""
     lock, code = lock_names.lock_and_code(options.file)
     if options.again:
         lock = edit.unfreeze(lock, options.name)
     edit.check_new(lock, options.name)
-    lock = edit.release(edit.update(lock, code, _today()), options.name, code)
+    lock = edit.release(_updated(lock, code), options.name, code)
     golden_file = golden.write(options.file, options.name, code)
     _write(options.file, lock)
     frozen = reports.count(len(lock.at(options.name).schemas), 'version')
@@ -133,10 +128,11 @@ def _release(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _drop(options: argparse.Namespace) -> int:
+def drop_versions(options: argparse.Namespace) -> int:
+    """Drop versions in the source code, and in the lock."""
     lock, code = lock_names.lock_and_code(options.file)
     below = Version.parse(options.below)
-    current = edit.update(lock, code, _today())
+    current = _updated(lock, code)
     files: source_code.Files = {}
     dropped = []
     for item in drop.drops(code, below):
@@ -172,7 +168,8 @@ def _drop(options: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _rules(options: argparse.Namespace) -> int:
+def list_rules(options: argparse.Namespace) -> int:
+    """List the rules."""
     data = [
         {'id': rule.id, 'scope': rule.scope, 'purpose': rule.purpose}
         for rule in RULES
@@ -180,6 +177,15 @@ def _rules(options: argparse.Namespace) -> int:
     rows = [(rule.id, rule.purpose) for rule in RULES]
     output.show(options, data, output.table(('RULE', 'PURPOSE'), rows))
     return EXIT_OK
+
+
+def _updated(lock: Lock, code: Lock) -> Lock:
+    """Return the updated lock; report changes of released versions."""
+    try:
+        return edit.update(lock, code, _today())
+    except edit.ReleasedVersionChanged as error:
+        print(_coloured(reports.text(error.result)), end='')
+        raise
 
 
 def _report(result: check.Result, options: argparse.Namespace) -> int:
@@ -259,15 +265,3 @@ def _write(path: pathlib.Path, lock: Lock) -> None:
 
 def _today() -> datetime.date:
     return datetime.datetime.now(datetime.UTC).date()
-
-
-_COMMANDS: Mapping[str, Run] = {
-    'diff': _diff,
-    'history': _history,
-    'init': _init,
-    'check': _check,
-    'update': _update,
-    'release': _release,
-    'drop': _drop,
-    'rules': _rules,
-}

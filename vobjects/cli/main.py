@@ -18,7 +18,6 @@ import importlib.metadata
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import NoReturn
 
 from vobjects import exceptions, suggestions
 from vobjects.cli import parser as parsers
@@ -50,6 +49,7 @@ SUMMARIES: Mapping[str, str] = {
 _EXPLAINED = (
     ('vobjects.exceptions', 'FleetError', FAILED),
     ('vobjects.exceptions', 'Unreachable', FAILED),
+    ('vobjects.lock.edit', 'ReleasedVersionChanged', FAILED),
     ('vobjects.exceptions', 'VobjectsError', BAD_INPUT),
     ('oslo_config.cfg', 'Error', BAD_INPUT),
     ('oslo_config.cfg', 'ConfigFileValueError', BAD_INPUT),
@@ -93,7 +93,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         if COMPLETION in os.environ:
-            _complete()
+            # Imported here, because it imports the library that completes.
+            from vobjects.cli import completion
+
+            completion.complete(root_parser(), command_points())
         if arguments[:1] == ['help']:
             arguments = [*arguments[1:], '--help']
         try:
@@ -169,13 +172,6 @@ def _summaries() -> dict[str, str]:
     return {name: summaries[name] for name in described} | {
         name: f'from {commands[name].value}' for name in others
     }
-
-
-def _complete() -> NoReturn:
-    # Imported here, because it imports the library that completes.
-    from vobjects.cli import completion
-
-    completion.complete(root_parser(), command_points())
 
 
 def _unknown(name: str, commands: CommandPoints) -> str:

@@ -128,8 +128,12 @@ class Parser(argparse.ArgumentParser):
         argparse calls this method for each level of subcommands, so the error
         shows the usage of the level that does not know the argument.
         """
-        if args and self.commands:
-            self._check_command(args[0])
+        word = args[0] if args and self.commands else '-'
+        if not word.startswith('-') and word not in self.commands:
+            self.error(
+                f'unknown command {exceptions.cut(word)};'
+                f' {suggestions.suggest(word, self.commands)}'
+            )
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(self._unknown(unknown[0]))
@@ -145,13 +149,6 @@ class Parser(argparse.ArgumentParser):
             return super().format_help()
         finally:
             self.description, self.epilog = before
-
-    def _check_command(self, word: str) -> None:
-        if not word.startswith('-') and word not in self.commands:
-            self.error(
-                f'unknown command {exceptions.cut(word)};'
-                f' {suggestions.suggest(word, self.commands)}'
-            )
 
     def _unknown(self, word: str) -> str:
         name = word.partition('=')[0]

@@ -69,19 +69,12 @@ class Progress:
 
     :param title: what the command does, such as ``deleting actions``
     :param total: number of steps; None: unknown
-    :param stream: None: standard error
     """
 
-    def __init__(
-        self,
-        title: str,
-        total: int | None = None,
-        *,
-        stream: TextIO | None = None,
-    ) -> None:
+    def __init__(self, title: str, total: int | None = None) -> None:
         self._title = title
         self._total = total
-        self._stream = stream or sys.stderr
+        self._stream = sys.stderr
         self._changes = self._stream.isatty()
         self._done = 0
         self._drawn = time.monotonic()

@@ -178,8 +178,11 @@ def _fill(
             continue
         if peer is not None and peer.omits(cls.obj_name(), name):
             continue
+        default = NO_VALUE
+        if field.default is not ovo_fields.UnspecifiedDefault:
+            default = field.default
         value = ValueFinder(rng, depth, find_class, cls.obj_name(), peer).find(
-            field, name, _default(field)
+            field, name, default
         )
         if value is NO_VALUE:
             continue
@@ -236,12 +239,6 @@ def with_sorted_changes(value: Any) -> Any:
     if isinstance(value, list):
         return list(map(with_sorted_changes, value))
     return value
-
-
-def _default(field: ovo_fields.Field[Any]) -> Any:
-    if field.default is ovo_fields.UnspecifiedDefault:
-        return NO_VALUE
-    return field.default
 
 
 def is_optional(field: ovo_fields.Field[Any]) -> bool:

@@ -107,17 +107,14 @@ def snapshot(imports: Sequence[str], known: Lock | None = None) -> Lock:
     """
     classes = list(classes_of(imports))
     for cls in classes:
-        if issubclass(cls, objects.Object):
-            _check_nested(cls)
+        if not issubclass(cls, objects.Object):
+            continue
+        for name, field in cls.fields.items():
+            for inner in sorted(registries.object_types(field._type)):
+                if not unregistered.is_registered(inner):
+                    where = f'{cls.obj_name()}.{name}'
+                    raise LockError(str(unregistered.error(where, inner)))
     return of_classes(classes, imports, known)
-
-
-def _check_nested(cls: type[objects.Object]) -> None:
-    for name, field in cls.fields.items():
-        for inner in sorted(registries.object_types(field._type)):
-            if not unregistered.is_registered(inner):
-                where = f'{cls.obj_name()}.{name}'
-                raise LockError(str(unregistered.error(where, inner)))
 
 
 def of_classes(
@@ -163,17 +160,13 @@ def _declared_schema(
     )
     if version > cls._history.oldest:
         conversions += _conversion_by_hand(cls)
-    microversions = [
-        microversion
-        for microversion, mapped in cls.VERSION_MAP.items()
-        if mapped == str(version)
-    ]
+    mapped = {v: microversion for microversion, v in cls.VERSION_MAP.items()}
     return _type_schema(
         cls,
         str(version),
         cls._history.wire_fields_at(version),
         conversions=conversions,
-        microversion=microversions[0] if microversions else '',
+        microversion=mapped.get(str(version), ''),
     )
 
 

@@ -67,7 +67,7 @@ def shop(replace_shop: ReplaceModule) -> ReplaceModule:
 def output(capsys: pytest.CaptureFixture[str], code: int, *words: str) -> str:
     """Run a command of `vobjects lock`, and return its output."""
     capsys.readouterr()
-    assert cli.main(list(words)) == code
+    assert main.main(['lock', *words]) == code
     return capsys.readouterr().out
 
 

@@ -2,6 +2,7 @@
 """Colour is for terminals."""
 
 import io
+import sys
 
 import pytest
 
@@ -59,7 +60,8 @@ def test_is_coloured_follows_the_environment(
 def test_progress_on_a_terminal_changes_one_line_and_removes_it(monkeypatch):
     monkeypatch.setattr(terminal, '_REDRAW', 0)
     screen = Screen()
-    with terminal.Progress('deleting', 3, stream=screen) as progress:
+    monkeypatch.setattr(sys, 'stderr', screen)
+    with terminal.Progress('deleting', 3) as progress:
         progress.advance(2, 'row b')
         progress.advance(detail='row c')
     shown = screen.getvalue()
@@ -77,13 +79,17 @@ def test_progress_on_a_terminal_changes_one_line_and_removes_it(monkeypatch):
 def test_progress_in_a_file_is_whole_lines(monkeypatch):
     monkeypatch.setattr(terminal, '_REPEAT', 0)
     stream = io.StringIO()
-    with terminal.Progress('deleting', stream=stream) as progress:
+    monkeypatch.setattr(sys, 'stderr', stream)
+    with terminal.Progress('deleting') as progress:
         progress.advance(500)
     assert stream.getvalue() == 'deleting: 500\n'
 
 
-def test_progress_of_a_short_command_leaves_no_line_in_a_file():
+def test_progress_of_a_short_command_leaves_no_line_in_a_file(
+    monkeypatch,
+):
     stream = io.StringIO()
-    with terminal.Progress('deleting', stream=stream) as progress:
+    monkeypatch.setattr(sys, 'stderr', stream)
+    with terminal.Progress('deleting') as progress:
         progress.advance()
     assert stream.getvalue() == ''
