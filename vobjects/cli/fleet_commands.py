@@ -74,8 +74,11 @@ def _list(options: argparse.Namespace, service: Service) -> Result:
 
 
 def _explain(options: argparse.Namespace, service: Service) -> Result:
-    if options.type is not None:
-        _check_type(options.type)
+    if options.type not in (None, *manifest.local()):
+        raise exceptions.VobjectsError(
+            f'no type {exceptions.cut(options.type)};'
+            f' {suggestions.suggest(options.type, manifest.local())}'
+        )
     with _ledger(options, service) as ledger:
         view = ledger.get()
         members = ledger.members(LISTED)
@@ -236,14 +239,6 @@ def _type_data(
 
 
 # The service and its ledger
-
-
-def _check_type(name: str) -> None:
-    if name not in manifest.local():
-        raise exceptions.VobjectsError(
-            f'no type {exceptions.cut(name)};'
-            f' {suggestions.suggest(name, manifest.local())}'
-        )
 
 
 def _ledger(

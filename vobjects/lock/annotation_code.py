@@ -9,6 +9,7 @@ of its source.
 from __future__ import annotations
 
 import ast
+import inspect
 import typing
 from typing import Any
 
@@ -97,20 +98,12 @@ def _type(call: ast.Call, module: Any) -> str:
         return inner if name == 'ObjectField' else f'list[{inner}]'
     cls = getattr(fields, name, None) or getattr(module, name, None)
     value = _value_type(cls) if isinstance(cls, type) else Any
-    text = getattr(value, '__name__', '') if isinstance(value, type) else ''
-    if value is not Any and (not text or typing.get_args(value)):
-        text = str(value).replace('typing.', '')
+    text = inspect.formatannotation(value).replace('typing.', '')
     if not call.args and not call.keywords and isinstance(cls, type):
         plain = annotated_fields.plain_field(value)
         if plain is not None and repr(plain) == repr(cls()):
-            return _qualified(value, text or 'Any')
-    return f'Annotated[{_qualified(value, text or "Any")}, {code}]'
-
-
-def _qualified(value: Any, text: str) -> str:
-    owner = getattr(value, '__module__', 'builtins')
-    plain = owner in ('builtins', 'typing') or typing.get_args(value)
-    return text if plain else f'{owner}.{text}'
+            return text
+    return f'Annotated[{text}, {code}]'
 
 
 def _value_type(cls: type) -> Any:

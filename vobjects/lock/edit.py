@@ -12,7 +12,13 @@ import datetime
 
 from vobjects import exceptions
 from vobjects.lock import check, parse
-from vobjects.lock.model import Lock, LockError, TypeSchema, sorted_schemas
+from vobjects.lock.model import (
+    Lock,
+    LockError,
+    TypeSchema,
+    sorted_schemas,
+    version_key,
+)
 
 
 class ReleasedVersionChanged(LockError):
@@ -45,19 +51,15 @@ def update(lock: Lock, code: Lock, today: datetime.date) -> Lock:
             dataclasses.replace(result, findings=edits)
         )
     accepted = {
-        (finding.type_name, version)
+        (finding.type_name, version_key(version))
         for finding in result.findings
         if finding.accepted and finding.rule.scope == 'edit'
         for version in finding.versions
     }
     released = {
-        (schema.name, schema.version): schema
-        for schema in lock.schemas
-        if schema.release
+        schema.key: schema for schema in lock.schemas if schema.release
     }
-    current = {
-        (schema.name, schema.version): schema for schema in code.schemas
-    }
+    current = {schema.key: schema for schema in code.schemas}
     for key in accepted & current.keys():
         released[key] = dataclasses.replace(
             current[key],

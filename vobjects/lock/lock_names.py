@@ -17,8 +17,7 @@ from vobjects import exceptions
 from vobjects.lock import parse, snapshot
 from vobjects.lock.model import Lock, LockError
 
-#: Timeout of git, in seconds.
-GIT_TIMEOUT = 60
+_GIT_TIMEOUT = 60  # seconds
 
 
 def resolve(name: str, path: pathlib.Path) -> Lock:
@@ -102,7 +101,7 @@ def _git(
             ['git', '-C', str(path.resolve().parent), *words],  # noqa: S607
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=GIT_TIMEOUT,
+            timeout=_GIT_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.SubprocessError) as error:

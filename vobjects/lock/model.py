@@ -223,15 +223,12 @@ class Lock:
             types.setdefault(schema.name, []).append(schema)
         return {name: tuple(schemas) for name, schemas in types.items()}
 
-    @functools.cached_property
-    def _by_key(self) -> Mapping[tuple[str, str], TypeSchema]:
-        return {
-            (schema.name, schema.version): schema for schema in self.schemas
-        }
-
     def schema(self, name: str, version: str) -> TypeSchema | None:
         """Return one version of a type, if it exists."""
-        return self._by_key.get((name, version))
+        for schema in self.types.get(name, ()):
+            if schema.version == version:
+                return schema
+        return None
 
     def newest(self, name: str) -> TypeSchema | None:
         """Return the newest version of a type, if it exists."""
