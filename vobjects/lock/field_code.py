@@ -86,17 +86,18 @@ class Source:
             since = ast.literal_eval(node.args[0])
             newer = version_key(version) >= version_key(since)
             node = node.args[FIELDS[function][newer]]
-        if node is None or self._schema(version, schema.name) != schema:
-            return field_source(schema, self.cls)
-        return ast.unparse(node)
-
-    def _schema(self, version: str, name: str) -> FieldSchema | None:
-        declared = self.cls.fields
+        declared = getattr(self.cls, 'fields', {})
         if hasattr(self.cls, '_history'):
             wanted = Version.parse(version)
             declared = self.cls._history.wire_fields_at(wanted)
-        field = declared.get(name)
-        return field and field_schemas.field_schema(name, field)
+        field = declared.get(schema.name)
+        if (
+            node is None
+            or field is None
+            or schema != (field_schemas.field_schema(schema.name, field))
+        ):
+            return field_source(schema, self.cls)
+        return ast.unparse(node)
 
     def imports(self, *declarations: str) -> Iterator[str]:
         """Yield the imports of the names that a module lacks.
@@ -169,11 +170,10 @@ def _items(value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
 
 def _changing(node: ast.expr) -> str:
     """Return the function of a call with the fields of a change, or ``''``."""
-    name = function_of(node)
-    if not name:
-        return ''
-    assert isinstance(node, ast.Call)
-    return name if len(node.args) > FIELDS[name][1] else ''
+    match node:
+        case ast.Call(args=args) if name := function_of(node):
+            return name if len(args) > FIELDS[name][1] else ''
+    return ''
 
 
 def current_name(
@@ -211,56 +211,37 @@ def recorded(
         if conversion.operation == 'added':
             since = schema.version
             break
-    first = next(
-        (
-            (schema.version, field)
-            for schema in schemas
-            if version_key(schema.version) >= version_key(since)
-            and (field := schema.field(oldest))
-        ),
-        None,
-    )
-    if first is None:
+    for schema in schemas:
+        field = schema.field(oldest)
+        if field and version_key(schema.version) >= version_key(since):
+            break
+    else:
         return ''
-    version, field = first
-    code = source.field(key, version, field)
-    removal = ''
+    code = source.field(key, schema.version, field)
+    removals: list[tuple[TypeSchema, Conversion]] = []
     for schema, conversion in steps:
+        version = schema.version
+        options = _options(source, key, conversion, version)
         if conversion.operation == 'removed':
-            removal = removal or schema.version
+            removals.append((schema, conversion))
             continue
-        code = _step(schema, conversion, field, code, source, key)
-        field = schema.field(conversion.field) or field
-    if not removal:
+        before, field = field, schema.field(conversion.field) or field
+        if conversion.operation == 'renamed':
+            code = f'renamed({version!r}, {conversion.old_name!r}, {code})'
+        elif conversion.operation == 'added':
+            code = f'added({version!r}, {code}{options})'
+        else:
+            if 'up=' not in options and 'by=' not in options:
+                options = converters(key, version, before, field) + options
+            new = source.field(key, version, field)
+            code = f'changed({version!r}, {code}, {new}{options})'
+    if not removals:
         return code
-    schema, conversion = next(
-        step for step in reversed(steps) if step[1].operation == 'removed'
-    )
-    options = _options(source, key, conversion, removal)
-    dropped = '' if schema.field(field.name) else schema.version
-    return removed(removal, code, field, schema.kind, dropped, options)
-
-
-def _step(
-    schema: TypeSchema,
-    conversion: Conversion,
-    before: FieldSchema,
-    code: str,
-    source: Source,
-    key: str,
-) -> str:
-    """Return a declaration with one more change, as the lock has it."""
-    version = schema.version
-    if conversion.operation == 'renamed':
-        return f'renamed({version!r}, {conversion.old_name!r}, {code})'
+    version = removals[0][0].version
+    schema, conversion = removals[-1]
     options = _options(source, key, conversion, version)
-    if conversion.operation == 'added':
-        return f'added({version!r}, {code}{options})'
-    after = schema.field(conversion.field) or before
-    new = source.field(key, version, after)
-    if 'up=' not in options and 'by=' not in options:
-        options = converters(key, version, before, after) + options
-    return f'changed({version!r}, {code}, {new}{options})'
+    dropped = '' if schema.field(field.name) else schema.version
+    return removed(version, code, field, schema.kind, dropped, options)
 
 
 def removed(
