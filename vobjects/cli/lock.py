@@ -14,8 +14,6 @@ from vobjects.cli.parser import Command, Parser, configured, late
 from vobjects.lock import parse
 from vobjects.lock.rules import DIRECTIONS
 
-_EXIT_CODES = 'Exit codes: 0 no findings; 1 findings; 2 invalid arguments.'
-
 _add_format = functools.partial(
     output.add_option, formats=(*output.FORMATS, 'github')
 )
@@ -164,7 +162,8 @@ def _lock_parser() -> Parser:
         description='Keep a record of every released version of every type,'
         ' and compare the code with it.',
         notes='The checks cover four cases:'
-        f' {"; ".join(DIRECTIONS.values())}.\n\n{_EXIT_CODES}',
+        f' {"; ".join(DIRECTIONS.values())}.\n\n'
+        'Exit codes: 0 no findings; 1 findings; 2 invalid arguments.',
     )
     parser.add_commands(_COMMANDS)
     return parser

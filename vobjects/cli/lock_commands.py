@@ -91,7 +91,8 @@ def check_code(options: argparse.Namespace) -> int:
     """Compare the code with the lock."""
     lock, code = lock_names.lock_and_code(options.file)
     services = service.of_types(lock.imports)
-    result = check.check(lock, code, _today(), options.file, services)
+    today = datetime.datetime.now(datetime.UTC).date()
+    result = check.check(lock, code, today, options.file, services)
     return _report(result, options)
 
 
@@ -181,8 +182,9 @@ def list_rules(options: argparse.Namespace) -> int:
 
 def _updated(lock: Lock, code: Lock) -> Lock:
     """Return the updated lock; report changes of released versions."""
+    today = datetime.datetime.now(datetime.UTC).date()
     try:
-        return edit.update(lock, code, _today())
+        return edit.update(lock, code, today)
     except edit.ReleasedVersionChanged as error:
         print(_coloured(reports.text(error.result)), end='')
         raise
@@ -261,7 +263,3 @@ def _write(path: pathlib.Path, lock: Lock) -> None:
     temporary = path.with_name(f'{path.name}.new')
     temporary.write_text(text.dump(lock))
     temporary.replace(path)
-
-
-def _today() -> datetime.date:
-    return datetime.datetime.now(datetime.UTC).date()

@@ -146,7 +146,23 @@ def _findings(
         )
         groups.setdefault(key, []).append(change)
     for (rule, *_, description), group in groups.items():
-        yield _finding(rule, description, group, microversions)
+        last = group[-1]
+        breaks = rule.find_breaks(last)
+        covered_by = ''
+        if rule.scope == 'step':
+            covered_by = _covering_conversion(last, breaks)
+        fix = () if covered_by else fixes.fix_lines(rule, last, microversions)
+        yield Finding(
+            rule,
+            last.old.name,
+            last.field,
+            tuple(change.old.version for change in group),
+            next((c.old.release for c in group if c.old.release), ''),
+            description,
+            breaks,
+            covered_by=covered_by,
+            fix=tuple(fix),
+        )
 
 
 def _newest_name(change: SchemaChange) -> str:
@@ -155,32 +171,6 @@ def _newest_name(change: SchemaChange) -> str:
     for schemas in (change.current, change.released):
         name = field_code.current_name(name, change.old.version, schemas)
     return name
-
-
-def _finding(
-    rule: Rule,
-    description: str,
-    changes: list[SchemaChange],
-    microversions: Sequence[str],
-) -> Finding:
-    last = changes[-1]
-    breaks = rule.find_breaks(last)
-    covered_by = (
-        _covering_conversion(last, breaks) if rule.scope == 'step' else ''
-    )
-    return Finding(
-        rule,
-        last.old.name,
-        last.field,
-        tuple(change.old.version for change in changes),
-        next((c.old.release for c in changes if c.old.release), ''),
-        description,
-        breaks,
-        covered_by=covered_by,
-        fix=()
-        if covered_by
-        else tuple(fixes.fix_lines(rule, last, microversions)),
-    )
 
 
 def _covering_conversion(

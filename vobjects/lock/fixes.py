@@ -64,7 +64,10 @@ def _declared(
         for (_function, version), call in source.changes(key).items()
         if version_key(version) > version_key(newest.version)
     ]
-    version, remark = _next_version(change), ''
+    version, remark = by_hand.following(newest.version), ''
+    current = str(getattr(cls, 'VERSION', newest.version))
+    if version_key(current) > version_key(newest.version):
+        version = current
     raised = _raised(change, version, microversions)
     names = _renamed(newest, now, name)
     if code and later:
@@ -112,15 +115,6 @@ def _declared(
         yield f'NO_FIELD_CHANGES = {kept}'
     yield from missing_converters(key, code)
     yield f'{declaration}{remark}'
-
-
-def _next_version(change: SchemaChange) -> str:
-    """Return the version in which to declare a change."""
-    newest = change.released[-1].version
-    current = getattr(registries.newest(change.new.name), 'VERSION', newest)
-    if version_key(current) > version_key(newest):
-        return str(current)
-    return by_hand.following(newest)
 
 
 def _raised(
