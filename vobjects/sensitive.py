@@ -100,7 +100,11 @@ def mask_url(url: str) -> str:
         return f'{scheme}://{HIDDEN}@{rest.rpartition("@")[2].split("?")[0]}'
     if '@' in base:
         base = _mask_hosts(base, ',' if scheme in _MESSAGING else None)
-    options = [_mask_option(option) for option in query.split('&')]
+    options = query.split('&')
+    for number, option in enumerate(options):
+        name, equals, _ = option.partition('=')
+        if equals and name.lower() not in _SHOWN_OPTIONS:
+            options[number] = f'{name}={HIDDEN}'
     return f'{scheme}://{base}{mark}{"&".join(options)}'
 
 
@@ -150,10 +154,3 @@ def _mask_hosts(base: str, separator: str | None) -> str:
         if match
     ]
     return ','.join(masked) + slash + path
-
-
-def _mask_option(option: str) -> str:
-    name, equals, _ = option.partition('=')
-    if not equals or name.lower() in _SHOWN_OPTIONS:
-        return option
-    return f'{name}={HIDDEN}'

@@ -10,9 +10,6 @@ from vobjects import exceptions, service
 from vobjects.cli.parser import whole_number
 from vobjects.versions import Version
 
-#: Largest value of ``--limit``.
-_MAX_LIMIT = 1_000_000_000
-
 #: Without ``--limit``: number of rows of a column that a command reads, and
 #: counts for each version with an index. The latter decides nothing.
 READ_ROWS, COUNTED_ROWS = 1_000_000, 100_000
@@ -32,7 +29,7 @@ def add_database(parser: argparse.ArgumentParser) -> None:
     """Add ``--limit`` and ``--database`` to a command that reads objects."""
     parser.add_argument(
         '--limit',
-        type=whole_number(1, _MAX_LIMIT),
+        type=whole_number(1, 1_000_000_000),
         metavar='N',
         help='read at most N rows of a column without an index of versions'
         f' (default: {READ_ROWS}), and count at most N rows of each version'

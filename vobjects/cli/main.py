@@ -180,7 +180,12 @@ def _unknown(name: str, commands: CommandPoints) -> str:
             f'{name!r} is a command of {distribution}; install it with "pip'
             f' install {distribution}"'
         )
-    found = _with_subcommand(name, commands)
+    found = [
+        f'{command} {name}'
+        for command, point in sorted(commands.items())
+        if isinstance(loaded := point.load(), parsers.Command)
+        and name in loaded.parser().commands
+    ]
     if not found and (near := suggestions.nearest(name, commands)):
         found = [near]
     advice = (
@@ -189,16 +194,6 @@ def _unknown(name: str, commands: CommandPoints) -> str:
         else 'see vobjects --help'
     )
     return f'unknown command {exceptions.cut(name)}; {advice}'
-
-
-def _with_subcommand(name: str, commands: CommandPoints) -> list[str]:
-    """Return the command lines that run a subcommand, such as 'db sync'."""
-    return [
-        f'{command} {name}'
-        for command, point in sorted(commands.items())
-        if isinstance(loaded := point.load(), parsers.Command)
-        and name in loaded.parser().commands
-    ]
 
 
 def _code_of(error: Exception) -> int | None:

@@ -17,7 +17,6 @@ from oslo_versionedobjects import fields as ovo_fields
 from vobjects.lock.field_schemas import field_schema
 from vobjects.lock.model import FieldType, Lock
 from vobjects.objects.conversion_plan import OMITTED, checked
-from vobjects.objects.conversions import Converter
 from vobjects.objects.field_spans import FieldSpan
 
 AnyField = ovo_fields.Field[Any]
@@ -42,11 +41,12 @@ def describe(before: FieldSpan, span: FieldSpan) -> str:
         words = _words(source)
         if words is None and not by.name:
             return f'{parts[0]}; {UNKNOWN}'
-        values = (
-            [*_outside(refused, source, target)]
-            if words is None
-            else [*_rejected(convert, words, target)]
-        )
+        values = [*_outside(refused, source, target)] if words is None else []
+        for word in words or ():
+            try:
+                checked(target, convert(word))
+            except Exception:  # noqa: BLE001 - a function of a service
+                values.append(json.dumps(word))
         may_replace = direction == 'up' and span.change.missing is not OMITTED
         if source.nullable and not target.nullable and not may_replace:
             values.append('null')
@@ -83,16 +83,6 @@ def _words(field: AnyField) -> list[Any] | None:
     ):
         return [[word] for word in inner.valid_values]
     return None
-
-
-def _rejected(
-    convert: Converter, values: list[Any], target: AnyField
-) -> Iterator[str]:
-    for value in values:
-        try:
-            checked(target, convert(value))
-        except Exception:  # noqa: BLE001 - a function of a service
-            yield json.dumps(value)
 
 
 def _outside(

@@ -143,33 +143,12 @@ def fill(
     :param find_class: returns the class of a nested type; None: omit it
     :param peer: the reader, which influences the values
     """
-    obj = _fill(cls, filling, find_class, depth, peer)
-    if filling == 'required' and not is_writable(obj):
-        return _fill(cls, 'full', find_class, depth, peer)
-    return obj
-
-
-def is_writable(obj: ovo_base.VersionedObject) -> bool:
-    """Return whether an object needs no database to become a primitive.
-
-    Some classes load optional fields when they are converted.
-    """
-    try:
-        obj.obj_to_primitive()
-    except Exception:  # noqa: BLE001 - whatever a service raises
-        return False
-    return True
-
-
-def _fill(
-    cls: type[ovo_base.VersionedObject],
-    filling: Filling,
-    find_class: FindClass,
-    depth: int,
-    peer: Peer | None,
-) -> ovo_base.VersionedObject:
     rng = random.Random(f'{cls.obj_name()} {filling}')  # noqa: S311
-    obj = _empty(cls)
+    try:
+        obj = cls()
+    except Exception:  # noqa: BLE001 - it needs arguments, or a service
+        obj = cls.__new__(cls)
+        ovo_base.VersionedObject.__init__(obj)
     for name in sorted(cls.fields):
         field = cls.fields[name]
         if getattr(field, 'read_only', False) and obj.obj_attr_is_set(name):
@@ -190,22 +169,21 @@ def _fill(
             setattr(obj, name, value)
         except Exception:  # noqa: BLE001, S112 - a service's own setter
             continue
+    if filling == 'required' and not is_writable(obj):
+        return fill(cls, 'full', find_class, depth, peer)
     return obj
 
 
-def _empty(
-    cls: type[ovo_base.VersionedObject],
-) -> ovo_base.VersionedObject:
-    """Return an instance without values, even if cls() fails.
+def is_writable(obj: ovo_base.VersionedObject) -> bool:
+    """Return whether an object needs no database to become a primitive.
 
-    It may have parameters, or need resources of a running service.
+    Some classes load optional fields when they are converted.
     """
     try:
-        return cls()
+        obj.obj_to_primitive()
     except Exception:  # noqa: BLE001 - whatever a service raises
-        obj = cls.__new__(cls)
-        ovo_base.VersionedObject.__init__(obj)
-        return obj
+        return False
+    return True
 
 
 def primitives(
