@@ -13,6 +13,7 @@ oslo.versionedobjects reads another value, or none, from its own text:
 :class:`Enum`                   The value of a member of an enum class
 :class:`StateMachine`           Null stays null
 :class:`IPAddress` and others   A JSON schema
+:class:`MACAddress` and others  A JSON schema of each text they normalize
 ==============================  =============================================
 """
 
@@ -237,6 +238,22 @@ class IPV6Network(_Network, _ovo.IPV6Network):
     """An IPv6 network, as ``address/prefix``."""
 
 
+class MACAddress(_ovo.MACAddress):
+    """A MAC address, which is stored in lower case and with colons."""
+
+    def get_schema(self) -> dict[str, Any]:
+        pattern = '^[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}$'
+        return {'type': ['string'], 'pattern': pattern}
+
+
+class PCIAddress(_ovo.PCIAddress):
+    """A PCI address, which is stored in lower case."""
+
+    def get_schema(self) -> dict[str, Any]:
+        pattern = '^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[01][0-9a-fA-F].[0-7]$'
+        return {'type': ['string'], 'pattern': pattern}
+
+
 _ADAPTED_TYPES: dict[type, type] = {
     cls.__bases__[-1]: cls
     for cls in (
@@ -247,6 +264,8 @@ _ADAPTED_TYPES: dict[type, type] = {
         IPNetwork,
         IPV4AndV6Address,
         IPV6Network,
+        MACAddress,
+        PCIAddress,
         Set,
     )
 }

@@ -33,6 +33,8 @@ from vobjects.field_corrections import (
     IPNetwork,
     IPV4AndV6Address,
     IPV6Network,
+    MACAddress,
+    PCIAddress,
     Set,
     StateMachine,
 )
@@ -435,6 +437,8 @@ __all__ = [
     'IPNetwork',
     'IPV4AndV6Address',
     'IPV6Network',
+    'MACAddress',
+    'PCIAddress',
     'Set',
     'StateMachine',
     'AnyCaseEnum',

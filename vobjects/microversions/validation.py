@@ -274,7 +274,7 @@ def _other_name(
 #: Field type -> what its pattern requires.
 _PATTERNS: Mapping[type, str] = {
     fields.Capacity: 'must be an integer',
-    fields.MACAddress: 'must be in lower case, such as 00:11:22:aa:bb:cc',
+    fields.MACAddress: 'must be an address such as 00:11:22:aa:bb:cc',
     fields.PCIAddress: 'must be an address such as 0000:02:00.1',
     fields.UUID: 'must be a UUID',
 }

@@ -308,7 +308,11 @@ ROWS: dict[str, Row] = {
     'MACAddressField': Row(
         plain('MACAddressField'),
         same('00:11:22:33:44:55', 'aa:11:22:33:44:55'),
-        queries=(('00:11:22:33:44:55', '00:11:22:33:44:55'),),
+        accepts=(
+            ('AA:11:22:33:44:5f', 'aa:11:22:33:44:5f'),
+            ('aa-11-22-33-44-5F', 'aa:11:22:33:44:5f'),
+        ),
+        queries=(('00:11:22:33:44:AA', '00:11:22:33:44:aa'),),
         rejects=('x', '00:11:22:33:44:55\n', *NOT_TEXT),
     ),
     'NameField': Row(
@@ -333,7 +337,8 @@ ROWS: dict[str, Row] = {
     'PCIAddressField': Row(
         plain('PCIAddressField'),
         same('0000:02:00.0', '0000:02:00.1'),
-        queries=(('0000:02:00.0', '0000:02:00.0'),),
+        accepts=(('0000:0A:1f.0', '0000:0a:1f.0'),),
+        queries=(('0000:02:0B.0', '0000:02:0b.0'),),
         rejects=('x', '0000:02:00.8', *NOT_TEXT),
     ),
     'SensitiveStringField': Row(

@@ -336,7 +336,7 @@ def test_validate_when_a_line_feed_follows_a_pattern_is_rejected():
 @pytest.mark.parametrize(
     ('make', 'value', 'form'),
     [
-        (fields.MACAddressField, 'AA:11', 'in lower case, such as 00:11:22'),
+        (fields.MACAddressField, 'AA:11', 'an address such as 00:11:22:aa'),
         (fields.PCIAddressField, 'x', 'an address such as 0000:02:00.1'),
         (fields.IPNetworkField, 'x', "a valid IPNetwork, not 'x'"),
         (fields.ListOfUUIDField, ['x'], "a UUID, not 'x'"),
