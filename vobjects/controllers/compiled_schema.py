@@ -14,14 +14,7 @@ import jsonschema
 
 from vobjects import exceptions
 from vobjects.controllers.ranges import RangeMap
-from vobjects.microversions import (
-    errors,
-    fast_validation,
-    fault_search,
-    query,
-    validation,
-)
-from vobjects.microversions import schema as schemas
+from vobjects.microversions import errors, fault_search, query, validation
 from vobjects.microversions.version_ranges import VersionRange, explain
 from vobjects.versions import Version
 
@@ -34,23 +27,16 @@ class CompiledSchema:
 
     def __init__(self, definition: Mapping[str, Any]) -> None:
         self.definition = definition
-        schema = schemas.with_python_patterns(dict(definition))
-        cls = jsonschema.validators.validator_for(
-            schema, default=jsonschema.Draft4Validator
+        dialect = jsonschema.validators.validator_for(
+            definition, default=jsonschema.Draft4Validator
         )
         try:
-            cls.check_schema(schema)
+            self._validator = fault_search.Validator(definition, dialect)
         except jsonschema.SchemaError as error:
             raise exceptions.DeclarationError(
                 f'{exceptions.cut(definition)} is not a valid JSON schema:'
                 f' {error.message}'
             ) from None
-        self._validator = fault_search.validator(schema, cls)
-        self._accepts = (
-            fast_validation.compile_schema(schema)
-            if cls is jsonschema.Draft4Validator
-            else None
-        )
 
     def check(
         self,
@@ -68,7 +54,7 @@ class CompiledSchema:
             an unknown property
         :raises vobjects.microversions.errors.ValidationError: the first fault
         """
-        fault = self._first_fault(value)
+        fault = self._validator.first_fault(value)
         if fault is None:
             return
         if fault.validator == 'additionalProperties':
@@ -86,13 +72,8 @@ class CompiledSchema:
 
     def fault(self, value: Any) -> str:
         """Return the first fault of a value; empty if it is valid."""
-        fault = self._first_fault(value)
+        fault = self._validator.first_fault(value)
         return '' if fault is None else f'{fault.json_path}: {fault.message}'
-
-    def _first_fault(self, value: Any) -> jsonschema.ValidationError | None:
-        if self._accepts is not None and self._accepts(value):
-            return None
-        return next(self._validator.iter_errors(value), None)
 
     def parse_query(self, pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
         """Return the values of a query, converted to the properties' types.

@@ -18,7 +18,6 @@ Fields that come from the path, such as the name of a resource, are passed as
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -36,6 +35,7 @@ from vobjects.microversions import (
     schema,
     validation,
 )
+from vobjects.microversions.nested_objects import ObjectType, cached
 
 if TYPE_CHECKING:
     # Needed for annotations only: callers have imported the type themselves.
@@ -162,13 +162,8 @@ def build(
             build(inner_cls, microversion, value, place, early=early)
 
         # If the value is in an object inside, this raises the error.
-        hashable: Any = cls
-        form = _form(hashable, microversion, early)
-        for name, field_type in form.object_fields.items():
-            if name in values:
-                field_values.map_objects(
-                    field_type, values[name], build_inner, (name,)
-                )
+        form = _form(cls, microversion, early)
+        nested_objects.map_fields(form.object_fields, values, build_inner)
         raise validation.conversion_error(
             cls, microversion, error, where
         ) from error
@@ -201,7 +196,7 @@ def _parse(
 
 
 def _parse_path(
-    cls: type[objects.Object], request: Any, path: Mapping[str, str] | None
+    cls: ObjectType, request: Any, path: Mapping[str, str] | None
 ) -> dict[str, Any]:
     """Return the validated values of the fields that come from the path."""
     if not path:
@@ -237,10 +232,8 @@ class _Form(NamedTuple):
     ignored: frozenset[str]
 
 
-@functools.lru_cache(maxsize=4096)
-def _form(
-    cls: type[objects.Object], microversion: Version, early: bool
-) -> _Form:
+@cached
+def _form(cls: ObjectType, microversion: Version, early: bool) -> _Form:
     version = cls.version_at(microversion, early=early)
     assert version is not None
     key = cls._obj_primitive_key
@@ -255,7 +248,7 @@ def _form(
 
 
 def _primitive(
-    cls: type[objects.Object],
+    cls: ObjectType,
     microversion: Version,
     values: Mapping[str, Any],
     early: bool,
@@ -264,8 +257,7 @@ def _primitive(
 
     :param values: valid JSON values
     """
-    hashable: Any = cls  # mypy checks the instances' __hash__
-    form = _form(hashable, microversion, early)
+    form = _form(cls, microversion, early)
     if form.ignored:
         values = {
             name: value
@@ -281,13 +273,9 @@ def _primitive(
 
         data = {
             **values,
-            **{
-                name: field_values.map_objects(
-                    field_type, values[name], primitive_of
-                )
-                for name, field_type in form.object_fields.items()
-                if name in values
-            },
+            **nested_objects.map_fields(
+                form.object_fields, values, primitive_of
+            ),
         }
     return {
         **form.envelope,
@@ -296,17 +284,8 @@ def _primitive(
     }
 
 
-def _field_names(
-    cls: type[objects.Object], path: tuple[str, ...]
-) -> tuple[str, ...]:
-    hashable: Any = cls  # mypy checks the instances' __hash__
-    return _cached_field_names(hashable, path)
-
-
-@functools.lru_cache(maxsize=1024)
-def _cached_field_names(
-    cls: type[objects.Object], path: tuple[str, ...]
-) -> tuple[str, ...]:
+@cached
+def _field_names(cls: ObjectType, path: tuple[str, ...]) -> tuple[str, ...]:
     """Return the fields, at any version, that do not come from the path."""
     names = schema.all_field_names(cls)
     return tuple(name for name in names if name not in path)

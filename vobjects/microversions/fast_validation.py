@@ -76,10 +76,11 @@ def compile_schema(schema: Mapping[str, Any]) -> Accepts:
 
     :param schema: valid schema of draft 4, with patterns in Python's syntax
     :returns: function of a value: True if it is valid, False if ``jsonschema``
-        must decide; it raises no errors
+        must decide; it raises no errors. :func:`accepts_nothing` if it cannot
+        validate the schema
     """
     if _compile is None:
-        return _never
+        return accepts_nothing
     callbacks: dict[str, Callable[[str], bool]] = {}
     try:
         valid: Accepts = _compile(
@@ -88,7 +89,7 @@ def compile_schema(schema: Mapping[str, Any]) -> Accepts:
             validate_formats=True,
         ).is_valid
     except (_UnsupportedKeyword, ValueError):
-        return _never
+        return accepts_nothing
 
     def accepts(value: Any) -> bool:
         try:
@@ -99,12 +100,8 @@ def compile_schema(schema: Mapping[str, Any]) -> Accepts:
     return accepts
 
 
-def is_supported(accepts: Accepts) -> bool:
-    """Return whether :func:`compile_schema` can validate a schema itself."""
-    return accepts is not _never
-
-
-def _never(value: Any) -> bool:
+def accepts_nothing(value: Any) -> bool:
+    """Let ``jsonschema`` decide about a value."""
     return False
 
 

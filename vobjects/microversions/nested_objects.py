@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from oslo_versionedobjects import fields as ovo_fields
 
@@ -23,16 +23,21 @@ if TYPE_CHECKING:
     from vobjects import objects
 
 ObjectType: TypeAlias = 'type[objects.Object]'
+Function = TypeVar('Function', bound=Callable[..., Any])
 
 
+def cached(function: Function) -> Function:
+    """Cache the results of a function of types, versions and names.
+
+    mypy would not let ``functools.lru_cache`` pass types of objects: it checks
+    whether the objects are hashable.
+    """
+    return cast(Function, functools.lru_cache(maxsize=4096)(function))
+
+
+@cached
 def object_fields(cls: ObjectType, object_version: str) -> Mapping[str, Any]:
     """Return name -> type of the fields that hold objects at a version."""
-    hashable: Any = cls  # mypy checks the instances' __hash__
-    return _object_fields(hashable, object_version)
-
-
-@functools.lru_cache(maxsize=4096)
-def _object_fields(cls: ObjectType, object_version: str) -> Mapping[str, Any]:
     return {
         name: field._type
         for name, field in cls.fields_at(object_version).items()
@@ -60,16 +65,8 @@ def map_schema(
             schema = {'type': 'object', 'additionalProperties': inner}
         else:
             schema = {'type': 'array', 'items': inner}
-    return with_null(schema) if schema and field.nullable else schema
-
-
-def with_null(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a nullable field that holds objects.
-
-    :param schema: its schema without null; empty: any value
-    """
-    if not schema:
-        return {}
+    if not schema or not field.nullable:
+        return schema
     if 'title' in schema:  # a titled type stays whole: it becomes a component
         return {'anyOf': [schema, {'type': 'null'}]}
     return {**schema, 'type': [schema['type'], 'null']}
@@ -90,6 +87,26 @@ def set_inner_defaults(target: objects.Object) -> None:
                 field_type, getattr(target, name)
             ):
                 set_defaults(child)
+
+
+def map_fields(
+    types: Mapping[str, Any],
+    values: Mapping[str, Any],
+    function: Callable[[Any, Any, field_values.Path], Any],
+) -> dict[str, Any]:
+    """Return the fields that hold objects, with a function's results.
+
+    :param types: name -> type of the fields that hold objects
+    :param values: field name -> JSON value, also of other fields
+    :param function: see :func:`vobjects.field_values.map_objects`
+    """
+    return {
+        name: field_values.map_objects(
+            field_type, values[name], function, (name,)
+        )
+        for name, field_type in types.items()
+        if name in values
+    }
 
 
 def class_of(field_type: Any) -> ObjectType:

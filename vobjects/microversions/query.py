@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import urllib.parse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from vobjects.field_schemas import types_of
 from vobjects.microversions import errors, json_body, schema, validation
+from vobjects.microversions.nested_objects import ObjectType
 from vobjects.versions import Version
 
 MAX_LENGTH = 8192
@@ -64,9 +65,9 @@ def parse_pairs(query_string: str) -> list[tuple[str, str]]:
 
 
 def coerce_query(
-    cls: schema.RequestType,
+    cls: ObjectType,
     microversion: Version,
-    names: Sequence[str],
+    names: tuple[str, ...],
     pairs: Iterable[tuple[str, str]],
     where: str = 'query',
     *,
@@ -87,13 +88,13 @@ def coerce_query(
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
     """
-    compiled = schema.request_schema_at(cls, microversion, names, early=early)
+    compiled = schema.request_schema_at(cls, microversion, names, early)
     values: dict[str, Any] = {}
     for name, text in pairs:
         field_schema = compiled.properties.get(name)
         if field_schema is None:
             raise validation.unknown_field_error(
-                *(cls, microversion, names, [name], where), compiled
+                compiled, microversion, [name], where
             )
         add_parameter(values, name, text, field_schema, where)
     validation.validate(

@@ -8,28 +8,21 @@ compiled once for each (type, object version, names).
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import (
-    Callable,
-    Iterable,
-    Mapping,
-    Sequence,
-)
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-import jsonschema
 from oslo_versionedobjects import fields as ovo_fields
 
 from vobjects import field_values, fields, phrases, unregistered
 from vobjects.field_schemas import field_schema as field_schema
 from vobjects.microversions import (
     errors,
-    fast_validation,
     fault_search,
     nested_objects,
     schema_bounds,
     version_ranges,
 )
+from vobjects.microversions.nested_objects import ObjectType, cached
 from vobjects.sensitive import is_sensitive
 from vobjects.versions import NULL, Version
 
@@ -39,16 +32,14 @@ if TYPE_CHECKING:
 
 DIALECT = 'http://json-schema.org/draft-04/schema#'
 
-RequestType: TypeAlias = 'type[objects.Object]'
-
 
 def body_schema(
-    cls: RequestType,
+    cls: ObjectType,
     microversion: Version,
     names: Iterable[str],
     *,
     early: bool = False,
-    outer: tuple[RequestType, ...] = (),
+    outer: tuple[ObjectType, ...] = (),
 ) -> dict[str, Any] | None:
     """Return the schema (draft 4) of a part of a request.
 
@@ -80,10 +71,10 @@ def body_schema(
 
 
 def _body_schema(
-    cls: RequestType,
+    cls: ObjectType,
     object_version: str,
     names: Iterable[str],
-    object_schema: Callable[[RequestType], dict[str, Any] | None],
+    object_schema: Callable[[ObjectType], dict[str, Any] | None],
 ) -> dict[str, Any]:
     """Return the schema (draft 4) of a part of a request.
 
@@ -112,7 +103,7 @@ def _body_schema(
 
 def _part_field(
     field: ovo_fields.Field[Any],
-    object_schema: Callable[[RequestType], dict[str, Any] | None],
+    object_schema: Callable[[ObjectType], dict[str, Any] | None],
     bounds: Mapping[str, int],
 ) -> dict[str, Any] | None:
     schema = (
@@ -123,7 +114,8 @@ def _part_field(
     return schema and schema_bounds.with_bounds(schema, field, bounds)
 
 
-def all_field_names(cls: RequestType) -> tuple[str, ...]:
+@cached
+def all_field_names(cls: ObjectType) -> tuple[str, ...]:
     """Return the fields that a type has at any of its microversions."""
     versions = [cls.OLDEST_VERSION, *cls.VERSION_MAP.values()]
     return tuple(
@@ -135,13 +127,13 @@ def all_field_names(cls: RequestType) -> tuple[str, ...]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RequestSchema:
-    """A compiled schema.
+    """A compiled schema of a part of a request.
 
+    :ivar cls: the request type
+    :ivar names: every field that the part had at any version
     :ivar properties: field name -> schema
     :ivar required: names of the required fields
-    :ivar validator: validator of ``fault_search``
-    :ivar accepts: fast validator: True if a value is valid, False if the other
-        validator must decide
+    :ivar validator: validates the JSON values
     :ivar not_built: names of the fields that building an object does not
         check, because its newest version has others
     :ivar object_fields: name -> type of the fields that hold objects
@@ -151,15 +143,20 @@ class RequestSchema:
     :ivar owner: object passed to the fields when they check a value
     """
 
+    cls: ObjectType
+    names: tuple[str, ...]
     properties: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
-    validator: Any
-    accepts: fast_validation.Accepts
+    validator: fault_search.Validator
     not_built: tuple[str, ...]
     object_fields: Mapping[str, Any]
     fields: Mapping[str, ovo_fields.Field[Any]]
     secrets: frozenset[str]
     owner: objects.Object
+
+    def at(self, object_version: str) -> RequestSchema:
+        """Return the schema of the part at another object version."""
+        return compiled(self.cls, object_version, self.names)
 
     def check_value(self, name: str, value: Any, where: str) -> None:
         """Reject values that only the field can check, such as dates.
@@ -185,11 +182,11 @@ class RequestSchema:
             ) from None
 
 
+@cached
 def request_schema_at(
-    cls: RequestType,
+    cls: ObjectType,
     microversion: Version,
-    names: Sequence[str],
-    *,
+    names: tuple[str, ...],
     early: bool = False,
 ) -> RequestSchema:
     """Return the compiled schema of a part at an API version.
@@ -201,62 +198,49 @@ def request_schema_at(
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
     """
-    hashable: Any = cls  # mypy checks the instances' __hash__
-    return _compiled_at(hashable, microversion, tuple(names), early)
-
-
-@functools.lru_cache(maxsize=4096)
-def _compiled_at(
-    cls: RequestType,
-    microversion: Version,
-    names: tuple[str, ...],
-    early: bool,
-) -> RequestSchema:
     object_version = cls.version_at(microversion, early=early)
     if object_version is None:
         introduced = version_ranges.VersionRange(cls.introduced() or NULL)
         raise errors.MethodNotAtVersion(
             cls.obj_name(), microversion, (introduced,)
         )
-    hashable: Any = cls
-    return compiled(hashable, object_version, names)
+    return compiled(cls, object_version, names)
 
 
-@functools.lru_cache(maxsize=4096)
+@cached
 def compiled(
-    cls: RequestType, object_version: str, names: tuple[str, ...]
+    cls: ObjectType, object_version: str, names: tuple[str, ...]
 ) -> RequestSchema:
     """Return the compiled schema of a part at an object version.
 
     :param names: every field that the part had at any version
     """
     # Objects inside are checked by the schemas of their own types.
-    schema = with_python_patterns(
+    validator = fault_search.Validator(
         _body_schema(cls, object_version, names, lambda _: {'type': 'object'})
     )
-    jsonschema.Draft4Validator.check_schema(schema)
-    properties = schema['properties']
+    properties = validator.schema['properties']
     known = cls.fields_at(object_version)
+    object_fields = nested_objects.object_fields(cls, object_version)
     return RequestSchema(
-        properties,
-        tuple(schema.get('required', ())),
-        fault_search.validator(schema, jsonschema.Draft4Validator),
-        fast_validation.compile_schema(schema),
-        tuple(
+        cls=cls,
+        names=names,
+        properties=properties,
+        required=tuple(validator.schema.get('required', ())),
+        validator=validator,
+        not_built=tuple(
             name
             for name in properties
             if known[name] is not cls.fields.get(name)
             or name in cls.EARLY_IGNORED
         ),
-        {
+        object_fields={
             name: field_type
-            for name, field_type in nested_objects.object_fields(
-                cls, object_version
-            ).items()
+            for name, field_type in object_fields.items()
             if name in properties
         },
-        known,
-        frozenset(
+        fields=known,
+        secrets=frozenset(
             name
             for name in properties
             if _has_secrets(known[name])
@@ -265,7 +249,7 @@ def compiled(
                 for newest, field in cls.fields.items()
             )
         ),
-        cls(),
+        owner=cls(),
     )
 
 
@@ -282,20 +266,3 @@ def _has_secrets(
     inside = nested_objects.class_of(kind).fields.values()
     outer = (*outer, kind._obj_name)
     return is_sensitive(field) or any(_has_secrets(f, outer) for f in inside)
-
-
-def with_python_patterns(schema: Any) -> Any:
-    r"""Return a schema whose patterns have the same meaning in Python.
-
-    In JSON Schema, ``$`` matches only at the end of the text. In Python it
-    also matches before a final line feed, which ``\Z`` does not.
-    """
-    if isinstance(schema, list):
-        return [with_python_patterns(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    result = {key: with_python_patterns(item) for key, item in schema.items()}
-    pattern = result.get('pattern')
-    if isinstance(pattern, str) and pattern.endswith('$'):
-        result['pattern'] = pattern[:-1] + r'\Z'
-    return result

@@ -9,7 +9,6 @@ about most.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -24,16 +23,15 @@ from vobjects.microversions import (
     schema,
     version_ranges,
 )
+from vobjects.microversions.nested_objects import ObjectType
 from vobjects.sensitive import HIDDEN
 from vobjects.versions import NULL, Version
 
-_cached_field_names = functools.lru_cache(maxsize=1024)(schema.all_field_names)
-
 
 def validate(
-    cls: schema.RequestType,
+    cls: ObjectType,
     microversion: Version,
-    names: Sequence[str],
+    names: tuple[str, ...],
     values: Any,
     where: str = 'body',
     *,
@@ -56,59 +54,47 @@ def validate(
     :raises vobjects.microversions.errors.MethodNotAtVersion: the whole type
         belongs to a later version
     """
-    compiled = schema.request_schema_at(cls, microversion, names, early=early)
-    if not compiled.accepts(values):
-        _check(compiled, cls, microversion, names, values, where, nulls)
+    compiled = schema.request_schema_at(cls, microversion, names, early)
+    if not compiled.validator.accepts(values):
+        _check(compiled, microversion, values, where, nulls)
     for name in compiled.properties if by_fields else compiled.not_built:
         if name in values and name not in compiled.object_fields:
             compiled.check_value(name, values[name], where)
     if compiled.object_fields:
-        options = {'early': early, 'by_fields': by_fields}
-        _validate_objects(compiled, microversion, values, where, options)
+
+        def check(inner: Any, value: Any, path: field_values.Path) -> None:
+            """Validate an object inside the part."""
+            inner_cls = nested_objects.class_of(inner)
+            place = phrases.format_path(where, path)
+            _check_exists(inner_cls, microversion, place, early)
+            validate(
+                inner_cls,
+                microversion,
+                schema.all_field_names(inner_cls),
+                value,
+                place,
+                early=early,
+                by_fields=by_fields,
+            )
+
+        nested_objects.map_fields(compiled.object_fields, values, check)
 
 
-def _validate_objects(
-    compiled: schema.RequestSchema,
-    microversion: Version,
-    values: Mapping[str, Any],
-    where: str,
-    options: Mapping[str, bool],
+def _check_exists(
+    cls: ObjectType, microversion: Version, where: str, early: bool
 ) -> None:
-    """Validate the objects inside a part, whose own values are valid."""
-
-    def check(inner: Any, value: Any, path: field_values.Path) -> None:
-        cls = nested_objects.class_of(inner)
-        place = phrases.format_path(where, path)
-        _validate_object(cls, microversion, value, place, options)
-
-    for name, field_type in compiled.object_fields.items():
-        if name in values:
-            field_values.map_objects(field_type, values[name], check, (name,))
-
-
-def _validate_object(
-    cls: schema.RequestType,
-    microversion: Version,
-    values: Any,
-    where: str,
-    options: Mapping[str, bool],
-) -> None:
-    if cls.version_at(microversion, early=options['early']) is None:
+    """Reject an object whose type the version lacks."""
+    if cls.version_at(microversion, early=early) is None:
         ranges = version_ranges.ranges_having(cls, lambda _: True)
         problem = version_ranges.explain(cls.obj_name(), ranges, microversion)
         raise errors.ValidationError.about_versions(
             where, problem, ranges, microversion
         )
-    hashable: Any = cls
-    names = _cached_field_names(hashable)
-    validate(cls, microversion, names, values, where, **options)
 
 
 def _check(
     compiled: schema.RequestSchema,
-    cls: schema.RequestType,
     microversion: Version,
-    names: Sequence[str],
     values: Any,
     where: str,
     nulls: bool,
@@ -120,13 +106,11 @@ def _check(
         )
     unknown = [name for name in values if name not in compiled.properties]
     if unknown:
-        raise unknown_field_error(
-            cls, microversion, names, unknown, where, compiled
-        )
+        raise unknown_field_error(compiled, microversion, unknown, where)
     for name in compiled.required:
         if name not in values:
-            raise _missing(compiled, cls, microversion, names, name, where)
-    fault = next(compiled.validator.iter_errors(values), None)
+            raise _missing(compiled, microversion, name, where)
+    fault = compiled.validator.first_fault(values)
     if fault is not None:
         path = fault.absolute_path
         secret = bool(path) and path[0] in compiled.secrets
@@ -143,9 +127,7 @@ def _check(
             error.fault = field_fault
         plain = schema_error(fault, where, nulls, suggests=False)
         raise (
-            _other_versions_error(
-                plain, fault, cls, microversion, names, values
-            )
+            _other_versions_error(plain, fault, compiled, microversion, values)
             or error
         )
 
@@ -180,20 +162,13 @@ def _without_value(
 
 def _missing(
     compiled: schema.RequestSchema,
-    cls: schema.RequestType,
     microversion: Version,
-    names: Sequence[str],
     name: str,
     where: str,
 ) -> errors.ValidationError:
     """Return the error for a required field that is missing."""
-    hashable: Any = cls
     ranges = version_ranges.ranges_having(
-        cls,
-        lambda version: (
-            name
-            not in schema.compiled(hashable, version, tuple(names)).required
-        ),
+        compiled.cls, lambda version: name not in compiled.at(version).required
     )
     problem = f'{name!r} is required'
     until = version_ranges.next_available(ranges, microversion)
@@ -210,21 +185,20 @@ def _missing(
 
 
 def unknown_field_error(
-    cls: schema.RequestType,
+    compiled: schema.RequestSchema,
     microversion: Version,
-    names: Sequence[str],
     unknown: Sequence[str],
     where: str,
-    compiled: schema.RequestSchema,
 ) -> errors.ValidationError:
     """Return the error for names that the version does not have.
 
-    :param unknown: these names; the error is about the first one
     :param compiled: schema of the part at the request's version
+    :param unknown: these names; the error is about the first one
     """
+    cls = compiled.cls
     name = unknown[0]
     path = phrases.format_path(where, [name])
-    if name in names:
+    if name in compiled.names:
         ranges = _ranges_of(cls, name)
         shown = exceptions.cut(name)
         problem = version_ranges.explain(shown, ranges, microversion)
@@ -233,7 +207,7 @@ def unknown_field_error(
             path, problem, ranges, microversion
         )
     known = compiled.properties
-    near = suggestions.nearest(name, (*known, *names))
+    near = suggestions.nearest(name, (*known, *compiled.names))
     problem = (
         phrases.unknown_name(name, known)
         if near is None or near in known
@@ -249,18 +223,14 @@ def unknown_field_error(
     )
 
 
-def _ranges_of(
-    cls: schema.RequestType, name: str
-) -> version_ranges.VersionRanges:
+def _ranges_of(cls: ObjectType, name: str) -> version_ranges.VersionRanges:
     """Return the API versions that have a field."""
     return version_ranges.ranges_having(
         cls, lambda version: name in cls.fields_at(version)
     )
 
 
-def _other_name(
-    cls: schema.RequestType, microversion: Version, name: str
-) -> str:
+def _other_name(cls: ObjectType, microversion: Version, name: str) -> str:
     """Return a clause with the name that a renamed field has at a version."""
     for newest in cls.fields:
         all_names = cls.names_of(newest)
@@ -315,9 +285,8 @@ def _field_fault(
 def _other_versions_error(
     error: errors.ValidationError,
     fault: jsonschema.ValidationError,
-    cls: schema.RequestType,
+    compiled: schema.RequestSchema,
     microversion: Version,
-    names: Sequence[str],
     values: Mapping[str, Any],
 ) -> errors.ValidationError | None:
     """Return the error with the versions that accept the value, if any.
@@ -328,24 +297,23 @@ def _other_versions_error(
     if not fault.absolute_path:
         return None
     name = str(fault.absolute_path[0])
-    hashable: Any = cls
 
     # Most versions have the same schema: search the value once for each.
     results: list[tuple[Any, bool]] = []
 
     def accepts(version: str) -> bool:
-        compiled = schema.compiled(hashable, version, tuple(names))
-        value_schema = compiled.properties.get(name)
+        other = compiled.at(version)
+        value_schema = other.properties.get(name)
         if value_schema is None:
             return False
         for known, is_valid in results:
             if known == value_schema:
                 return is_valid
-        faults = compiled.validator.descend(values[name], value_schema)
-        results.append((value_schema, next(faults, None) is None))
-        return results[-1][1]
+        is_valid = other.validator.is_valid(values[name], value_schema)
+        results.append((value_schema, is_valid))
+        return is_valid
 
-    ranges = version_ranges.ranges_having(cls, accepts)
+    ranges = version_ranges.ranges_having(compiled.cls, accepts)
     if not ranges:
         return None
     shown = phrases.format_value(fault.instance)
@@ -356,7 +324,7 @@ def _other_versions_error(
 
 
 def conversion_error(
-    cls: schema.RequestType,
+    cls: ObjectType,
     microversion: Version,
     error: exceptions.LossyDowngrade,
     where: str,

@@ -35,7 +35,7 @@ def fields_with_pattern() -> list[Any]:
 
 def validation_error(cls: Any, name: str, value: Any) -> str:
     with pytest.raises(errors.ValidationError) as caught:
-        query.coerce_query(cls, history.MAXIMUM, [name], [(name, value)])
+        query.coerce_query(cls, history.MAXIMUM, (name,), [(name, value)])
     return caught.value.detail
 
 

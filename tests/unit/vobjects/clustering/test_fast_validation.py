@@ -23,6 +23,6 @@ def test_edge_values_are_accepted_as_by_jsonschema_and_the_fields(shape):
 
 @pytest.mark.parametrize('shape', SHAPES, ids=str)
 def test_every_request_type_of_the_service_has_a_fast_validator(shape):
-    assert fast_validation.is_supported(
-        schema.request_schema_at(*shape).accepts
-    )
+    accepts = schema.request_schema_at(*shape).validator.accepts
+
+    assert accepts is not fast_validation.accepts_nothing

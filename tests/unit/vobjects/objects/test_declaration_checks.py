@@ -187,7 +187,7 @@ def test_schema_of_enum_has_each_value_once(
     from vobjects.versions import Version
 
     cls = declare(vobjects.Request, field)
-    compiled = schema.request_schema_at(cls, Version(1, 1), ['key'])
+    compiled = schema.request_schema_at(cls, Version(1, 1), ('key',))
     assert compiled.properties['key']['enum'] == values
 
 
@@ -197,7 +197,7 @@ def test_items_of_list_of_enum_may_be_null() -> None:
 
     kind = fields.List(fields.Enum(['a', 'a']), nullable=True)
     cls = declare(vobjects.Request, fields.Field(kind))
-    validation.validate(cls, Version(1, 1), ['key'], {'key': ['a', None]})
+    validation.validate(cls, Version(1, 1), ('key',), {'key': ['a', None]})
 
 
 @pytest.mark.parametrize('words', [Word, MixedInWord, [*MixedInWord], 'ab'])
