@@ -47,8 +47,7 @@ from api import conf as api_conf
 from api.service import Service
 from vobjects.clustering import types
 from vobjects.microversions import tracing
-from vobjects.microversions.discovery import Discovery
-from vobjects.microversions.middleware import Microversions
+from vobjects.microversions.middleware import Discovery, Microversions
 from vobjects.rpc import byte_budget
 from vobjects.rpc import conf as rpc_conf
 

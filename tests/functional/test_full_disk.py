@@ -115,7 +115,7 @@ def test_full_disk_of_the_state_means_503_until_there_is_space(up: Up) -> None:
     assert loggers.pop('engine.db.reachability') == 1, refused
     wait_for('end of the outage', lambda: lines(up, 'accepts changes again'))
     assert loggers.pop('vobjects.rpc.membership:', 0) <= 6, refused
-    of_api = loggers.pop('vobjects.microversions.error_log')
+    of_api = loggers.pop('vobjects.microversions.application_errors')
     assert 1 <= of_api <= 3, refused
     assert not loggers
     assert lines(up, 'Traceback') == []

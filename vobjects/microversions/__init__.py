@@ -8,11 +8,11 @@ In the order in which a request uses them, the modules are::
     version_policy     VersionPolicy: versions and conventions of a service
     presets            policies of five services: NOVA, SENLIN, MAGNUM, ...
     retirement         retire: announces the end of old versions
-    middleware         Microversions: WSGI middleware, for any framework
+    middleware         Microversions, Discovery: WSGI, for any framework
     asgi               Microversions, Discovery and read_body for ASGI
     negotiation        what both middlewares have in common
     header             the version header
-    discovery          Discovery: the documents for / and /v1
+    discovery          the documents for / and /v1
     json_body          load_json: safe parsing of bodies
     query              query strings
     schema             JSON schemas of request types by version
@@ -25,9 +25,6 @@ In the order in which a request uses them, the modules are::
     errors             ApiError, ValidationError: become responses
     application_errors  HttpError and errors of the application's servers
     error_formats      error bodies in the format of each preset's service
-    error_log          log of the errors whose response lacks the reason
-    json_response      responses of the middlewares for WSGI
-    statuses           texts of HTTP statuses
     usage_metrics      UsageMetrics, UsageMiddleware: metrics for Prometheus
     shared_values      keeps a full disk from ending processes that count
     tracing            spans of OpenTelemetry for requests

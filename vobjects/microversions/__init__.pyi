@@ -4,10 +4,10 @@ from vobjects.microversions import presets as presets
 from vobjects.microversions.application_errors import HttpError as HttpError
 from vobjects.microversions.client import NoCommonVersion as NoCommonVersion
 from vobjects.microversions.client import negotiate as negotiate
-from vobjects.microversions.discovery import Discovery as Discovery
 from vobjects.microversions.errors import ApiError as ApiError
 from vobjects.microversions.errors import ValidationError as ValidationError
 from vobjects.microversions.json_body import load_json as load_json
+from vobjects.microversions.middleware import Discovery as Discovery
 from vobjects.microversions.middleware import Microversions as Microversions
 from vobjects.microversions.retirement import retire as retire
 from vobjects.microversions.usage_metrics import UsageMetrics as UsageMetrics

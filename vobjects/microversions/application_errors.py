@@ -13,23 +13,37 @@
     └── UnexpectedError 500  any other error of the application
 
 :func:`as_api_error` converts any exception into the error that a client
-receives.
+receives. :class:`ErrorLog` logs the errors whose response lacks the reason.
 """
 
 from __future__ import annotations
 
 import contextlib
+import http
 import json
+import logging
 import re
 import sys
+import threading
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from vobjects import exceptions
-from vobjects.microversions import statuses
+from vobjects.microversions.error_formats import status_phrase
 from vobjects.microversions.errors import ApiError, ConversionRejected
 from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.versions import Version
+
+LOG = logging.getLogger(__name__)
+
+#: Statuses of errors.
+ERROR_STATUSES = range(400, 600)
+
+#: Seconds after which the reason of a 503 is logged again, if no request has
+#: failed for it meanwhile.
+OUTAGE_END = 60.0
+_MAX_OUTAGES = 64
 
 
 class RetryLater(ApiError):
@@ -93,7 +107,7 @@ class HttpError(ApiError):
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self.status = int(status)
-        self.title = statuses.phrase(status)
+        self.title = status_phrase(status)
         # Such as "Request-URI Too Long" and "I'm a Teapot".
         words = re.findall('[A-Za-z0-9]+', self.title.replace("'", ''))
         self.code = '-'.join(words).lower()
@@ -103,9 +117,14 @@ class HttpError(ApiError):
             for name, value in (headers or {}).items()
             if not name.lower().startswith('content-')
         )
-        super().__init__(
-            detail_text(detail) or f'{statuses.description(status)}.'
-        )
+        super().__init__(detail_text(detail) or self._description())
+
+    def _description(self) -> str:
+        """Return a sentence about the status."""
+        text = ''
+        with contextlib.suppress(ValueError):
+            text = http.HTTPStatus(self.status).description.rstrip('.')
+        return f'{text or self.title}.'
 
 
 def detail_text(detail: object) -> str:
@@ -146,7 +165,7 @@ class ReportedError(ApiError):
     def __init__(self, error: exceptions.ServiceError) -> None:
         assert error.status is not None
         self.status = error.status
-        self.title = error.title or statuses.phrase(error.status)
+        self.title = error.title or status_phrase(error.status)
         # oslo.messaging names the class of a remote error ..._Remote.
         self.type_name = type(error).__name__.removesuffix('_Remote')
         self.code = error.code or _WORD.sub('-', self.type_name).lower()
@@ -222,7 +241,7 @@ def _is_lost(error: BaseException) -> bool:
 def is_expected(error: BaseException) -> bool:
     """Return whether the response to an error gives its cause."""
     if isinstance(error, exceptions.ServiceError):
-        return statuses.is_error(error.status)
+        return error.status in ERROR_STATUSES
     return isinstance(error, ApiError) or is_about_servers(error)
 
 
@@ -277,3 +296,40 @@ def as_api_error(
     if isinstance(error, exceptions.ServiceError) and is_expected(error):
         return ReportedError(error)
     return UnexpectedError(request_id)
+
+
+class ErrorLog:
+    """The log of the errors of one application."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        #: Reason of each current outage -> monotonic seconds of its last
+        #: error.
+        self._outages: dict[str, float] = {}
+
+    def add(self, error: Exception, status: int, request_id: str) -> None:
+        """Log an error, unless the response has all about it.
+
+        :param status: status of the response; the reason of a 503 is logged as
+            a warning once, and at level DEBUG while it lasts
+        """
+        error = ungroup(error)
+        if status == RetryLater.status:
+            text = getattr(error, 'message', None)
+            # A text may be empty; str() then is a remote traceback alone.
+            reason = text if isinstance(text, str) else str(error)
+            reason = f'{type(error).__name__}: {reason}'
+            is_new = self._begins(reason, time.monotonic())
+            LOG.log(logging.WARNING if is_new else logging.DEBUG, '%s', reason)
+        elif not is_expected(error):
+            LOG.error('Request %s failed', request_id, exc_info=error)
+
+    def _begins(self, reason: str, now: float) -> bool:
+        """Record a reason; tell whether it had not occurred for a while."""
+        with self._lock:
+            since = now - OUTAGE_END
+            is_new = self._outages.pop(reason, since) <= since
+            self._outages[reason] = now
+            if len(self._outages) > _MAX_OUTAGES:
+                del self._outages[next(iter(self._outages))]
+            return is_new

@@ -35,8 +35,8 @@ from vobjects.microversions import (
     discovery,
     errors,
     json_body,
-    statuses,
 )
+from vobjects.microversions.error_formats import status_phrase
 from vobjects.microversions.negotiation import (
     REQUEST_ID,
     Environ,
@@ -168,7 +168,7 @@ def add_microversions(
     from starlette.responses import Response
 
     async def respond(request: Any, error: Any) -> Response:
-        if statuses.is_error(error.status_code):
+        if error.status_code in application_errors.ERROR_STATUSES:
             raise _http_error(error)
         # A redirection, for example, is no error.
         return Response(status_code=error.status_code, headers=error.headers)
@@ -188,7 +188,7 @@ def _http_error(error: Any) -> application_errors.HttpError:
     status = error.status_code
     # Without a text of the application, it is the phrase of the status.
     detail = error.detail
-    if detail == statuses.phrase(status):
+    if detail == status_phrase(status):
         detail = ''
     return application_errors.HttpError(status, detail, error.headers)
 

@@ -24,23 +24,15 @@ from __future__ import annotations
 
 import re
 import urllib.parse
-from collections.abc import Iterable, Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from wsgiref.types import WSGIApplication
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Generic, TypeVar
 
-from vobjects.microversions.json_response import send_json
 from vobjects.microversions.version_policy import (
     MAXIMUM,
     ROUTE,
     VersionPolicy,
 )
 from vobjects.versions import Maximum
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import (
-        StartResponse,
-        WSGIEnvironment,
-    )
 
 _HOST = re.compile(
     r'[A-Za-z0-9._~-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?'
@@ -91,18 +83,6 @@ class Middleware(Generic[App]):
         if path in ('', '/'):
             return self._policy.versions_status, {'versions': [version]}
         return 200, {'version': version}
-
-
-class Discovery(Middleware[WSGIApplication]):
-    """WSGI middleware that serves both documents to GET and HEAD."""
-
-    def __call__(
-        self, environ: WSGIEnvironment, start_response: StartResponse
-    ) -> Iterable[bytes]:
-        response = self.find(environ)
-        if response is None:
-            return self.app(environ, start_response)
-        return send_json(environ, start_response, *response)
 
 
 def paths(policy: VersionPolicy) -> frozenset[str]:

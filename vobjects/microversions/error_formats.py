@@ -12,11 +12,12 @@ novaclient takes the first key of a body for the error, so in Nova's format
 
 from __future__ import annotations
 
+import http
 import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from vobjects.microversions import statuses
+_PHRASES = {int(status): status.phrase for status in http.HTTPStatus}
 
 
 class ErrorInfo(NamedTuple):
@@ -36,6 +37,19 @@ class ErrorInfo(NamedTuple):
 ErrorFormat = Callable[[ErrorInfo], dict[str, Any]]
 
 
+def status_phrase(status: int) -> str:
+    """Return the reason phrase of a status, such as ``Not Found``.
+
+    Frameworks accept any status, for example 419, so each has a phrase.
+    """
+    return _PHRASES.get(status, f'Status {status}')
+
+
+def status_line(status: int) -> str:
+    """Return a status as WSGI writes it, such as ``404 Not Found``."""
+    return f'{status:d} {status_phrase(status)}'
+
+
 def api_sig(error: ErrorInfo) -> dict[str, Any]:
     """Return the guideline's body without further properties."""
     return {'errors': [error.item]}
@@ -51,7 +65,7 @@ def senlin(error: ErrorInfo) -> dict[str, Any]:
     return {
         'errors': [item],
         'code': item['status'],
-        'title': statuses.phrase(item['status']),
+        'title': status_phrase(item['status']),
         'explanation': item['detail'],
         'error': {
             'code': item['status'],
@@ -98,7 +112,7 @@ def barbican(error: ErrorInfo) -> dict[str, Any]:
     item = error.item
     return {
         'message': item['detail'],
-        'code': statuses.line(item['status']),
+        'code': status_line(item['status']),
         'title': item['title'],
         'errors': [item],
     }

@@ -26,14 +26,12 @@ maximum changes, as it does during a rolling upgrade.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from vobjects import exceptions
 from vobjects.microversions import errors
 from vobjects.microversions.version_policy import HEADER, VersionPolicy
-from vobjects.versions import MAX_DIGITS, NULL, Maximum, Version
+from vobjects.versions import PATTERN, Maximum, Version
 
 #: Maximum length of all version headers of a request together.
 MAX_LENGTH = 8192
@@ -46,25 +44,7 @@ MAX_CACHED = 1024
 
 LATEST = 'latest'
 
-_NUMBERS = re.compile(r'([1-9][0-9]*)\.([1-9][0-9]*|0)', re.ASCII)
 _WHITESPACE = ' \t'
-
-#: Replaces numbers that are too long for a version.
-_TOO_HIGH = Version(10**MAX_DIGITS, 0)
-
-
-class _Requested(NamedTuple):
-    """The version that a request asks this service for.
-
-    :ivar text: canonical text: ``'1.7'``, ``'latest'``, or ``''`` for none
-    :ivar version: the version; null for ``latest`` and for none
-    """
-
-    text: str = ''
-    version: Version = NULL
-
-
-_NO_VERSION = _Requested()
 
 #: Cache key: a header, followed by the legacy headers if there are any.
 _Key = str | tuple[str, ...]
@@ -80,7 +60,7 @@ class Negotiator:
     def __init__(self, policy: VersionPolicy) -> None:
         self.policy = policy
         self._names = frozenset(policy.service_types)
-        self._versions: dict[str, _Requested] = {}
+        self._versions = {str(version): version for version in policy.versions}
         # A tuple, replaced as a whole: no thread may combine the results of
         # one maximum with another maximum.
         self._cache: tuple[Maximum | None, dict[_Key, Version]] = (None, {})
@@ -117,100 +97,81 @@ class Negotiator:
             cache[key] = version
         return version
 
-    def _choose(self, requested: _Requested, maximum: Maximum) -> Version:
+    def _choose(self, requested: str, maximum: Maximum) -> Version:
         """Return the version to serve for a requested one."""
-        text, version = requested
         limit = self.policy.limit(maximum)
-        if self.policy.minimum <= version <= limit.version:
+        version = self._versions.get(requested)
+        if version is not None and version <= limit.version:
             return version
-        if not text:
+        if not requested:
             return self.policy.default_for(limit)
-        if text == LATEST:
+        if requested == LATEST:
             return limit.version
-        raise errors.UnsupportedVersion(text, self.policy.minimum, limit)
+        raise errors.UnsupportedVersion(requested, self.policy.minimum, limit)
 
-    def _requested(self, header: str, legacy: Sequence[str]) -> _Requested:
-        """Return the version that the headers request from this service."""
+    def _requested(self, header: str, legacy: Sequence[str]) -> str:
+        """Return the version that the headers request from this service.
+
+        :returns: the canonical text, such as ``'1.7'`` or ``'latest'``;
+            ``''`` for none
+        """
         if len(header) > MAX_LENGTH:
             raise _too_long(header)
-        requested, others = self._parse(header)
-        if requested is _NO_VERSION and legacy:
+        requested, names_others = self._parse(header)
+        if not requested and legacy:
             requested = self._parse_legacy(legacy)
-        if (
-            requested is _NO_VERSION
-            and others
-            and self.policy.other_service_status
-        ):
+        if not requested and names_others and self.policy.other_service_status:
             raise errors.OtherService(
                 f'{HEADER} names other services only; this one is'
                 f' {self.policy.service_type!r}.'
             )
         return requested
 
-    def _parse(self, text: str) -> tuple[_Requested, bool]:
+    def _parse(self, text: str) -> tuple[str, bool]:
         """Return the requested version, and whether others are named."""
-        if '\t' in text:
-            text = text.replace('\t', ' ')
-        requested, others, names = _NO_VERSION, False, self._names
-        for item in text.split(','):
+        requested, names_others = '', False
+        for item in text.replace('\t', ' ').split(','):
             name, _, rest = item.strip(' ').partition(' ')
-            if name not in names and name.lower() not in names:
-                if name:
-                    others = True
-                    if not rest and self._version(name) is not None:
-                        raise self._malformed(item, 'names no service')
-                continue
-            version = self._versions.get(rest)
-            if version is None:
+            if name in self._names or name.lower() in self._names:
                 rest = rest.lstrip(' ')
                 if not rest:
                     raise self._malformed(item, 'has no version')
-                version = self._version(rest)
-                if version is None:
+                version = self._canonical(rest)
+                if not version:
                     raise self._malformed(rest, 'is not a version')
-            requested = (
-                _check_equal(requested, version) if requested.text else version
-            )
-        return requested, others
+                requested = _only(requested, version)
+            elif name:
+                names_others = True
+                if not rest and self._canonical(name):
+                    raise self._malformed(item, 'names no service')
+        return requested, names_others
 
-    def _parse_legacy(self, values: Sequence[str]) -> _Requested:
+    def _parse_legacy(self, values: Sequence[str]) -> str:
         """Parse the first legacy header that is not empty."""
         value = next(
             (value for value in values if value.strip(_WHITESPACE)), ''
         )
         if len(value) > MAX_LENGTH:
             raise _too_long(value)
-        requested = _NO_VERSION
+        requested = ''
         for item in value.split(','):
             if text := item.strip(_WHITESPACE):
-                version = self._version(text)
-                if version is None:
+                version = self._canonical(text)
+                if not version:
                     raise errors.MalformedVersion(
                         f'{exceptions.cut(text)} is not a version; write'
                         " MAJOR.MINOR, for example '1.10', or 'latest'."
                     )
-                requested = _check_equal(requested, version)
+                requested = _only(requested, version)
         return requested
 
-    def _version(self, text: str) -> _Requested | None:
-        version = self._versions.get(text)
-        if version is None:
-            version = self._parse_version(text)
-            if version is not None and len(text) < 2 * MAX_DIGITS:
-                if len(self._versions) >= MAX_CACHED:
-                    self._versions.clear()
-                self._versions[text] = version
-        return version
-
-    def _parse_version(self, text: str) -> _Requested | None:
-        match = _NUMBERS.fullmatch(text)
-        if match is None:
-            if self.policy.latest_any_case:
-                text = text.lower()
-            return _Requested(LATEST) if text == LATEST else None
-        if max(len(match[1]), len(match[2])) > MAX_DIGITS:
-            return _Requested(text, _TOO_HIGH)
-        return _Requested(text, Version(int(match[1]), int(match[2])))
+    def _canonical(self, text: str) -> str:
+        """Return the canonical text of a version; ``''`` if it is none."""
+        if text in self._versions or PATTERN.fullmatch(text):
+            return text
+        if self.policy.latest_any_case:
+            text = text.lower()
+        return LATEST if text == LATEST else ''
 
     def _malformed(self, value: str, problem: str) -> errors.MalformedVersion:
         name = self.policy.service_type
@@ -228,13 +189,13 @@ def _too_long(text: str) -> errors.MalformedVersion:
     )
 
 
-def _check_equal(first: _Requested, second: _Requested) -> _Requested:
+def _only(first: str, second: str) -> str:
+    """Return the requested version; reject two that differ."""
     # Some servers use the first version and others the last, so the client
     # cannot know which one applies.
-    if first.text and first != second:
+    if first and first != second:
         raise errors.MalformedVersion(
-            f'Both {exceptions.cut(first.text)} and'
-            f' {exceptions.cut(second.text)} are requested of this service;'
-            ' send one version.'
+            f'Both {exceptions.cut(first)} and {exceptions.cut(second)} are'
+            ' requested of this service; send one version.'
         )
     return second

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""WSGI middleware that negotiates the version of each request.
+"""WSGI middlewares: negotiation and discovery.
 
 ::
 
     application = Microversions(Discovery(app, POLICY), POLICY)
 
-The middleware needs no framework. It sets ``version_policy.MICROVERSION`` and
-``version_policy.MAXIMUM`` in the environ, and adds the headers of the
+:class:`Microversions` needs no framework. It sets
+``version_policy.MICROVERSION`` and ``version_policy.MAXIMUM`` in the environ,
+and adds the headers of the
 :class:`~vobjects.microversions.negotiation.Negotiation` to every response,
 including errors of the application.
 
@@ -25,14 +26,15 @@ response of its own.
 
 from __future__ import annotations
 
+import json
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 from wsgiref.types import WSGIApplication
 
-from vobjects.microversions import application_errors
-from vobjects.microversions.json_response import send_json
+from vobjects.microversions import application_errors, discovery
+from vobjects.microversions.error_formats import status_line
 from vobjects.microversions.negotiation import Headers, Middleware
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class Microversions(Middleware[WSGIApplication]):
         own, rejection = negotiation.negotiate(environ)
         if rejection is not None:
             response = negotiation.error_response(rejection, environ, own)
-            return send_json(environ, start_response, *response)
+            return _send_json(environ, start_response, *response)
         is_started = False
 
         def start_versioned(
@@ -113,9 +115,49 @@ class Microversions(Middleware[WSGIApplication]):
         exc_info: Any = None,
     ) -> Iterable[bytes]:
         response = self.negotiation.error_response(error, environ, own)
-        body = send_json(environ, start_response, *response, exc_info=exc_info)
+        body = _send_json(
+            environ, start_response, *response, exc_info=exc_info
+        )
         self.negotiation.log(error, environ, response.status)
         return body
+
+
+class Discovery(discovery.Middleware[WSGIApplication]):
+    """WSGI middleware that serves both discovery documents to GET and HEAD."""
+
+    def __call__(
+        self, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        response = self.find(environ)
+        if response is None:
+            return self.app(environ, start_response)
+        return _send_json(environ, start_response, *response)
+
+
+def _send_json(
+    environ: WSGIEnvironment,
+    start_response: StartResponse,
+    status: int,
+    document: Any,
+    headers: Iterable[tuple[str, str]] = (),
+    exc_info: Any = None,
+) -> Iterable[bytes]:
+    """Send a JSON document; without content for HEAD.
+
+    :param headers: further headers of the response
+    :param exc_info: see PEP 3333; required if a response was started before
+    """
+    body = json.dumps(document).encode()
+    start_response(
+        status_line(status),
+        [
+            ('Content-Type', 'application/json'),
+            ('Content-Length', str(len(body))),
+            *headers,
+        ],
+        exc_info,
+    )
+    return [] if environ.get('REQUEST_METHOD') == 'HEAD' else [body]
 
 
 def _iterate(

@@ -38,7 +38,6 @@ from vobjects import exceptions
 from vobjects.microversions import (
     application_errors,
     discovery,
-    error_log,
     errors,
     header,
     retirement,
@@ -57,6 +56,8 @@ from vobjects.versions import Maximum, Version
 #: Environ key of the request id, set by oslo.middleware's RequestId.
 REQUEST_ID = 'openstack.request_id'
 REQUEST_ID_HEADER = 'X-OpenStack-Request-ID'
+
+_LOWER_REQUEST_ID = REQUEST_ID_HEADER.lower()
 
 #: Environ key of the request id if the negotiation has chosen it.
 _OWN_REQUEST_ID = 'vobjects.request_id'
@@ -129,7 +130,7 @@ class Negotiation:
     ) -> None:
         self.policy = policy
         self._handle_unexpected = handle_unexpected
-        self._log = error_log.ErrorLog()
+        self._log = application_errors.ErrorLog()
         self.maximum = maximum or policy.limit
         self.asks_maximum = maximum is not None
         self._negotiate = header.Negotiator(policy).negotiate
@@ -137,19 +138,21 @@ class Negotiation:
         self._legacy = tuple(map(environ_key, policy.legacy_headers))
         self._varies = (HEADER, *policy.legacy_headers)
         self._vary = ('Vary', ', '.join(self._varies))
-        own_headers = (
-            HEADER,
-            *(name for name, _ in policy.response_headers),
-        )
+        own_headers = (name for name, _ in policy.response_headers)
         self._replaced = frozenset(
-            name.lower() for name in (*own_headers, 'Vary', REQUEST_ID_HEADER)
+            name.lower() for name in (HEADER, 'Vary', *own_headers)
         )
+        self._merged = self._replaced | {_LOWER_REQUEST_ID}
         self._retired = retirement.headers(
             policy.retired,
             policy.service_type,
             policy.history_url or policy.help_url,
         )
-        self._state = _State(None, policy.limit(), {})
+        #: The maximum as received, the same limited by the policy, and version
+        #: -> headers of responses; replaced as a whole.
+        self._current: tuple[
+            Maximum | None, Maximum, dict[Version, Headers]
+        ] = (None, policy.limit(), {})
 
     def negotiate(
         self, environ: Environ
@@ -165,10 +168,13 @@ class Negotiation:
             live_maximum = self.maximum()
         except exceptions.NoLivePeer:
             return self.headers_after(environ), application_errors.NoServer()
-        state = self._state
-        if live_maximum is not state.live_maximum:
-            state = self._new_state(live_maximum)
-        maximum = environ[MAXIMUM] = state.maximum
+        received, maximum, headers = self._current
+        if live_maximum is not received:
+            limited = self.policy.limit(live_maximum)
+            if limited != maximum:
+                maximum, headers = limited, {}
+            self._current = (live_maximum, maximum, headers)
+        environ[MAXIMUM] = maximum
         if self.policy.accepts_early:
             environ[EARLY] = True
         raw = environ.get('HTTP_OPENSTACK_API_VERSION', '')
@@ -179,13 +185,18 @@ class Negotiation:
             version = self._negotiate(raw, maximum, legacy)
         except errors.NegotiationError as error:
             version = self.policy.default_for(maximum)
-            environ[MICROVERSION] = version
             if environ.get('PATH_INFO', '') not in self._discovery:
-                own = self._rejection_headers(error, version, maximum)
+                environ[MICROVERSION] = version
+                shown: Version | str = version
+                if isinstance(error, errors.UnsupportedVersion):
+                    is_short = len(error.text) <= MAX_ECHOED
+                    shown = error.text if is_short else version
+                own = self._render(shown, maximum.version)
                 return _with_request_id(environ, own), error
-        else:
-            environ[MICROVERSION] = version
-        own = state.headers.get(version) or self._headers_at(version, maximum)
+        environ[MICROVERSION] = version
+        own = headers.get(version) or headers.setdefault(
+            version, self._render(version, maximum.version)
+        )
         if self._retired or _OWN_REQUEST_ID in environ:
             own = self._add_request_headers(environ, version, own)
         return own, None
@@ -235,30 +246,8 @@ class Negotiation:
         version = environ.get(MICROVERSION)
         if version is None:
             version = self.policy.default_for(maximum)
-        own = self._headers_at(version, maximum)
+        own = self._render(version, maximum.version)
         return self._add_request_headers(environ, version, own)
-
-    def _new_state(self, live_maximum: Maximum) -> _State:
-        """Return the state for a new maximum."""
-        maximum = self.policy.limit(live_maximum)
-        old = self._state
-        headers = old.headers if maximum == old.maximum else {}
-        self._state = _State(live_maximum, maximum, headers)
-        return self._state
-
-    def _rejection_headers(
-        self,
-        error: errors.NegotiationError,
-        version: Version,
-        maximum: Maximum,
-    ) -> Headers:
-        """Return the headers for the response to a rejected version."""
-        if (
-            isinstance(error, errors.UnsupportedVersion)
-            and len(error.text) <= MAX_ECHOED
-        ):
-            return self._render(error.text, maximum)
-        return self._headers_at(version, maximum)
 
     def _add_request_headers(
         self, environ: Environ, version: Version, own: Headers
@@ -270,27 +259,19 @@ class Negotiation:
             return [*own, *retired]
         return own
 
-    def _headers_at(self, version: Version, maximum: Maximum) -> Headers:
+    def _render(self, version: Version | str, maximum: Version) -> Headers:
         """Return the headers for responses at a version."""
-        state = self._state
-        cache = state.headers if state.maximum is maximum else {}
-        headers = cache.get(version)
-        if headers is None:
-            headers = cache[version] = self._render(str(version), maximum)
-        return headers
-
-    def _render(self, text: str, maximum: Maximum) -> Headers:
         values = {
             'service': self.policy.service_type,
-            'version': text,
+            'version': str(version),
             'minimum': str(self.policy.minimum),
-            'maximum': str(maximum.version),
+            'maximum': str(maximum),
             'experimental': (
                 ', experimental' if self.policy.experimental else ''
             ),
         }
         return [
-            (HEADER, f'{self.policy.service_type} {text}'),
+            (HEADER, f'{self.policy.service_type} {version}'),
             *(
                 (name, template.format_map(values))
                 for name, template in self.policy.response_headers
@@ -307,50 +288,37 @@ class Negotiation:
         :param own: the headers that :meth:`negotiate` returned
         """
         for pair in headers:
-            if pair[0].lower() in self._replaced:
+            if pair[0].lower() in self._merged:
                 return self._replace(headers, own)
         return [*headers, *own]
 
     def _replace(self, headers: Headers, own: Headers) -> Headers:
         """Return merged headers, with a single combined Vary."""
-        merged: Headers = []
-        has_request_id = False
-        varies: list[str] = []
-        for name, value in headers:
-            lower = name.lower()
-            if lower == 'vary':
-                varies += map(str.strip, value.split(','))
-            elif lower == REQUEST_ID_HEADER.lower():
-                has_request_id = True
-                merged.append((name, value))
-            elif lower not in self._replaced:
-                merged.append((name, value))
-        for pair in own:
-            if has_request_id and pair[0] == REQUEST_ID_HEADER:
-                continue
-            if pair is not self._vary:
-                merged.append(pair)
-        if '*' in varies:
-            varies = ['*']
-        else:
+        merged = [
+            pair for pair in headers if pair[0].lower() not in self._replaced
+        ]
+        has_request_id = any(
+            name.lower() == _LOWER_REQUEST_ID for name, _ in merged
+        )
+        merged += (
+            pair
+            for pair in own
+            if pair is not self._vary
+            and not (has_request_id and pair[0] == REQUEST_ID_HEADER)
+        )
+        varies = [
+            item.strip()
+            for name, value in headers
+            if name.lower() == 'vary'
+            for item in value.split(',')
+        ]
+        if '*' not in varies:
             own_varies = {name.lower() for name in self._varies}
             varies = [v for v in varies if v and v.lower() not in own_varies]
             varies += self._varies
-        merged.append(('Vary', ', '.join(varies)))
-        return merged
-
-
-class _State(NamedTuple):
-    """Values that hold while the maximum is the same; replaced as a whole.
-
-    :ivar live_maximum: the maximum as received
-    :ivar maximum: the same, limited by the policy
-    :ivar headers: version -> headers of responses at that version
-    """
-
-    live_maximum: Maximum | None
-    maximum: Maximum
-    headers: dict[Version, Headers]
+        else:
+            varies = ['*']
+        return [*merged, ('Vary', ', '.join(varies))]
 
 
 def _new_request_id() -> str:

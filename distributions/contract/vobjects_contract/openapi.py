@@ -22,7 +22,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from vobjects.microversions import retirement, statuses
+from vobjects.microversions import error_formats, retirement
 from vobjects.microversions.version_policy import HEADER
 from vobjects.versions import Version
 from vobjects_contract import schema_tree, standard_schemas
@@ -312,7 +312,7 @@ class _Writer:
                 'schema': self._reference(schema),
             }
         result: Document = {
-            'description': statuses.phrase(status),
+            'description': error_formats.status_phrase(status),
             'headers': headers,
         }
         bodies = _distinct(

@@ -13,7 +13,7 @@ from tests.unit.api.client import ApiClient
 from tests.unit.api.fake_engine import FakeEngine, FakeFleet
 from vobjects import exceptions
 from vobjects.clustering import errors
-from vobjects.microversions import error_log
+from vobjects.microversions import application_errors
 from vobjects.versions import Maximum, Version
 
 CLUSTER = {'cluster': {'name': 'c', 'profile_id': 'p', 'config': {'a': 1}}}
@@ -189,7 +189,7 @@ def test_outage_is_logged_once_until_it_has_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr(error_log.time, 'monotonic', lambda: now)
+    monkeypatch.setattr(application_errors.time, 'monotonic', lambda: now)
 
     def warnings(text: str) -> int:
         engine.error = exceptions.Unreachable(text)
@@ -199,10 +199,10 @@ def test_outage_is_logged_once_until_it_has_ended(
         return len([r for r in caplog.records if r.levelname == 'WARNING'])
 
     assert warnings('the disk is full') == 1
-    now += error_log.OUTAGE_END - 1
+    now += application_errors.OUTAGE_END - 1
     assert warnings('the disk is full') == 0
     assert warnings('the database is away') == 1
-    now += error_log.OUTAGE_END - 1
+    now += application_errors.OUTAGE_END - 1
     assert warnings('the disk is full') == 0
-    now += error_log.OUTAGE_END
+    now += application_errors.OUTAGE_END
     assert warnings('the disk is full') == 1

@@ -13,7 +13,7 @@ import vobjects
 from tests.unit.vobjects.microversions import wsgi
 from vobjects import UNSET, added, renamed
 from vobjects.controllers import request_parsing
-from vobjects.microversions import discovery, middleware, presets
+from vobjects.microversions import middleware, presets
 from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.objects import manifest
 from vobjects.versions import NULL, Maximum, Version
@@ -150,7 +150,7 @@ class BoxService:
         self.requests = []
         self.failures = []
         self.app = middleware.Microversions(
-            discovery.Discovery(self._serve, self.policy),
+            middleware.Discovery(self._serve, self.policy),
             self.policy,
             lambda: self.maximum,
         )

@@ -24,7 +24,6 @@ from vobjects.exceptions import DeclarationError, NoLivePeer, VobjectsError
 from vobjects.microversions import (
     application_errors,
     asgi,
-    discovery,
     errors,
     middleware,
     negotiation,
@@ -113,7 +112,7 @@ def both(policy, maximum=None):
     return (
         asgi.Microversions(asgi.Discovery(echo, policy), policy, limit),
         middleware.Microversions(
-            discovery.Discovery(wsgi_echo, policy), policy, limit
+            middleware.Discovery(wsgi_echo, policy), policy, limit
         ),
     )
 

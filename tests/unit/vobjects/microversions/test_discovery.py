@@ -8,7 +8,7 @@ import pytest
 
 from tests import api_sig
 from tests.unit.vobjects.microversions import wsgi
-from vobjects.microversions import discovery, presets, version_policy
+from vobjects.microversions import middleware, presets, version_policy
 from vobjects.versions import Maximum, Version
 
 MAXIMUM = Maximum(Version(1, 8), 'engine-2 is older')
@@ -28,7 +28,7 @@ def environ_of(path='/', **changes):
 
 
 def document_for(environ, maximum=MAXIMUM, public_url=''):
-    app = discovery.Discovery(wsgi.echo, presets.SENLIN, public_url)
+    app = middleware.Discovery(wsgi.echo, presets.SENLIN, public_url)
     _status, document = app.find({**environ, version_policy.MAXIMUM: maximum})
     return document
 

@@ -2,6 +2,7 @@
 """Bodies of errors."""
 
 import dataclasses
+import http
 import json
 
 import pytest
@@ -10,6 +11,7 @@ from tests import api_sig
 from vobjects import exceptions
 from vobjects.microversions import (
     application_errors,
+    error_formats,
     errors,
     presets,
     version_ranges,
@@ -106,6 +108,34 @@ def test_document_for_any_status_conforms(status):
 
     api_sig.assert_error_document(body, status)
     assert error.type_name.isalnum()
+
+
+@pytest.mark.parametrize(
+    ('status', 'title', 'detail'),
+    [
+        (404, 'Not Found', 'Nothing matches the given URI.'),
+        (http.HTTPStatus.CONFLICT, 'Conflict', 'Request conflict.'),
+        (423, 'Locked', 'Locked.'),
+        (419, 'Status 419', 'Status 419.'),
+    ],
+)
+def test_http_error_has_the_texts_of_its_status(status, title, detail):
+    error = application_errors.HttpError(status)
+
+    assert (error.title, error.detail) == (title, detail)
+    assert error_formats.status_line(status) == f'{int(status)} {title}'
+
+
+@pytest.mark.parametrize(
+    ('status', 'is_error'),
+    [(None, False), (399, False), (400, True), (599, True), (600, False)],
+)
+def test_error_of_a_server_is_expected_with_the_status_of_an_error(
+    status, is_error
+):
+    cls = type('Failed', (exceptions.ServiceError,), {'status': status})
+
+    assert application_errors.is_expected(cls('x')) is is_error
 
 
 class Textless:

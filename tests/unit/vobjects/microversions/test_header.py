@@ -248,7 +248,7 @@ def test_negotiate_for_any_text_returns_a_served_version_or_an_error(value):
 
 @given(
     st.integers(min_value=1, max_value=10**9 - 1),
-    st.integers(min_value=0, max_value=10**9 - 1),
+    st.integers(min_value=0, max_value=1000),
     st.sampled_from(
         ['{0}', 'compute 2.1, {0}', '{0} , compute 2.1', '{0},{0}']
     ),

@@ -19,7 +19,6 @@ from tests.unit.vobjects.microversions import matrix, samples
 from vobjects.controllers import request_parsing
 from vobjects.controllers.dispatch import api_version, resolve
 from vobjects.microversions import (
-    discovery,
     errors,
     middleware,
     presets,
@@ -438,7 +437,7 @@ def test_discovery_is_that_of_the_service_at_any_version(
         (path, 200),
         (f'{path}/', 200),
     ):
-        app = discovery.Discovery(application, service)
+        app = middleware.Discovery(application, service)
         headers = {}
         if header is not None:
             text = header.replace('SVC', service.service_type)

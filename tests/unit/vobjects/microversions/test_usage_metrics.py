@@ -11,7 +11,6 @@ from tests.programs import run_program
 from tests.unit.vobjects.microversions import wsgi
 from vobjects import metric_series
 from vobjects.microversions import (
-    discovery,
     errors,
     middleware,
     presets,
@@ -41,7 +40,7 @@ class Service:
         self.usage = usage_metrics.UsageMetrics(
             presets.SENLIN, clock=lambda: 77.0, **options
         )
-        inner = discovery.Discovery(routed, presets.SENLIN)
+        inner = middleware.Discovery(routed, presets.SENLIN)
         self.app = usage_metrics.UsageMiddleware(
             middleware.Microversions(inner, presets.SENLIN), self.usage
         )

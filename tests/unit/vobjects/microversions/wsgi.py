@@ -9,7 +9,6 @@ import wsgiref.util
 import wsgiref.validate
 
 from vobjects.microversions import (
-    discovery,
     middleware,
     presets,
     version_policy,
@@ -78,7 +77,7 @@ class Service:
         self.policy = service_policy
         self.maximum = service_policy.limit()
         self.app = middleware.Microversions(
-            discovery.Discovery(echo, service_policy),
+            middleware.Discovery(echo, service_policy),
             service_policy,
             lambda: self.maximum,
         )
