@@ -94,8 +94,9 @@ class Method(wrapper.MethodWrapper):
     """Checks the calls of a method, with Nova's errors."""
 
     def __init__(self, function):
-        statuses = RangeMap('success status', may_overlap=True)
-        super().__init__(function, Declarations(success_statuses=statuses))
+        spec = Declarations()
+        spec.success_statuses = RangeMap('success status', may_overlap=True)
+        super().__init__(function, spec)
 
     def check_request(self, arguments, named):
         """Validate the body and the query."""

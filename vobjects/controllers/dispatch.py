@@ -32,7 +32,8 @@ is cached, so that dispatch takes one dictionary access for any number of
 versions.
 
 Write ``api_version`` above other decorators. One above it is for the functions
-of all versions, and tools do not see the ranges below a wrapper.
+of all versions, so write it above the last of them. Tools do not see the
+ranges below a wrapper.
 
 In a class, one plain function replaces all of them. In a subclass, any
 function replaces all inherited ones.
@@ -42,6 +43,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -298,7 +300,7 @@ class VersionedFunction:
                 f'{self.__qualname__}: {entry} and {self.functions.last} must'
                 ' both be coroutine functions, or neither'
             )
-        self.functions.add(*entry)
+        self.functions.add(entry)
         self._request_names = ()
         code = _code_of(entry.value)
         first = code.co_varnames[:1] if code else ()
@@ -348,7 +350,8 @@ def api_version(
     :param adapter: the same, with the source of the version and the form of
         errors, for a framework that has its own; replaces ``request``
     :raises vobjects.exceptions.DeclarationError: the range is empty, or
-        overlaps another one, or there is no function
+        overlaps another one, there is no function, or a decorator has wrapped
+        an earlier function of this name
     :raises vobjects.exceptions.InvalidVersion: a bound is not a version
     """
     adapter = adapter or RequestAdapter(request)
@@ -369,6 +372,9 @@ def api_version(
                 else VersionedFunction
             )(*key, adapter)
         try:
+            # The class or module body, where the earlier functions are.
+            earlier = sys._getframe(1).f_locals.get(function.__name__)
+            _check_unwrapped(versioned, earlier)
             versioned._add(entry)
         except exceptions.DeclarationError:
             del open_functions[key]
@@ -376,6 +382,22 @@ def api_version(
         return versioned
 
     return add
+
+
+def _check_unwrapped(versioned: VersionedFunction, earlier: Any) -> None:
+    """Reject a further function if the name has a wrapper of the others.
+
+    :param earlier: the current object of this name; None: there is none
+    """
+    found = getattr(earlier, '__func__', earlier)  # of a static method
+    if versioned.functions and found not in (None, versioned):
+        raise exceptions.DeclarationError(
+            f'{versioned.__qualname__}: another object of this name, such as'
+            f' that of a decorator above api_version, hides'
+            f' {versioned.functions.last}; write api_version above the'
+            ' decorator, or the decorator above the last function only, where'
+            ' it is for all versions'
+        )
 
 
 def resolve(handler: Function, version: Version) -> Function:
@@ -425,7 +447,7 @@ def _entry(
             ' function'
         )
     entry = RangeEntry(function, first, last, _location_of(function))
-    if not entry.first or (entry.last and entry.last < entry.first):
+    if not entry.first:
         raise exceptions.DeclarationError(
             f'{function.__qualname__} {entry} contains no version'
         )

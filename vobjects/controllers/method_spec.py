@@ -10,9 +10,8 @@ them.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vobjects import exceptions
 from vobjects.controllers.ranges import RangeMap
@@ -22,6 +21,8 @@ from vobjects.versions import Version
 if TYPE_CHECKING:
     # Needed for annotations only: importing jsonschema takes long.
     from vobjects.controllers.compiled_schema import CompiledSchema
+
+_Schemas: TypeAlias = 'RangeMap[CompiledSchema]'
 
 #: Attribute of a wrapped method: its :class:`MethodSpec`.
 ATTRIBUTE = '__vobjects_spec__'
@@ -42,7 +43,6 @@ class Removal:
         return errors.MethodRemoved(name, self.version, self.reason)
 
 
-@dataclasses.dataclass(slots=True)
 class MethodSpec:
     """The declarations of a method.
 
@@ -54,22 +54,15 @@ class MethodSpec:
     :ivar removal: version in which the method was removed, and why
     """
 
-    request_schemas: RangeMap[CompiledSchema] = dataclasses.field(
-        default_factory=functools.partial(RangeMap, 'request schema')
-    )
-    query_schemas: RangeMap[CompiledSchema] = dataclasses.field(
-        default_factory=functools.partial(RangeMap, 'query schema')
-    )
-    response_schemas: RangeMap[CompiledSchema] = dataclasses.field(
-        default_factory=functools.partial(RangeMap, 'response schema')
-    )
-    success_statuses: RangeMap[int] = dataclasses.field(
-        default_factory=functools.partial(RangeMap, 'success status')
-    )
-    error_statuses: RangeMap[frozenset[int]] = dataclasses.field(
-        default_factory=functools.partial(RangeMap, 'list of errors')
-    )
-    removal: Removal | None = None
+    def __init__(self) -> None:
+        self.request_schemas: _Schemas = RangeMap('request schema')
+        self.query_schemas: _Schemas = RangeMap('query schema')
+        self.response_schemas: _Schemas = RangeMap('response schema')
+        self.success_statuses: RangeMap[int] = RangeMap('success status')
+        self.error_statuses: RangeMap[frozenset[int]] = RangeMap(
+            'list of errors'
+        )
+        self.removal: Removal | None = None
 
     def check(self, first: Version, last: Version, owner: str) -> None:
         """Reject declarations that do not match the versions of a method.

@@ -90,21 +90,18 @@ class RangeMap(Generic[T]):
             for start, end in zip(starts, ends, strict=True)
         )
 
-    def add(
-        self, value: T, first: Version, last: Version, location: str
-    ) -> None:
+    def add(self, new: RangeEntry[T]) -> None:
         """Declare a value for a range of versions.
 
         :raises vobjects.exceptions.DeclarationError: the range is empty, or
             overlaps another one
         """
-        new = RangeEntry(value, first, last, location)
-        if last and last < first:
+        if new.last and new.last < new.first:
             raise exceptions.DeclarationError(
                 f'{self.name} {new}: the last version is lower than the first'
             )
         at = bisect.bisect_left(
-            self._entries, first, key=lambda entry: entry.first
+            self._entries, new.first, key=lambda entry: entry.first
         )
         neighbours = self._entries[max(at - 1, 0) : at + 1]
         for old in () if self._may_overlap else neighbours:

@@ -87,7 +87,10 @@ def parse_values(
     :param values: field name -> JSON value, in the names and types of the
         request's microversion
     :returns: see :func:`parse_body`, also for the other parameters and errors
+    :raises TypeError: ``values`` is bytes
     """
+    if isinstance(values, (bytes, bytearray)):
+        raise TypeError('parse_values takes parsed JSON; parse_body bytes')
     names = _field_names(cls, tuple(path or ()))
     validation.validate(
         *(cls, version_of(request), names, values),

@@ -21,7 +21,7 @@ from typing import Any
 from vobjects import exceptions
 from vobjects.controllers.frameworks import environ_of, version_of
 from vobjects.controllers.method_spec import ATTRIBUTE, MethodSpec, spec_of
-from vobjects.controllers.ranges import RangeMap, bound
+from vobjects.controllers.ranges import RangeEntry, RangeMap, bound
 from vobjects.microversions import application_errors, errors, query
 from vobjects.versions import Version
 
@@ -62,7 +62,7 @@ def declare(
     def decorate(function: Function) -> Function:
         wrapped = wrap(function, wrapper_class)
         declarations: RangeMap[Any] = getattr(spec_of(wrapped), kind)
-        declarations.add(value, first, last, location)
+        declarations.add(RangeEntry(value, first, last, location))
         return wrapped
 
     return decorate

@@ -51,6 +51,8 @@ class ApiError(exceptions.VobjectsError):
     """Base class of errors that the API returns to a client.
 
     :cvar status: HTTP status
+    :cvar policy_status: attribute of a policy with the status that replaces
+        it; empty: none
     :cvar code: identifier of the problem, without the service type;
         ``[a-z0-9._-]+``
     :cvar title: the problem, the same for each occurrence
@@ -64,6 +66,7 @@ class ApiError(exceptions.VobjectsError):
     """
 
     status: int = 400
+    policy_status: str = ''
     code: str = 'bad-request'
     title: str = 'Bad request'
     type_name: str = 'BadRequest'
@@ -115,7 +118,8 @@ class ApiError(exceptions.VobjectsError):
 
     def status_for(self, policy: VersionPolicy) -> int:
         """Return the HTTP status under a policy."""
-        return self.status
+        status: int = getattr(policy, self.policy_status, 0)
+        return status or self.status
 
     def message_for(self, policy: VersionPolicy, detail: str) -> str:
         """Return the message that Senlin's clients print."""
@@ -164,35 +168,29 @@ class NegotiationError(ApiError):
 class MalformedVersion(NegotiationError):
     """The version header is not valid for this service."""
 
+    policy_status = 'malformed_status'
     code = 'microversion-malformed'
     title = 'Requested microversion is malformed'
     type_name = 'InvalidAPIVersionString'
-
-    def status_for(self, policy: VersionPolicy) -> int:
-        return policy.malformed_status
 
 
 class OtherService(NegotiationError):
     """The header names other services only."""
 
+    policy_status = 'other_service_status'
     code = 'microversion-of-other-service'
     title = 'Requested microversion is of another service'
     type_name = 'InvalidAPIVersionString'
-
-    def status_for(self, policy: VersionPolicy) -> int:
-        return policy.other_service_status or self.status
 
 
 class NotAcceptable(NegotiationError):
     """The live servers do not serve the requested version."""
 
     status = 406
+    policy_status = 'unsupported_status'
     code = 'microversion-unsupported'
     title = 'Requested microversion is unsupported'
     type_name = 'InvalidGlobalAPIVersion'
-
-    def status_for(self, policy: VersionPolicy) -> int:
-        return policy.unsupported_status
 
 
 class UnsupportedVersion(NotAcceptable):
@@ -205,8 +203,6 @@ class UnsupportedVersion(NotAcceptable):
 
     def __init__(self, text: str, minimum: Version, maximum: Maximum) -> None:
         self.text = text
-        self.minimum = minimum
-        self.maximum = maximum
         reason = f', because {maximum.reason}' if maximum.reason else ''
         super().__init__(
             f'Version {exceptions.cut(text)} is not supported by the API.'
@@ -277,6 +273,7 @@ class MethodNotAtVersion(NegotiationError):
     """
 
     status = 404
+    policy_status = 'method_missing_status'
     code = 'microversion-method-missing'
     title = 'Method is not available at the requested microversion'
     type_name = 'MethodVersionNotFound'
@@ -287,9 +284,6 @@ class MethodNotAtVersion(NegotiationError):
         self.version = version
         super().__init__(version_ranges.explain(name, ranges, version) + '.')
         self.set_availability(ranges, version)
-
-    def status_for(self, policy: VersionPolicy) -> int:
-        return policy.method_missing_status
 
     def message_for(self, policy: VersionPolicy, detail: str) -> str:
         # A policy with Senlin's status 400 also needs Senlin's text: its
@@ -317,7 +311,6 @@ class MethodRemoved(NegotiationError):
 
     def __init__(self, name: str, version: Version, reason: str) -> None:
         self.version = version
-        self.reason = reason
         super().__init__(
             f"{name} was removed in API version '{version}'. {reason}"
         )

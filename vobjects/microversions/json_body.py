@@ -42,7 +42,13 @@ def load_json(raw: bytes, max_bytes: int = MAX_BYTES) -> Any:
         ``max_bytes``
     :raises vobjects.microversions.errors.MalformedBody: the body is not JSON,
         or not safe; see the module's docstring
+    :raises TypeError: ``raw`` is not bytes, such as a value already parsed
     """
+    if not isinstance(raw, (bytes, bytearray)):
+        raise TypeError(
+            f'the body must be bytes as received, not {type(raw).__name__};'
+            ' parse_values takes a body that is already parsed'
+        )
     if len(raw) > max_bytes:
         raise errors.BodyTooLarge(
             f'The request body has {len(raw)} bytes; the maximum is'

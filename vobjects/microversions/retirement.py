@@ -57,10 +57,6 @@ class Retirement:
     successor: str = ''
     help_url: str = ''
 
-    def covers(self, version: Version) -> bool:
-        """Return whether a version lies in the range."""
-        return self.first <= version <= self.last
-
     def headers(self, service_type: str, help_url: str) -> Headers:
         """Return the headers of every response at these versions.
 
@@ -69,16 +65,14 @@ class Retirement:
         """
         target = self.help_url or help_url
         headers: Headers = []
+        links = []
         if self.deprecated is not None:
             seconds = int(self.deprecated.timestamp())
             headers.append(('Deprecation', f'@{seconds}'))
+            links.append(_link(target, 'deprecation', 'type="text/html"'))
         if self.sunset is not None:
             text = email.utils.format_datetime(self.sunset, usegmt=True)
             headers.append(('Sunset', text))
-        links = []
-        if self.deprecated is not None:
-            links.append(_link(target, 'deprecation', 'type="text/html"'))
-        if self.sunset is not None:
             links.append(_link(target, 'sunset', 'type="text/html"'))
         if _URL.fullmatch(self.successor):
             links.append(_link(self.successor, 'successor-version'))
@@ -217,7 +211,9 @@ def retirement_of(
     retired: Iterable[Retirement], version: Version
 ) -> Retirement | None:
     """Return the retirement of a version; None if it is not retired."""
-    return next((each for each in retired if each.covers(version)), None)
+    return next(
+        (each for each in retired if each.first <= version <= each.last), None
+    )
 
 
 def headers(

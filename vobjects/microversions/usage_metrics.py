@@ -31,6 +31,7 @@ value depends on which processes are alive.
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import re
@@ -87,7 +88,6 @@ class UsageMetrics:
 
     :param policy: version policy of the service
     :param max_agents: number of agents to distinguish
-    :param clock: function that returns the Unix time in seconds
     """
 
     def __init__(
@@ -95,7 +95,6 @@ class UsageMetrics:
         policy: VersionPolicy,
         *,
         max_agents: int = MAX_AGENTS,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         if DIRECTORY in os.environ:
             shared_values.install()
@@ -105,12 +104,15 @@ class UsageMetrics:
         self._max_agents = max_agents
         self._agents: set[str] = set()
         self._discovery = discovery.paths(policy)
+        counter = functools.partial(
+            prometheus_client.Counter, registry=registry
+        )
+        gauge = functools.partial(prometheus_client.Gauge, registry=registry)
         self._uses = BoundedSeries(
-            prometheus_client.Counter(
+            counter(
                 USES,
                 'Requests by version, route and client.',
                 ('version', 'method', 'route', 'agent'),
-                registry=registry,
             ),
             kept=1,
         )
@@ -124,40 +126,36 @@ class UsageMetrics:
             )
         )
         self._refusals = BoundedSeries(
-            prometheus_client.Counter(
+            counter(
                 'vobjects_api_refusals',
                 'Rejected requests, by error code.',
                 ('code',),
-                registry=registry,
             )
         )
         self._downgrades = BoundedSeries(
-            prometheus_client.Counter(
+            counter(
                 'vobjects_api_downgrades',
                 'Requests downgraded for an older engine, by type.',
                 ('type',),
-                registry=registry,
             )
         )
-        self._maximum = _gauge(
+        self._maximum = gauge(
             'vobjects_api_served_maximum_minor',
             'Minor of the highest version served now; -1: no engine is known.',
-            'mostrecent',
-            registry,
+            multiprocess_mode='mostrecent',
         )
-        newest = _gauge(
+        gauge(
             'vobjects_api_newest_minor',
             'Minor of the highest version of this build.',
-            'mostrecent',
-            registry,
-        )
-        newest.set(policy.maximum.minor)
+            multiprocess_mode='mostrecent',
+        ).set(policy.maximum.minor)
         # The minimum of all processes, because counts of ended processes
         # remain.
-        since = _gauge(
-            SINCE, 'Unix time at which counting began.', 'min', registry
-        )
-        since.set(clock())
+        gauge(
+            SINCE,
+            'Unix time at which counting began.',
+            multiprocess_mode='min',
+        ).set(time.time())
 
     def record(
         self, environ: WSGIEnvironment, status: str, seconds: float
@@ -276,14 +274,3 @@ class UsageMiddleware:
         self, environ: WSGIEnvironment, status: str, start: float
     ) -> None:
         self.usage.record(environ, status, time.perf_counter() - start)
-
-
-def _gauge(
-    name: str,
-    text: str,
-    mode: Any,
-    registry: prometheus_client.CollectorRegistry,
-) -> prometheus_client.Gauge:
-    return prometheus_client.Gauge(
-        name, text, multiprocess_mode=mode, registry=registry
-    )

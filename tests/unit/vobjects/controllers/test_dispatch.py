@@ -339,6 +339,41 @@ def test_decorator_above_is_for_the_functions_of_all_versions(
     assert handler(request=at('1.5')) == expected.format('new')
 
 
+@pytest.mark.parametrize(
+    ('first', 'second'),
+    [('@guarded', '@guarded'), ('@guarded', ''), ('def show(): ...', '')],
+    ids=['both wrapped', 'first wrapped', 'plain between'],
+)
+@pytest.mark.parametrize('owner', ['class Sample:', 'if True:'])
+def test_function_when_another_object_hides_the_earlier_one_is_rejected(
+    owner, first, second, tmp_path, monkeypatch
+):
+    above, between = (first, '') if first[0] == '@' else ('', first)
+    source = f"""
+        import functools
+
+        def guarded(function):
+            @functools.wraps(function)
+            def guard(*arguments, **named):
+                return function(*arguments, **named)
+            return guard
+
+        {owner}
+            {above}
+            @api_version('1.0', '1.4')
+            def show(*arguments): ...
+            {between}
+            {second}
+            @api_version('1.5')
+            def show(*arguments): ...
+        """
+
+    with pytest.raises(
+        exceptions.DeclarationError, match=r'hides 1\.0 to 1\.4 .*\.py:\d+\)'
+    ):
+        import_source(source, tmp_path, monkeypatch)
+
+
 def test_wrapper_of_a_versioned_method_is_not_versioned():
     @functools.wraps(Mixed.same)
     def wrapper(self, req, identity, body):

@@ -51,6 +51,23 @@ def test_defaults_are_not_shared_between_objects():
     assert parse('1.8', BODY + b'}').metadata == {}
 
 
+@pytest.mark.parametrize(
+    ('function', 'body', 'message'),
+    [
+        ('parse_body', '{}', 'must be bytes as received, not str'),
+        ('parse_body', {}, 'not dict; parse_values takes'),
+        ('parse_values', b'{}', 'takes parsed JSON; parse_body bytes'),
+    ],
+)
+def test_body_of_another_form_is_an_error_of_the_caller(
+    function, body, message
+):
+    with pytest.raises(TypeError, match=message):
+        getattr(request_parsing, function)(
+            samples.SampleCreateRequest, request_at('1.8'), body
+        )
+
+
 def test_type_when_missing_at_the_version_is_rejected():
     with pytest.raises(errors.MethodNotAtVersion):
         request_parsing.parse_body(

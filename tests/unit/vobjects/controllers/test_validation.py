@@ -261,10 +261,9 @@ class OwnWrapper(wrapper.MethodWrapper):
     """Checks of a service with its own errors and loose ranges."""
 
     def __init__(self, function):
-        statuses = RangeMap('success status', may_overlap=True)
-        super().__init__(
-            function, method_spec.MethodSpec(success_statuses=statuses)
-        )
+        spec = method_spec.MethodSpec()
+        spec.success_statuses = RangeMap('success status', may_overlap=True)
+        super().__init__(function, spec)
 
     def check_request(self, arguments, named):
         request = self.request_of(arguments, named)

@@ -210,5 +210,9 @@ def test_str_has_the_dates_and_the_successor():
 def test_versions_covered_are_those_of_the_range():
     end = retire('1.2', '1.10', sunset='2030-01-01')
 
-    covered = [m for m in range(15) if end.covers(Version(1, m))]
+    covered = [
+        minor
+        for minor in range(15)
+        if retirement.retirement_of([end], Version(1, minor))
+    ]
     assert covered == list(range(2, 11))

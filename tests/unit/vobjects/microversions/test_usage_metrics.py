@@ -3,6 +3,8 @@
 
 import os
 import sys
+import time
+from unittest import mock
 
 import pytest
 from prometheus_client import parser
@@ -37,9 +39,8 @@ class Service:
     """An application that counts."""
 
     def __init__(self, **options):
-        self.usage = usage_metrics.UsageMetrics(
-            presets.SENLIN, clock=lambda: 77.0, **options
-        )
+        with mock.patch.object(time, 'time', return_value=77.0):
+            self.usage = usage_metrics.UsageMetrics(presets.SENLIN, **options)
         inner = middleware.Discovery(routed, presets.SENLIN)
         self.app = usage_metrics.UsageMiddleware(
             middleware.Microversions(inner, presets.SENLIN), self.usage

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import pathlib
+import time
+from unittest import mock
 
 import pytest
 
@@ -29,7 +31,8 @@ def run_who_uses(*arguments: str) -> int:
 
 def counted(*requests, since=0.0):
     """Return an API that has served (version, agent, times)."""
-    metrics = counting.UsageMetrics(presets.SENLIN, clock=lambda: since)
+    with mock.patch.object(time, 'time', return_value=since):
+        metrics = counting.UsageMetrics(presets.SENLIN)
     for version, agent, times in requests:
         for _ in range(times):
             environ = {
