@@ -209,9 +209,14 @@ class VersionedFunction:
     def _method(self) -> Function:
         """Return the function that replaces this instance in a class."""
         # A decorator above api_version is for the functions of all versions.
+        added = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in _OWN_ATTRIBUTES
+        }
         for entry in self.functions:
             attributes = vars(entry.value)
-            attributes.update(self._added_attributes() | attributes)
+            attributes.update(added | attributes)
         method = self._dispatcher()
         newest = self.newest
         functools.update_wrapper(method, newest)
@@ -228,6 +233,8 @@ class VersionedFunction:
 
     def _dispatcher(self) -> Function:
         adapter = self._adapter
+        if adapter.request is not None:
+            return lambda *arguments, **named: self(*arguments, **named)
         is_standard = adapter.version_of is version_of
         cache = self.functions.cache if is_standard else {}
 
@@ -256,25 +263,7 @@ class VersionedFunction:
                 function = self.at(adapter.version_of(request))
             return function(*arguments, **named)
 
-        def method_with_proxy(*arguments: Any, **named: Any) -> Any:
-            return self._function_for(arguments, named)(*arguments, **named)
-
-        return method if adapter.request is None else method_with_proxy
-
-    def _added_attributes(self) -> dict[str, Any]:
-        """Return the attributes set by decorators above ``api_version``."""
-        return {
-            name: value
-            for name, value in vars(self).items()
-            if name not in _OWN_ATTRIBUTES
-        }
-
-    def has_created(self, function: Function) -> bool:
-        """Return whether this instance created a function for a class.
-
-        A wrapper of such a function copies its attributes, but does more.
-        """
-        return function in self._methods
+        return method
 
     def __getattr__(self, name: str) -> Any:
         newest = self.newest
@@ -429,9 +418,9 @@ def versioned_of(handler: Function) -> VersionedFunction | None:
         return handler
     function = getattr(handler, '__func__', handler)
     versioned: VersionedFunction | None = getattr(function, _ATTRIBUTE, None)
-    if versioned is None or not versioned.has_created(function):
-        return None
-    return versioned
+    # A wrapper of a generated function copies the attribute, but does more.
+    is_generated = versioned is not None and function in versioned._methods
+    return versioned if is_generated else None
 
 
 def _entry(

@@ -168,10 +168,16 @@ def add_microversions(
     from starlette.responses import Response
 
     async def respond(request: Any, error: Any) -> Response:
-        if error.status_code in application_errors.ERROR_STATUSES:
-            raise _http_error(error)
+        status = error.status_code
+        if status in application_errors.ERROR_STATUSES:
+            # Without a text of the application, it is the phrase of the
+            # status.
+            detail = error.detail
+            if detail == status_phrase(status):
+                detail = ''
+            raise application_errors.HttpError(status, detail, error.headers)
         # A redirection, for example, is no error.
-        return Response(status_code=error.status_code, headers=error.headers)
+        return Response(status_code=status, headers=error.headers)
 
     app.add_exception_handler(HTTPException, respond)
     # An application of FastAPI exists only if this module is loaded.
@@ -182,15 +188,6 @@ def add_microversions(
     # The middleware added last receives the request first.
     app.add_middleware(Discovery, policy=policy)
     app.add_middleware(Microversions, policy=policy, maximum=maximum)
-
-
-def _http_error(error: Any) -> application_errors.HttpError:
-    status = error.status_code
-    # Without a text of the application, it is the phrase of the status.
-    detail = error.detail
-    if detail == status_phrase(status):
-        detail = ''
-    return application_errors.HttpError(status, detail, error.headers)
 
 
 async def _raise_invalid(request: Any, error: Any) -> NoReturn:

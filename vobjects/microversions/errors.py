@@ -99,23 +99,6 @@ class ApiError(exceptions.VobjectsError):
         """Whether another version would accept the request."""
         return self.available_from is not None or self.removed_in is not None
 
-    def detail_for(self, maximum: Maximum | None) -> str:
-        """Return the detail, and whether the version it names is served.
-
-        :param maximum: highest version served now; None: not known
-        """
-        if (
-            not self.available_from
-            or not maximum
-            or self.available_from <= maximum.version
-        ):
-            return self.detail
-        reason = f', because {maximum.reason}' if maximum.reason else ''
-        return (
-            f'{self.detail} Version {self.available_from} is not served now:'
-            f' the maximum is {maximum.version}{reason}.'
-        )
-
     def status_for(self, policy: VersionPolicy) -> int:
         """Return the HTTP status under a policy."""
         status: int = getattr(policy, self.policy_status, 0)
@@ -133,11 +116,21 @@ class ApiError(exceptions.VobjectsError):
     ) -> dict[str, Any]:
         """Return the body of the response.
 
+        Its detail tells whether the version that it names is served.
+
         :param policy: version policy of the service
         :param request_id: ``X-OpenStack-Request-ID`` of the response
         :param maximum: highest version served now; None: not known
         """
-        detail = exceptions.message_text(self.detail_for(maximum))
+        detail = self.detail
+        needed = self.available_from
+        if needed and maximum and needed > maximum.version:
+            reason = f', because {maximum.reason}' if maximum.reason else ''
+            detail += (
+                f' Version {needed} is not served now: the maximum is'
+                f' {maximum.version}{reason}.'
+            )
+        detail = exceptions.message_text(detail)
         links = [{'rel': 'help', 'href': policy.help_for(self.code)}]
         if self.is_about_versions and policy.history_url:
             links.append({'rel': 'history', 'href': policy.history_url})

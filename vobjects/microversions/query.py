@@ -91,11 +91,7 @@ def coerce_query(
     compiled = schema.request_schema_at(cls, microversion, names, early)
     values: dict[str, Any] = {}
     for name, text in pairs:
-        field_schema = compiled.properties.get(name)
-        if field_schema is None:
-            raise validation.unknown_field_error(
-                compiled, microversion, [name], where
-            )
+        field_schema = compiled.properties.get(name, {})
         add_parameter(values, name, text, field_schema, where)
     validation.validate(
         *(cls, microversion, names, values, where),

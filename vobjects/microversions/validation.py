@@ -106,30 +106,76 @@ def _check(
         )
     unknown = [name for name in values if name not in compiled.properties]
     if unknown:
-        raise unknown_field_error(compiled, microversion, unknown, where)
+        raise _unknown_field_error(compiled, microversion, unknown, where)
     for name in compiled.required:
         if name not in values:
             raise _missing(compiled, microversion, name, where)
+    # Faults of the whole part have been found above.
     fault = compiled.validator.first_fault(values)
     if fault is not None:
-        path = fault.absolute_path
-        secret = bool(path) and path[0] in compiled.secrets
-        if secret:
-            fault = _without_value(fault)
-        error = schema_error(fault, where, nulls)
-        if path and not secret:
-            field_fault = _field_fault(compiled, fault, values)
-            if fault.validator == 'pattern':
-                problem = _pattern_problem(
-                    field_fault.field._type, fault.instance
-                )
-                error = errors.ValidationError(error.path, problem)
-            error.fault = field_fault
-        plain = schema_error(fault, where, nulls, suggests=False)
-        raise (
-            _other_versions_error(plain, fault, compiled, microversion, values)
-            or error
+        raise _value_error(compiled, microversion, values, fault, where, nulls)
+
+
+def _value_error(
+    compiled: schema.RequestSchema,
+    microversion: Version,
+    values: Mapping[str, Any],
+    fault: jsonschema.ValidationError,
+    where: str,
+    nulls: bool,
+) -> errors.ValidationError:
+    """Return the error for a field whose value the schema rejects."""
+    name = str(fault.absolute_path[0])
+    is_secret = name in compiled.secrets
+    if is_secret:
+        fault = _without_value(fault)
+    ranges = _ranges_accepting(compiled, name, values[name])
+    if ranges:
+        error = schema_error(fault, where, nulls, suggests=False)
+        shown = phrases.format_value(fault.instance)
+        hint = version_ranges.explain(shown, ranges, microversion)
+        return errors.ValidationError.about_versions(
+            error.path, f'{error.problem}; {hint}', ranges, microversion
         )
+    error = schema_error(fault, where, nulls)
+    if is_secret:
+        return error
+    field = compiled.fields[name]
+    type_message = ''
+    if fault.validator == 'pattern':
+        problem = _pattern_problem(field._type, fault.instance)
+        error = errors.ValidationError(error.path, problem)
+    elif fault.validator == 'type':
+        type_message = phrases.shorten(fault.message, fault.instance)
+    error.fault = errors.FieldFault(
+        'value', (name,), field, values[name], fault.instance, type_message
+    )
+    return error
+
+
+def _ranges_accepting(
+    compiled: schema.RequestSchema, name: str, value: Any
+) -> version_ranges.VersionRanges:
+    """Return the API versions whose schemas accept a value of a field.
+
+    Enums gain and lose members, and ranges and types change.
+    """
+    # Most versions have the same schema: search the value once for each.
+    results: list[tuple[Any, bool]] = []
+
+    def accepts(version: str) -> bool:
+        other = compiled.at(version)
+        value_schema = other.properties.get(name)
+        if value_schema is None:
+            return False
+        for known, is_valid in results:
+            if known == value_schema:
+                return is_valid
+        is_valid = other.validator.is_valid(value, value_schema)
+        results.append((value_schema, is_valid))
+        return is_valid
+
+    return version_ranges.ranges_having(compiled.cls, accepts)
 
 
 class _Secret:
@@ -184,7 +230,7 @@ def _missing(
     return errors.ValidationError(where, problem, fault)
 
 
-def unknown_field_error(
+def _unknown_field_error(
     compiled: schema.RequestSchema,
     microversion: Version,
     unknown: Sequence[str],
@@ -262,65 +308,6 @@ def _pattern_problem(field_type: Any, value: Any) -> str:
             innermost, f'must be a valid {innermost.__name__}'
         )
     return f'{requirement}, not {phrases.format_value(value)}'
-
-
-def _field_fault(
-    compiled: schema.RequestSchema,
-    fault: jsonschema.ValidationError,
-    values: Mapping[str, Any],
-) -> errors.FieldFault:
-    """Return the fault of a value that the schema rejects, as data."""
-    name = str(fault.absolute_path[0])
-    is_of_type = fault.validator == 'type'
-    return errors.FieldFault(
-        'value',
-        (name,),
-        compiled.fields[name],
-        values[name],
-        fault.instance,
-        phrases.shorten(fault.message, fault.instance) if is_of_type else '',
-    )
-
-
-def _other_versions_error(
-    error: errors.ValidationError,
-    fault: jsonschema.ValidationError,
-    compiled: schema.RequestSchema,
-    microversion: Version,
-    values: Mapping[str, Any],
-) -> errors.ValidationError | None:
-    """Return the error with the versions that accept the value, if any.
-
-    A value may be accepted only by the schemas of other versions: enums gain
-    and lose members, and ranges and types change.
-    """
-    if not fault.absolute_path:
-        return None
-    name = str(fault.absolute_path[0])
-
-    # Most versions have the same schema: search the value once for each.
-    results: list[tuple[Any, bool]] = []
-
-    def accepts(version: str) -> bool:
-        other = compiled.at(version)
-        value_schema = other.properties.get(name)
-        if value_schema is None:
-            return False
-        for known, is_valid in results:
-            if known == value_schema:
-                return is_valid
-        is_valid = other.validator.is_valid(values[name], value_schema)
-        results.append((value_schema, is_valid))
-        return is_valid
-
-    ranges = version_ranges.ranges_having(compiled.cls, accepts)
-    if not ranges:
-        return None
-    shown = phrases.format_value(fault.instance)
-    hint = version_ranges.explain(shown, ranges, microversion)
-    return errors.ValidationError.about_versions(
-        error.path, f'{error.problem}; {hint}', ranges, microversion
-    )
 
 
 def conversion_error(
