@@ -23,7 +23,7 @@ import wsgiref.util
 from collections.abc import Callable
 from typing import Any
 
-from vobjects.controllers import dispatch, validation
+from vobjects.controllers import decorators, dispatch
 from vobjects.microversions import header, middleware, presets, version_policy
 from vobjects.versions import Version
 
@@ -293,7 +293,7 @@ def method_with_schemas(count: int) -> Any:
 
     for minor in range(count):
         version = Version(1, minor)
-        create = validation.schema(BODY, version, version)(create)
+        create = decorators.schema(BODY, version, version)(create)
     return create
 
 

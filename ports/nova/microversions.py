@@ -15,7 +15,7 @@ from nova.i18n import _
 from oslo_log import log as logging
 
 from vobjects import exceptions
-from vobjects.controllers import dispatch, version_request, wrapper
+from vobjects.controllers import dispatch, frameworks, wrapper
 from vobjects.controllers.method_spec import MethodSpec, spec_of
 from vobjects.controllers.ranges import RangeMap
 from vobjects.microversions.version_policy import MICROVERSION
@@ -23,7 +23,7 @@ from vobjects.microversions.version_policy import MICROVERSION
 LOG = logging.getLogger(__name__)
 
 
-class APIVersionRequest(version_request.APIVersionRequest):
+class APIVersionRequest(frameworks.APIVersionRequest):
     """A version constructed from text, with Nova's names and its error."""
 
     __slots__ = ()

@@ -12,10 +12,10 @@ from senlin.common import exception
 from webob import exc
 
 from vobjects import exceptions
-from vobjects.controllers import dispatch, version_request
+from vobjects.controllers import dispatch, frameworks
 
 
-class APIVersionRequest(version_request.APIVersionRequest):
+class APIVersionRequest(frameworks.APIVersionRequest):
     """A version constructed from text, with Senlin's error."""
 
     __slots__ = ()

@@ -7,12 +7,12 @@ the version of the request. The modules are::
 
     dispatch          api_version, resolve: one name, one function per range
     dispatch_check    check: whether requests can reach all functions
-    validation        schema, query_schema, response_body_schema
-    responses         response, expected_errors, gone
+    decorators        schema, query_schema, response_body_schema, response,
+                      expected_errors, gone
     actions           action, Actions: dispatch by the only key of a body
     method_spec       spec_of: all declarations of a method
-    frameworks        version_of, is_supported, RequestAdapter
-    version_request   APIVersionRequest: a version constructed from text
+    frameworks        version_of, is_supported, RequestAdapter,
+                      APIVersionRequest: a version constructed from text
     request_parsing   parse_body, parse_query, parse_values: parts as objects
     wrapper           MethodWrapper: enforces a MethodSpec
     compiled_schema   CompiledSchema: validates a value

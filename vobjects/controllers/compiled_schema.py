@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled schemas of bodies, queries and responses.
 
-The decorators of :mod:`~vobjects.controllers.validation` create a
+The decorators of :mod:`~vobjects.controllers.decorators` create a
 :class:`CompiledSchema`, and :mod:`~vobjects.controllers.wrapper` applies it.
 """
 

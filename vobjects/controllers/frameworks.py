@@ -3,14 +3,16 @@
 
 :func:`version_of` and :func:`is_supported` accept any request. For controllers
 that do not receive it, and for frameworks with their own exceptions, declare a
-:class:`RequestAdapter`.
+:class:`RequestAdapter`. :class:`APIVersionRequest` is for services that
+construct versions from text, as Nova does; it is a
+:class:`~vobjects.versions.Version`, and compares with any other.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from vobjects.controllers.ranges import bound
 from vobjects.microversions import errors
@@ -102,3 +104,31 @@ class RequestAdapter:
     request: Any = None
     version_of: Callable[[Any], Version] = version_of
     as_exception: Callable[[errors.NegotiationError], Exception] | None = None
+
+
+class APIVersionRequest(Version):
+    """A version constructed from text; without text, the null version.
+
+    :param version_string: a text of the form ``'X.Y'``, parsed strictly
+    :raises vobjects.exceptions.InvalidVersion: the text has another form
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, version_string: str | None = None) -> Self:
+        version = (
+            Version()
+            if version_string is None
+            else Version.parse(version_string)
+        )
+        return tuple.__new__(cls, version)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parse ``'X.Y'``, as the constructor does."""
+        return cls(text)
+
+    def __getnewargs__(self) -> tuple[str | None]:
+        # copy and pickle pass these to the constructor. Services that derive
+        # from this class may have their own __str__.
+        return (None if self.is_null() else Version.__str__(self),)

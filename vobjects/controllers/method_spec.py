@@ -2,9 +2,8 @@
 """The declarations that decorators attach to a controller's method.
 
 Tools read the :class:`MethodSpec` of a method with :func:`spec_of`. The
-decorators are in :mod:`~vobjects.controllers.validation` and
-:mod:`~vobjects.controllers.responses`; write ``api_version`` above all of
-them.
+decorators are in :mod:`~vobjects.controllers.decorators`; write
+``api_version`` above all of them.
 """
 
 from __future__ import annotations

@@ -8,17 +8,15 @@ import pytest
 
 from tests.unit.vobjects_contract import samples
 from vobjects.controllers.actions import Actions, action
-from vobjects.controllers.dispatch import RequestAdapter, api_version
-from vobjects.controllers.responses import (
+from vobjects.controllers.decorators import (
     expected_errors,
     gone,
-    response,
-)
-from vobjects.controllers.validation import (
     query_schema,
+    response,
     response_body_schema,
     schema,
 )
+from vobjects.controllers.dispatch import RequestAdapter, api_version
 from vobjects.versions import Version
 from vobjects_contract import (
     changes,

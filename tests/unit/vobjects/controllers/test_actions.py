@@ -5,8 +5,8 @@ import pytest
 
 from vobjects import exceptions
 from vobjects.controllers.actions import Actions, action
+from vobjects.controllers.decorators import schema
 from vobjects.controllers.dispatch import api_version
-from vobjects.controllers.validation import schema
 from vobjects.microversions import errors
 from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version

@@ -20,7 +20,7 @@ from tests import api_sig
 from tests.unit.vobjects.microversions import wsgi
 from tests.unit.vobjects.microversions.test_asgi import call as call_framework
 from vobjects import added, fields, objects
-from vobjects.controllers import dispatch, frameworks, responses
+from vobjects.controllers import decorators, dispatch, frameworks
 from vobjects.exceptions import (
     DeadlinePassed,
     LossyDowngrade,
@@ -147,7 +147,7 @@ class Controller:
         raise AssertionError('the oldest version is not requested')
 
     @show.api_version('1.1')
-    @responses.expected_errors(409)
+    @decorators.expected_errors(409)
     def show(self, request, /):
         return frameworks.environ_of(request)[TEST_HANDLER]()
 
@@ -156,7 +156,7 @@ class Controller:
         raise AssertionError('the oldest version is not requested')
 
     @show_async.api_version('1.1')
-    @responses.expected_errors(409)
+    @decorators.expected_errors(409)
     async def show_async(self, request, /):
         await asyncio.sleep(0)
         return frameworks.environ_of(request)[TEST_HANDLER]()

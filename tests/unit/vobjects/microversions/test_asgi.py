@@ -14,10 +14,9 @@ from starlette.applications import Starlette
 
 from tests.unit.vobjects.microversions import wsgi
 from vobjects.controllers import (
+    decorators,
     dispatch,
     frameworks,
-    responses,
-    validation,
     wrapper,
 )
 from vobjects.exceptions import DeclarationError, NoLivePeer, VobjectsError
@@ -322,16 +321,16 @@ class Controller:
         return 'old'
 
     @show.api_version('1.5')
-    @responses.expected_errors(409)
-    @validation.response_body_schema(NAME)
+    @decorators.expected_errors(409)
+    @decorators.response_body_schema(NAME)
     async def show(self, request, /):
         if error := frameworks.environ_of(request).get('test.error'):
             raise error
         return frameworks.environ_of(request).get('test.result', {})
 
     @dispatch.api_version('1.0')
-    @validation.schema(NAME)
-    @validation.query_schema(NAME)
+    @decorators.schema(NAME)
+    @decorators.query_schema(NAME)
     async def create(self, request, body, query):
         return body, query
 
@@ -401,7 +400,7 @@ def test_response_of_a_coroutine_method_is_checked():
 
 def test_coroutine_function_is_called_with_a_request_by_name():
     @dispatch.api_version('1.0', '1.4')
-    @responses.response(200)
+    @decorators.response(200)
     async def show(request, name):
         return 'old', name
 

@@ -5,15 +5,17 @@ import pytest
 
 from vobjects import exceptions
 from vobjects.controllers import dispatch, dispatch_check, method_spec, wrapper
-from vobjects.controllers.dispatch import api_version
-from vobjects.controllers.frameworks import version_of
-from vobjects.controllers.ranges import RangeMap
-from vobjects.controllers.responses import expected_errors, gone, response
-from vobjects.controllers.validation import (
+from vobjects.controllers.decorators import (
+    expected_errors,
+    gone,
     query_schema,
+    response,
     response_body_schema,
     schema,
 )
+from vobjects.controllers.dispatch import api_version
+from vobjects.controllers.frameworks import version_of
+from vobjects.controllers.ranges import RangeMap
 from vobjects.microversions import application_errors, errors, presets
 from vobjects.microversions.version_policy import MICROVERSION
 from vobjects.versions import Version
@@ -229,7 +231,7 @@ def test_schemas_when_their_ranges_do_not_match_are_rejected(ranges, problem):
     with pytest.raises(exceptions.DeclarationError, match=problem) as caught:
         declare(api_version('1.0', '1.5'), *decorators)
 
-    assert str(caught.value).count('test_validation.py:') == 2
+    assert str(caught.value).count('test_decorators.py:') == 2
 
 
 @pytest.mark.parametrize(
