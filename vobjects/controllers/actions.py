@@ -53,8 +53,16 @@ class Actions:
         for controller in controllers:
             for name, member in inspect.getmembers_static(type(controller)):
                 key = getattr(member, _ATTRIBUTE, None)
-                if key is not None:
-                    self._add(key, getattr(controller, name))
+                if key is None:
+                    continue
+                method = getattr(controller, name)
+                first = self._by_key.setdefault(key, method)
+                if first is not method:
+                    raise exceptions.DeclarationError(
+                        f'action {key!r} is declared twice:'
+                        f' {dispatch.location_of(first)} and'
+                        f' {dispatch.location_of(method)}'
+                    )
 
     @property
     def methods(self) -> Mapping[str, dispatch.Function]:
@@ -84,15 +92,6 @@ class Actions:
             except errors.NegotiationError:
                 continue
             yield key
-
-    def _add(self, key: str, method: dispatch.Function) -> None:
-        first = self._by_key.setdefault(key, method)
-        if first is not method:
-            raise exceptions.DeclarationError(
-                f'action {key!r} is declared twice:'
-                f' {dispatch.location_of(first)} and'
-                f' {dispatch.location_of(method)}'
-            )
 
 
 def action_key(

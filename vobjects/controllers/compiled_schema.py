@@ -68,7 +68,7 @@ class CompiledSchema:
                     ranges,
                     version,
                 )
-        raise validation.schema_error(fault, where, nulls=where != 'query')
+        raise validation.schema_error(fault, where)
 
     def fault(self, value: Any) -> str:
         """Return the first fault of a value; empty if it is valid."""

@@ -31,7 +31,15 @@ def check(policy: VersionPolicy, *handlers: Function) -> None:
     for handler in handlers:
         versioned = versioned_of(handler)
         if versioned is not None:
-            _check_reachable(policy, versioned)
+            for entry in versioned.functions:
+                if entry.first > policy.maximum or (
+                    entry.last and entry.last < policy.minimum
+                ):
+                    raise exceptions.DeclarationError(
+                        f'{versioned.__qualname__}: {entry} is unreachable;'
+                        f' the service serves {policy.minimum} to'
+                        f' {policy.maximum}'
+                    )
             for before, after in versioned.functions.gaps():
                 raise exceptions.DeclarationError(
                     f'{versioned.__qualname__}: no function serves the'
@@ -50,19 +58,6 @@ def check(policy: VersionPolicy, *handlers: Function) -> None:
                 ' by another object of the same name; decorate that one'
                 ' with api_version too, or write api_version above the'
                 ' decorator that wraps it'
-            )
-
-
-def _check_reachable(
-    policy: VersionPolicy, versioned: VersionedFunction
-) -> None:
-    for entry in versioned.functions:
-        if entry.first > policy.maximum or (
-            entry.last and entry.last < policy.minimum
-        ):
-            raise exceptions.DeclarationError(
-                f'{versioned.__qualname__}: {entry} is unreachable; the'
-                f' service serves {policy.minimum} to {policy.maximum}'
             )
 
 

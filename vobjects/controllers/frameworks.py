@@ -23,11 +23,6 @@ from vobjects.microversions.version_policy import (
 )
 from vobjects.versions import Version
 
-_NO_VERSION = (
-    'the request has no API version; put the Microversions middleware in'
-    ' front of the application'
-)
-
 #: Attributes of requests with the environ, or with the ASGI scope.
 _ENVIRON_ATTRIBUTES = ('environ', 'env', 'scope')
 
@@ -44,7 +39,10 @@ def version_of(request: Any) -> Version:
     if version is None:
         version = getattr(request, 'version_request', None)
     if not isinstance(version, Version):
-        raise LookupError(_NO_VERSION)
+        raise LookupError(
+            'the request has no API version; put the Microversions middleware'
+            ' in front of the application'
+        )
     return version
 
 

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, MutableMapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
 from vobjects import exceptions
 from vobjects.microversions import (
@@ -42,6 +42,7 @@ from vobjects.microversions import (
     header,
     retirement,
 )
+from vobjects.microversions.discovery import App
 from vobjects.microversions.version_policy import (
     EARLY,
     ERROR_CODE,
@@ -66,9 +67,6 @@ _OWN_REQUEST_ID = 'vobjects.request_id'
 MAX_ECHOED = 32
 
 Headers = list[tuple[str, str]]
-
-#: An application of WSGI or ASGI.
-App = TypeVar('App')
 
 #: A WSGI environ, or the part of it that discovery and negotiation read.
 Environ = MutableMapping[str, Any]

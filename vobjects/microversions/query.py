@@ -95,7 +95,6 @@ def coerce_query(
         add_parameter(values, name, text, field_schema, where)
     validation.validate(
         *(cls, microversion, names, values, where),
-        nulls=False,
         early=early,
         by_fields=by_fields,
     )

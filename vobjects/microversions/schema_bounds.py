@@ -53,20 +53,15 @@ def _bounded(
     schema: Mapping[str, Any], bounds: Mapping[str, int]
 ) -> dict[str, Any]:
     result = dict(schema)
-    for keyword in _INNER:
-        if isinstance(schema.get(keyword), Mapping):
-            result[keyword] = _bounded(schema[keyword], bounds)
-    for keyword in _INNER_MAPS:
-        if keyword in schema:
+    for keyword, value in schema.items():
+        if keyword in _INNER and isinstance(value, Mapping):
+            result[keyword] = _bounded(value, bounds)
+        elif keyword in _INNER_MAPS:
             result[keyword] = {
-                name: _bounded(inner, bounds)
-                for name, inner in schema[keyword].items()
+                name: _bounded(inner, bounds) for name, inner in value.items()
             }
-    for keyword in _INNER_LISTS:
-        if keyword in schema:
-            result[keyword] = [
-                _bounded(inner, bounds) for inner in schema[keyword]
-            ]
+        elif keyword in _INNER_LISTS:
+            result[keyword] = [_bounded(inner, bounds) for inner in value]
     if 'enum' in schema or schema.get('additionalProperties') is False:
         return result
     keywords = [

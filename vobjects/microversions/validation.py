@@ -35,7 +35,6 @@ def validate(
     values: Any,
     where: str = 'body',
     *,
-    nulls: bool = True,
     early: bool = False,
     by_fields: bool = True,
 ) -> None:
@@ -46,7 +45,6 @@ def validate(
     :param names: every field that the part had at any version
     :param values: the part, as JSON values
     :param where: name of the part, for error messages
-    :param nulls: whether the part can contain null; a query cannot
     :param early: see :meth:`vobjects.objects.object.Object.version_at`
     :param by_fields: whether the fields check the values, too, such as dates;
         building the object checks those of its newest version
@@ -56,7 +54,7 @@ def validate(
     """
     compiled = schema.request_schema_at(cls, microversion, names, early)
     if not compiled.validator.accepts(values):
-        _check(compiled, microversion, values, where, nulls)
+        _check(compiled, microversion, values, where)
     for name in compiled.properties if by_fields else compiled.not_built:
         if name in values and name not in compiled.object_fields:
             compiled.check_value(name, values[name], where)
@@ -97,7 +95,6 @@ def _check(
     microversion: Version,
     values: Any,
     where: str,
-    nulls: bool,
 ) -> None:
     """Raise the first fault; do nothing if the fast path was too strict."""
     if not isinstance(values, dict):
@@ -113,7 +110,7 @@ def _check(
     # Faults of the whole part have been found above.
     fault = compiled.validator.first_fault(values)
     if fault is not None:
-        raise _value_error(compiled, microversion, values, fault, where, nulls)
+        raise _value_error(compiled, microversion, values, fault, where)
 
 
 def _value_error(
@@ -122,7 +119,6 @@ def _value_error(
     values: Mapping[str, Any],
     fault: jsonschema.ValidationError,
     where: str,
-    nulls: bool,
 ) -> errors.ValidationError:
     """Return the error for a field whose value the schema rejects."""
     name = str(fault.absolute_path[0])
@@ -131,13 +127,13 @@ def _value_error(
         fault = _without_value(fault)
     ranges = _ranges_accepting(compiled, name, values[name])
     if ranges:
-        error = schema_error(fault, where, nulls, suggests=False)
+        error = schema_error(fault, where, suggests=False)
         shown = phrases.format_value(fault.instance)
         hint = version_ranges.explain(shown, ranges, microversion)
         return errors.ValidationError.about_versions(
             error.path, f'{error.problem}; {hint}', ranges, microversion
         )
-    error = schema_error(fault, where, nulls)
+    error = schema_error(fault, where)
     if is_secret:
         return error
     field = compiled.fields[name]
@@ -344,15 +340,13 @@ def conversion_error(
 def schema_error(
     fault: jsonschema.ValidationError,
     where: str,
-    nulls: bool,
     *,
     suggests: bool = True,
 ) -> errors.ValidationError:
     """Return a readable error for a fault that jsonschema reports.
 
     :param fault: the fault
-    :param where: name of the part
-    :param nulls: whether the part can contain null
+    :param where: name of the part; a query and a path cannot contain null
     :param suggests: whether to suggest an accepted value that is similar
     """
     path = phrases.format_path(where, fault.absolute_path)
@@ -362,7 +356,7 @@ def schema_error(
             path, phrases.shorten(fault.message, fault.instance)
         )
     expected: Any = fault.validator_value
-    if isinstance(expected, list) and not nulls:
+    if isinstance(expected, list) and where in ('query', 'path'):
         expected = [item for item in expected if item not in ('null', None)]
     value: Any = fault.instance
     found = (
