@@ -104,12 +104,7 @@ class VersionedFunction:
     ) -> Callable[[Function], VersionedFunction]:
         """Add a function; see :func:`api_version`."""
         first, last = bound(min_version), bound(max_version)
-
-        def add(function: Function) -> VersionedFunction:
-            self._add(_entry(function, first, last))
-            return self
-
-        return add
+        return lambda function: self._add(_entry(function, first, last))
 
     @property
     def newest(self) -> Function:
@@ -282,7 +277,7 @@ class VersionedFunction:
     def __repr__(self) -> str:
         return f'<versioned {self.__module__}.{self.__qualname__}>'
 
-    def _add(self, entry: RangeEntry[Function]) -> None:
+    def _add(self, entry: RangeEntry[Function]) -> VersionedFunction:
         is_coroutine = inspect.iscoroutinefunction(entry.value)
         if is_coroutine != isinstance(self, VersionedCoroutineFunction):
             raise exceptions.DeclarationError(
@@ -294,6 +289,7 @@ class VersionedFunction:
         code = _code_of(entry.value)
         first = code.co_varnames[:1] if code else ()
         self._request_at = int(first in (('self',), ('cls',)))
+        return self
 
 
 class VersionedCoroutineFunction(VersionedFunction):
@@ -364,11 +360,10 @@ def api_version(
             # The class or module body, where the earlier functions are.
             earlier = sys._getframe(1).f_locals.get(function.__name__)
             _check_unwrapped(versioned, earlier)
-            versioned._add(entry)
+            return versioned._add(entry)
         except exceptions.DeclarationError:
             del open_functions[key]
             raise
-        return versioned
 
     return add
 

@@ -117,14 +117,10 @@ class HttpError(ApiError):
             for name, value in (headers or {}).items()
             if not name.lower().startswith('content-')
         )
-        super().__init__(detail_text(detail) or self._description())
-
-    def _description(self) -> str:
-        """Return a sentence about the status."""
         text = ''
         with contextlib.suppress(ValueError):
-            text = http.HTTPStatus(self.status).description.rstrip('.')
-        return f'{text or self.title}.'
+            text = http.HTTPStatus(status).description.rstrip('.')
+        super().__init__(detail_text(detail) or f'{text or self.title}.')
 
 
 def detail_text(detail: object) -> str:

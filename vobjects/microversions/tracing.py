@@ -6,13 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from vobjects import spans
+from vobjects.microversions.negotiation import REQUEST_ID
 from vobjects.microversions.version_policy import HEADER, environ_key
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
-
-#: Key in the environ, and attribute of a span.
-_REQUEST_ID = 'openstack.request_id'
 
 
 def traced(app: WSGIApplication) -> WSGIApplication:
@@ -44,8 +42,8 @@ def traced(app: WSGIApplication) -> WSGIApplication:
                 (v for key, v in headers if key.lower() == name), ''
             ),
         }
-        if _REQUEST_ID in environ:
-            attributes[_REQUEST_ID] = environ[_REQUEST_ID]
+        if REQUEST_ID in environ:
+            attributes[REQUEST_ID] = environ[REQUEST_ID]
         span.set_attributes(attributes)
 
     result: WSGIApplication = wsgi.OpenTelemetryMiddleware(

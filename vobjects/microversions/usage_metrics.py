@@ -260,17 +260,15 @@ class UsageMiddleware:
             nonlocal status
             write = start_response(line, headers, exc_info)
             if is_returned and not status:
-                self._record(environ, line[:3], start)
+                record(line[:3])
             status = line[:3]
             return write
+
+        def record(status: str) -> None:
+            self.usage.record(environ, status, time.perf_counter() - start)
 
         response = self.app(environ, start_counted)
         is_returned = True
         if status:  # otherwise start_counted() records the request later
-            self._record(environ, status, start)
+            record(status)
         return response
-
-    def _record(
-        self, environ: WSGIEnvironment, status: str, start: float
-    ) -> None:
-        self.usage.record(environ, status, time.perf_counter() - start)
