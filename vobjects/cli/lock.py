@@ -84,6 +84,13 @@ def _add_below(parser: Parser) -> None:
         required=True,
         help='the new minimum microversion of the API',
     )
+    parser.add_argument(
+        '--metrics',
+        type=pathlib.Path,
+        metavar='FILE',
+        help='the response of an API to GET /metrics: name the clients that'
+        ' use older microversions',
+    )
 
 
 _COMMANDS = {
@@ -138,7 +145,7 @@ _COMMANDS = {
             ' of version maps, and removes the versions from the lock.',
             examples=[
                 'vobjects lock drop --below 1.5',
-                'vobjects lock drop --below 1.5 --write',
+                'vobjects lock drop --below 1.5 --metrics metrics.txt --write',
             ],
         ),
     ),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import collections
 import datetime
 import pathlib
 import re
@@ -147,6 +148,8 @@ def drop_versions(options: argparse.Namespace) -> int:
         assert cls is not None
         drop.rewrite(cls, item, files)
     print(f'clients of microversions below {below} are refused')
+    for agent, count in _agents(options.metrics, below):
+        print(f'  {agent}: {count} requests')
     releases = drop.unsupported(lock, dropped)
     for release in releases:
         print(
@@ -167,6 +170,35 @@ def drop_versions(options: argparse.Namespace) -> int:
         f' then run "{parse.command("check", options.file)}"'
     )
     return EXIT_OK
+
+
+def _agents(
+    path: pathlib.Path | None, below: Version
+) -> list[tuple[str, int]]:
+    """Return the clients that use older microversions, and their requests.
+
+    :raises LockError: the file has no metrics of an API
+    """
+    if path is None:
+        return []
+    # Imported here: an optional dependency.
+    from prometheus_client import parser
+
+    counts: collections.Counter[str] = collections.Counter()
+    try:
+        for family in parser.text_string_to_metric_families(path.read_text()):
+            for sample in family.samples:
+                labels = sample.labels
+                if sample.name.endswith('_uses_total') and (
+                    Version.parse(labels['version']) < below
+                ):
+                    counts[labels['agent']] += int(sample.value)
+    except (OSError, ValueError, KeyError, exceptions.InvalidVersion) as error:
+        raise LockError(
+            f'{path} is no response of GET /metrics:'
+            f' {type(error).__name__}: {error}'
+        ) from None
+    return counts.most_common()
 
 
 def list_rules(options: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from oslo_versionedobjects import base as ovo_base
 from vobjects import exceptions
 from vobjects.cli import lock as cli
 from vobjects.lock import parse
+from vobjects.lock.model import LockError
 from vobjects_testing import invariants
 
 CODE = """\
@@ -76,6 +77,13 @@ FOLDED = """\
     kind: str = words({'a': None, 'b': None, 'c': '1.3'}, instead='a')
 """
 
+METRICS = """\
+# TYPE shop_uses counter
+shop_uses_total{version="1.4",method="GET",route="/",agent="old"} 3
+shop_uses_total{version="1.2",method="GET",route="/",agent="older"} 5
+shop_uses_total{version="1.5",method="GET",route="/",agent="new"} 7
+"""
+
 
 def test_drop_folds_the_history_and_the_lock(
     replace_shop: Callable[[str], None], capsys: pytest.CaptureFixture[str]
@@ -83,15 +91,18 @@ def test_drop_folds_the_history_and_the_lock(
     replace_shop(CODE)
     assert cli.main(['init', '--import', 'shop']) == 0
     assert cli.main(['release', '1']) == 0
+    pathlib.Path('metrics.txt').write_text(METRICS)
     capsys.readouterr()
 
-    words = ['drop', '--below', '1.5']
+    words = ['drop', '--below', '1.5', '--metrics', 'metrics.txt']
     assert cli.main(words) == 0
     shown = capsys.readouterr().out
-    assert shown.splitlines()[:3] == [
+    assert shown.splitlines()[:5] == [
         'Order 1.0, 1.1: dropped, 1.2 is oldest',
         'Shown 1.0: dropped, 1.1 is oldest',
         'clients of microversions below 1.5 are refused',
+        '  older: 5 requests',
+        '  old: 3 requests',
     ]
     assert "-    gift: bool = added('1.1', default=False)" in shown
     assert pathlib.Path('shop.py').read_text() == CODE
@@ -143,3 +154,27 @@ def test_drop_when_a_base_class_declares_changes_keeps_the_type(
     assert cli.main(['drop', '--below', '1.5']) == 0
     shown = capsys.readouterr().out
     assert 'Sub 1.0: kept, its base class Shown declares changes' in shown
+
+
+@pytest.mark.parametrize(
+    'content',
+    [
+        None,
+        b'\xff',
+        b'a_uses_total{',
+        b'a_uses_total{agent="a"} 1\n',
+        b'a_uses_total{version="1",agent="a"} 1\n',
+        b'a_uses_total{version="1.1",agent="a"} NaN\n',
+    ],
+)
+def test_drop_when_the_metrics_are_invalid_names_their_file(
+    content: bytes | None, replace_shop: Callable[[str], None]
+) -> None:
+    replace_shop(CODE)
+    assert cli.main(['init', '--import', 'shop']) == 0
+    path = pathlib.Path('metrics.txt')
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(LockError, match=r'^metrics\.txt is no response of '):
+        cli.main(['drop', '--below', '1.5', '--metrics', str(path), '--write'])
+    assert pathlib.Path('shop.py').read_text() == CODE
