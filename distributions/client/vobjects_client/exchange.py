@@ -94,7 +94,8 @@ class Exchange:
                 if self.version != version:
                     continue
             break
-        if response.status_code >= 400:
+        # Also a redirection: without follow_redirects, nothing has happened.
+        if not 200 <= response.status_code < 300:
             raise failure(response, self._now())
         served = negotiation.served_version(
             response.headers, self._policy.service_type
@@ -107,6 +108,7 @@ class Exchange:
         :raises vobjects.microversions.client.NoCommonVersion: there is none
         :raises vobjects.microversions.client.NoRange: the server announces no
             versions
+        :raises RequestFailed: the same, because of an error
         """
         policy = self._policy
         # At its lowest version, Barbican does not show the range.
@@ -117,7 +119,12 @@ class Exchange:
             document = response.json()
         except ValueError:
             document = None
-        server = negotiation.range_of(document, policy.minimum.major)
+        try:
+            server = negotiation.range_of(document, policy.minimum.major)
+        except negotiation.NoRange as error:
+            if 200 <= response.status_code < 300:
+                raise
+            raise failure(response, self._now()) from error
         self.version = negotiation.negotiate(
             server, [(policy.minimum, policy.maximum)]
         )
@@ -182,9 +189,12 @@ def failure(response: Any, now: datetime.datetime) -> RequestFailed:
     if isinstance(document, dict) and isinstance(document.get('errors'), list):
         item = next(iter(document['errors']), document)
     code = item.get('code') if isinstance(item, dict) else ''
+    detail = _detail(item) or _detail(document) or response.reason_phrase
+    if location := response.headers.get('Location'):
+        detail = f'{detail}, to {location}'
     return RequestFailed(
         response.status_code,
-        _detail(item) or _detail(document) or response.reason_phrase,
+        detail,
         code=code if isinstance(code, str) else '',
         request_id=response.headers.get('X-OpenStack-Request-ID', ''),
         needed=negotiation.required_version(document),

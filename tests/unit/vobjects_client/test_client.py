@@ -313,6 +313,37 @@ def test_errors_of_all_services_have_their_text(document):
 
 
 @pytest.mark.parametrize(
+    ('path', 'response', 'message'),
+    [
+        (path, response, message)
+        for path in ('/', '/v1/boxes')
+        for response, message in (
+            (
+                httpx.Response(307, headers={'Location': 'https://box/'}),
+                '307: Temporary Redirect, to https://box/',
+            ),
+            (httpx.Response(304), '304: Not Modified'),
+            (httpx.Response(503, text='<html>'), '503: Service Unavailable'),
+        )
+    ],
+)
+def test_a_response_without_success_is_an_error_of_the_call(
+    path, response, message
+):
+    inner = BoxService().transport()
+
+    def serve(request):
+        return response if request.url.path == path else inner.handler(request)
+
+    http = httpx.Client(
+        base_url='http://box', transport=httpx.MockTransport(serve)
+    )
+    with pytest.raises(client.RequestFailed) as caught:
+        BoxClient(http).boxes.create(name='b')
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
     'response',
     [
         httpx.Response(200, text='no JSON'),
