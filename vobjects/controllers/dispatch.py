@@ -264,7 +264,7 @@ class VersionedFunction:
         newest = self.newest
         # Computed on demand, because it takes longer than everything else.
         if name == '__signature__':
-            return inspect.signature(newest)
+            return self._common_signature()
         # FastAPI resolves annotations with it.
         if name == '__globals__':
             return inspect.unwrap(newest).__globals__
@@ -273,6 +273,36 @@ class VersionedFunction:
         if name in attributes and name != ATTRIBUTE:
             return attributes[name]
         raise AttributeError(name)
+
+    def _common_signature(self) -> inspect.Signature:
+        """Return the signature with which a framework calls each function.
+
+        FastAPI passes all parameters of the newest function by name.
+
+        :raises vobjects.exceptions.DeclarationError: another function cannot
+            be called so
+        """
+        newest = inspect.signature(self.newest)
+        kinds = {parameter.kind for parameter in newest.parameters.values()}
+        by_name = kinds <= {
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            inspect.Parameter.KEYWORD_ONLY,
+        }
+        # Frameworks may pass the arguments of methods by position.
+        for entry in (
+            self.functions if by_name and not self._request_at else ()
+        ):
+            try:
+                inspect.signature(entry.value).bind(
+                    **dict.fromkeys(newest.parameters)
+                )
+            except TypeError as error:
+                raise exceptions.DeclarationError(
+                    f'{self.__qualname__} {entry}: {error}; give it the'
+                    f' parameters of {self.functions.last}: frameworks that'
+                    ' read the signature pass them by name'
+                ) from None
+        return newest
 
     def __repr__(self) -> str:
         return f'<versioned {self.__module__}.{self.__qualname__}>'

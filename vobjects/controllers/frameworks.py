@@ -41,7 +41,8 @@ def version_of(request: Any) -> Version:
     if not isinstance(version, Version):
         raise LookupError(
             'the request has no API version; put the Microversions middleware'
-            ' in front of the application'
+            ' in front of the application, and let the request be the first'
+            ' parameter of a method with api_version'
         )
     return version
 

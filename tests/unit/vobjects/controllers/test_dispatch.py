@@ -270,6 +270,44 @@ def test_signature_is_that_of_the_newest():
     assert Mixed.free.__module__ == __name__
 
 
+@pytest.mark.parametrize(
+    ('old', 'new', 'problem'),
+    [
+        ('request, a=1', 'request, a=1', None),
+        ('request, a=1, **more', 'request, a=1, b=2', None),
+        ('request, a=1, c=3', 'request, a=1', None),
+        ('request, a', 'request, /, b', None),
+        ('request, a', 'request, *b', None),
+        ('self, request, a', 'self, request, b', None),
+        ('request, a=1', 'request, a=1, b=2', "unexpected keyword .* 'b'"),
+        ('request, a, b', 'request, a', "missing .* 'b'"),
+        ('req, a', 'request, a', "missing .* 'req'"),
+    ],
+)
+def test_functions_of_a_module_have_the_parameters_of_the_newest(
+    old, new, problem
+):
+    space = {'__name__': f'{__name__}.{old}', 'api_version': api_version}
+    exec(
+        f"""
+@api_version('1.0', '1.4')
+async def show({old}): pass
+
+@show.api_version('1.5')
+async def show({new}): pass
+""",
+        space,
+    )
+    if problem is None:
+        # A framework that reads the signature.
+        assert str(inspect.signature(space['show'])) == f'({new})'
+        return
+    with pytest.raises(
+        exceptions.DeclarationError, match=f'show 1.0 to 1.4 .*: .*{problem}'
+    ):
+        inspect.signature(space['show'])
+
+
 def test_attributes_set_by_a_decorator_above_are_kept():
     def exposed(function):
         function.exposed = True
