@@ -28,6 +28,9 @@ from vobjects.objects.object import AnyField, Object
 #: The inner type may be registered later.
 _in_requests: dict[str, str] = {}
 
+#: Names that a field would hide from the library and oslo.versionedobjects.
+_ATTRIBUTES = frozenset(dir(Request))
+
 #: The keywords of ``Object.BOUNDS``.
 _BOUNDS = ('maxItems', 'maxLength', 'maxProperties')
 
@@ -53,6 +56,11 @@ def check_fields(
         raise exceptions.DeclarationError(
             f'{name}.{key}: the constructor has a parameter {key!r}, so that'
             ' it cannot set the field; give it another name'
+        )
+    for key in declared.keys() & _ATTRIBUTES:
+        raise exceptions.DeclarationError(
+            f'{name}.{key}: each type has an attribute {key!r}; give the field'
+            ' another name, or write ClassVar[...] as its annotation'
         )
     for key, field in _all_forms(declared):
         for field_type in field_values.types_in(field._type):

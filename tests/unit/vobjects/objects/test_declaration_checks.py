@@ -218,13 +218,28 @@ def test_member_of_an_enum_class_is_sent_as_its_value(
     assert json.loads(written)['versioned_object.data']['key'] == expected
 
 
-@pytest.mark.parametrize('name', ['context', 'self'])
-def test_field_with_the_name_of_a_parameter_is_refused(
-    registry: None, name: str
+@pytest.mark.parametrize(
+    'name', ['context', 'self', 'fields', 'get', 'as_dict', 'VERSION', 'ROUTE']
+)
+@pytest.mark.parametrize(
+    'attributes',
+    [
+        lambda name: {'fields': {name: fields.StringField()}},
+        lambda name: {'__annotations__': {name: str}},
+        lambda name: {
+            '__annotations__': {name: str},
+            name: {} if name == 'fields' else '1.0',
+        },
+    ],
+    ids=['dictionary', 'annotation', 'default'],
+)
+def test_field_with_the_name_of_an_attribute_is_refused(
+    registry: None, name: str, attributes: Any
 ) -> None:
-    attributes = {'fields': {name: fields.StringField()}}
-    with pytest.raises(exceptions.DeclarationError, match='another name'):
-        vobjects.register(type('Sample', (vobjects.Object,), attributes))
+    with pytest.raises(
+        exceptions.DeclarationError, match=rf'Sample\.{name}: .* another name'
+    ):
+        vobjects.register(type('Sample', (vobjects.Object,), attributes(name)))
 
 
 @pytest.mark.parametrize(
