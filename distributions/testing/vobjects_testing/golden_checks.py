@@ -11,9 +11,7 @@ from typing import Any
 from vobjects import exceptions  # isort: skip
 from vobjects.objects import manifest  # isort: skip
 from oslo_versionedobjects import base as ovo_base
-from oslo_versionedobjects.fields import UnspecifiedDefault
 
-from vobjects.field_values import default_primitive
 from vobjects.lock import registries, service_quirks
 from vobjects.objects import Object
 from vobjects.versions import Version
@@ -43,13 +41,12 @@ def _remove_field(primitive: Any, type_name: str, field: str) -> bool:
     return is_removed
 
 
-def _unset_defaults(before: Any, after: Any) -> None:
+def unset_filled(before: Any, after: Any) -> None:
     """Remove fields that an upgrade or a downgrade filled.
 
-    A type with declared history means its default by a field that is unset. A
-    ``Resource`` gives its older readers null, if it has no default. Fields
-    that the newest version dropped are removed, too, and so are the names of
-    changed fields.
+    A type with declared history means its default by a field that is unset, or
+    gives it the value that its declaration names. Fields that the newest
+    version dropped are removed, too, and so are the names of changed fields.
 
     :param before: a primitive, or a part of it; changed
     :param after: the same part of what the newest version writes; changed
@@ -59,7 +56,7 @@ def _unset_defaults(before: Any, after: Any) -> None:
     if not isinstance(before, dict) or not isinstance(after, dict):
         return
     for key in before.keys() & after.keys():
-        _unset_defaults(before[key], after[key])
+        unset_filled(before[key], after[key])
     namespace = next((k[:-5] for k in before if str(k).endswith('.data')), '')
     for part in before, after:
         part.pop(f'{namespace}.changes', None)
@@ -68,9 +65,15 @@ def _unset_defaults(before: Any, after: Any) -> None:
         return
     history = cls._history
     version = Version.parse(before[f'{namespace}.version'])
-    fields = history.wire_fields_at(version)
     data, written = before[f'{namespace}.data'], after[f'{namespace}.data']
-    for name in fields:
+    filled: dict[str, Any] = {}
+    for plan in (
+        history.plan(version, history.version),
+        history.plan(history.version, version),
+    ):
+        plan.apply(filled, refuse_loss=False)
+    filled = json.loads(json.dumps(filled))
+    for name in history.wire_fields_at(version):
         if history.name_at(name, version, history.version) is None:
             # The type dropped it; a lost value is reported as LossyDowngrade.
             data.pop(name, None)
@@ -78,18 +81,10 @@ def _unset_defaults(before: Any, after: Any) -> None:
         elif (
             name in written
             and name not in data
-            and written[name] in _unset_values(cls, name, fields)
+            and name in filled
+            and written[name] == filled[name]
         ):
             del written[name]
-
-
-def _unset_values(
-    cls: type[Object], name: str, fields: Mapping[str, Any]
-) -> list[Any]:
-    default = default_primitive(name, fields[name])
-    if default is not UnspecifiedDefault:
-        return [json.loads(json.dumps(default))]
-    return [None] if fields[name].nullable and not cls.REFUSE_LOSS else []
 
 
 def check(
@@ -132,7 +127,7 @@ def check(
     written = json.loads(json.dumps(written))
     for type_and_field in given_up:
         _remove_field(written, *type_and_field)  # filled with a default
-    _unset_defaults(primitive, written)
+    unset_filled(primitive, written)
     before = primitive[f'{namespace}.data']
     after = written[f'{namespace}.data']
     difference = first_difference(before, after)

@@ -54,9 +54,13 @@ from vobjects.lock.model import (
 )
 from vobjects.objects.conversion_plan import ConversionPlan
 from vobjects.versions import Version
-from vobjects_testing import strategies
+from vobjects_testing import golden_checks, strategies
 from vobjects_testing.locked_version import LockedVersion
-from vobjects_testing.primitive_differences import first_difference, shortened
+from vobjects_testing.primitive_differences import (
+    UNSET,
+    first_difference,
+    shortened,
+)
 
 Data = Mapping[str, Any]
 
@@ -270,9 +274,7 @@ class Case(LockedVersion):
         if not obj.obj_attr_is_set(name):
             raise self.violation('downgraded', str(error)) from error
         delattr(obj, name)
-        for conversion in self.changes:
-            if conversion.involves(name):
-                self.exercised.add(conversion)
+        self._record_loss(name)
 
     def _to_json(self, primitive: Any) -> Any:
         try:
@@ -347,6 +349,7 @@ class Case(LockedVersion):
         replaced = self.replaced_fields(obj)
         sent = {n: data[n] for n in data.keys() - set(replaced.values())}
         unchanged = {name: repeated[name] for name in sent if name in repeated}
+        golden_checks.unset_filled(sent, unchanged)  # in nested objects
         difference = self._difference('returned', sent, unchanged)
         if difference is not None:
             raise difference
@@ -359,9 +362,13 @@ class Case(LockedVersion):
                 and obj.obj_attr_is_set(name)
             ):
                 sent = field.to_primitive(obj, name, getattr(obj, name))
-                received = field.to_primitive(
-                    restored, name, getattr(restored, name)
-                )
+                received = UNSET
+                if restored.obj_attr_is_set(name) or (
+                    self.has_history and field.nullable
+                ):
+                    received = field.to_primitive(
+                        restored, name, getattr(restored, name)
+                    )
                 if (
                     not registries.object_types(field._type)
                     and sent != received
@@ -424,6 +431,18 @@ class Case(LockedVersion):
             elif conversion != BY_HAND and self.has_value(obj, name):
                 self.exercised.add(conversion)
 
+    def _record_loss(self, name: str) -> None:
+        """Record the declared changes of a field that refused a value.
+
+        :param name: its name at any version
+        """
+        for conversion in self.changes:
+            if conversion.involves(name) or any(
+                name_at(name) and name_at(name) == name_at(conversion.field)
+                for name_at in (self.current_name, self.former_name)
+            ):
+                self.exercised.add(conversion)
+
     def check_accepted(self, obj: Any) -> None:
         """Check a primitive that a peer of the version writes.
 
@@ -436,9 +455,7 @@ class Case(LockedVersion):
                 received = self.cls.obj_from_primitive(primitive, None)
                 break
             except exceptions.LossyDowngrade as error:
-                for conversion in self.changes:
-                    if conversion.involves(error.field):
-                        self.exercised.add(conversion)
+                self._record_loss(error.field)
                 delattr(obj, error.field)
             except Exception as error:
                 name, shown = self._rejected(

@@ -116,6 +116,10 @@ def test_check_when_a_type_has_given_up_a_value_checks_the_others(
             ),
         ),
         (
+            fields.StringField(nullable=True),
+            lambda old: changed('1.1', old, fields.StringField(), missing='x'),
+        ),
+        (
             fields.StringField(),
             lambda old: removed(
                 '1.2',

@@ -349,6 +349,7 @@ def test_check_exercises_all_declared_changes(
             down=whole,
         ),
         f=removed('1.2', fields.StringField(default=''), dropped='1.2'),
+        h=renamed('1.2', 'g', added('1.1', fields.StringField(default=''))),
     )
     (oldest, *_rest) = list(cases_of(lock_of_versions(good)))
     oldest.check()
@@ -357,7 +358,59 @@ def test_check_exercises_all_declared_changes(
         'renamed c to d',
         'changed e by functions; loss unknown',
         'removed f',
+        'added g',
+        'renamed g to h',
     }
+
+
+@pytest.mark.parametrize('parent', [objects.Request, objects.Resource])
+@pytest.mark.parametrize(
+    ('released', 'declared'),
+    [
+        (
+            fields.StringField(default='x'),
+            lambda old: changed('1.1', old, fields.StringField(default='y')),
+        ),
+        (
+            fields.StringField(nullable=True),
+            lambda old: changed('1.1', old, fields.StringField(), missing='x'),
+        ),
+        (
+            fields.StringField(default='x'),
+            lambda old: removed('1.1', old),
+        ),
+    ],
+    ids=['default', 'missing', 'removed'],
+)
+def test_check_when_reading_fills_a_field_of_a_nested_object_passes(
+    parent: Any, released: Any, declared: Any
+) -> None:
+    def register(field: Any, **later: Any) -> list[Any]:
+        things = fields.Field(fields.Dict(fields.Object('Thing')))
+        body = {'fields': {'things': things}}
+        outer = objects.register(type('Outer', (parent,), body))
+        return [vobjects_type(a=field, **later), outer]
+
+    lock = released_lock(*register(released))
+    ovo_base.VersionedObjectRegistry()._obj_classes.clear()
+    later = {'version': '1.1', 'version_map': {'1.1': '1.1'}}
+    code = snapshot.of_classes(
+        register(declared(released), **later), known=lock
+    )
+    for case in cases_of(edit.update(lock, code, TODAY)):
+        case.check(examples=20)
+
+
+def test_check_when_a_plain_class_loses_a_field_names_it() -> None:
+    def convert(self: Any, primitive: dict[str, Any], target: str) -> None:
+        primitive.pop('a', None)
+
+    optional = fields.StringField(nullable=True)
+    lock = lock_of_versions(ovo_class(a=optional))
+    ovo_class(body={'obj_make_compatible': convert}, a=optional)
+    assert violation(lock) == (
+        "returned: Thing 1.0: 'a' was 'text' and became <unset>"
+    )
 
 
 def test_check_when_conversion_loses_data_fails() -> None:
