@@ -113,7 +113,13 @@ class Microversions(Middleware[Application]):
             MAXIMUM: environ[MAXIMUM],
         }
         try:
-            await self.app(versioned_scope, receive, send_versioned)
+            try:
+                await self.app(versioned_scope, receive, send_versioned)
+            except asyncio.CancelledError as error:
+                task = asyncio.current_task()
+                if task is None or task.cancelling():
+                    raise
+                raise RuntimeError('awaited a cancelled task') from error
         except Exception as error:
             if is_started or not self.negotiation.handles(error):
                 raise

@@ -552,6 +552,38 @@ def test_unexpected_error_after_the_start_of_a_response_is_raised():
     assert [message.get('status') for message in messages] == [200, None]
 
 
+async def await_cancelled_task(scope, receive, send):
+    task = asyncio.create_task(asyncio.sleep(60))
+    task.cancel()
+    await task
+
+
+async def raise_cancelled(scope, receive, send):
+    raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize('app', [await_cancelled_task, raise_cancelled])
+def test_cancelled_task_of_an_application_is_an_unexpected_error(app):
+    response = call(asgi.Microversions(app, presets.BARBICAN))
+    assert response.status == 500
+    assert response.headers['openstack-api-version'] == 'key-manager 1.0'
+
+
+def test_cancelled_request_stays_cancelled():
+    async def wait(scope, receive, send):
+        await asyncio.sleep(60)
+
+    async def cancel():
+        app = asgi.Microversions(wait, presets.BARBICAN)
+        request = asyncio.create_task(app(scope_of(), None, None))
+        await asyncio.sleep(0)
+        request.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await request
+
+    asyncio.run(cancel())
+
+
 def test_maximum_when_no_server_was_ever_alive_leaves_the_event_loop_free():
     in_loop = []
     servers = []
