@@ -12,6 +12,8 @@ from typing import Any
 
 from oslo_versionedobjects import exception as ovo_exception
 
+from vobjects import exceptions
+
 #: Keys of a primitive: VersionedObject.OBJ_SERIAL_NAMESPACE and a name.
 _NAME, _DATA = 'versioned_object.name', 'versioned_object.data'
 
@@ -40,6 +42,24 @@ def problem(name: str) -> str:
     return (
         f'the type {name} is not registered; import the module that registers'
         ' it, or correct the name in the field'
+    )
+
+
+def check_class(cls: Any) -> None:
+    """Check that a class is of this library, and registered with its fields.
+
+    An unregistered subclass of a registered one may add methods only.
+
+    :raises vobjects.exceptions.DeclarationError: the message names the fix
+    """
+    registered = next((c for c in cls.__mro__ if '_history' in vars(c)), None)
+    if registered is not None and cls.fields is registered.fields:
+        return
+    if not hasattr(cls, '_plan_to'):
+        raise exceptions.DeclarationError(problem(cls.obj_name()))
+    raise exceptions.DeclarationError(
+        f'{cls.__qualname__} is not registered; decorate the class with'
+        ' @vobjects.register'
     )
 
 

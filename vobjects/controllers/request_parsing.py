@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from vobjects import exceptions, field_values, phrases
+from vobjects import exceptions, field_values, phrases, unregistered
 from vobjects.controllers.frameworks import (
     environ_of,
     is_early,
@@ -290,5 +290,6 @@ def _primitive(
 @cached
 def _field_names(cls: ObjectType, path: tuple[str, ...]) -> tuple[str, ...]:
     """Return the fields, at any version, that do not come from the path."""
+    unregistered.check_class(cls)
     names = schema.all_field_names(cls)
     return tuple(name for name in names if name not in path)

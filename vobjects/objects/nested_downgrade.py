@@ -159,3 +159,9 @@ def version_in(manifest: Manifest, name: str) -> str:
         return manifest[name]
     except KeyError:
         raise exceptions.UnsupportedType(name) from None
+    except TypeError:
+        raise TypeError(
+            f'{exceptions.cut(manifest)} is no manifest, which maps types to'
+            ' versions; for those of a microversion, see at_microversion() in'
+            ' vobjects.objects.manifest'
+        ) from None

@@ -29,6 +29,9 @@ def to_json(obj: Object, manifest: Manifest) -> dict[str, Any]:
     :returns: field name -> JSON value, without envelopes at any depth
     :raises vobjects.exceptions.UnsupportedType: the manifest lacks a type
     """
+    cls: Any = type(obj)
+    if not issubclass(cls, Object):
+        unregistered.check_class(cls)
     return _strip(obj.obj_to_primitive(version_manifest=manifest))
 
 

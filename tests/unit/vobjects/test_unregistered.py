@@ -197,3 +197,56 @@ def test_class_that_is_not_registered_cannot_be_used() -> None:
             exceptions.DeclarationError, match='is not registered'
         ):
             use()
+
+
+def _unregistered(base: type[Any]) -> Any:
+    return type('Sample', (base,), {'fields': {'b': fields.StringField()}})
+
+
+def _subclass() -> Any:
+    own = {'fields': {'a': fields.StringField()}}
+    return _unregistered(
+        objects.register(type('Base', (vobjects.Request,), own))
+    )
+
+
+def _adopted(namespace: str) -> Any:
+    cls = _unregistered(ovo_base.VersionedObject)
+    cls.OBJ_SERIAL_NAMESPACE = namespace
+    ovo_base.VersionedObjectRegistry.register(cls)
+    vobjects.adopt(ovo_base.VersionedObjectRegistry)
+    return cls
+
+
+@pytest.mark.parametrize(
+    'use',
+    [
+        lambda cls: request_parsing.parse_body(cls, CLIENT, b'{"b": "x"}'),
+        lambda cls: request_parsing.parse_query(cls, CLIENT, 'b=x'),
+        lambda cls: vobjects.to_json(cls(b='x'), {'Sample': '1.0'}),
+        lambda cls: vobjects.to_json_list([cls(b='x')], {'Sample': '1.0'}),
+    ],
+    ids=['body', 'query', 'to_json', 'to_json_list'],
+)
+@pytest.mark.parametrize(
+    ('declare', 'problem'),
+    [
+        (lambda: _unregistered(vobjects.Request), 'Sample is not registered'),
+        (_subclass, 'Sample is not registered'),
+        (lambda: _adopted('versioned_object'), 'oslo.versionedobjects only'),
+        (lambda: _adopted('service_object'), 'oslo.versionedobjects only'),
+    ],
+    ids=['class', 'subclass', 'adopted', 'other namespace'],
+)
+def test_class_that_is_not_registered_here_is_named_with_the_fix(
+    declare: Callable[[], Any], problem: str, use: Callable[[Any], Any]
+) -> None:
+    with pytest.raises(
+        exceptions.DeclarationError, match=f'{problem}.* @vobjects.register'
+    ):
+        use(declare())
+
+
+def test_manifest_of_the_wrong_type_is_named(rack: Any) -> None:
+    with pytest.raises(TypeError, match=r'minor=4.* no manifest.*at_micro'):
+        vobjects.to_json(rack(), Version(1, 4))  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from typing import Any
 
 from oslo_versionedobjects import base as ovo_base
 
-from vobjects import exceptions
+from vobjects import unregistered
 from vobjects.objects import nested_downgrade, unknown_fields
 from vobjects.objects.codec import (
     field_codecs,
@@ -103,11 +103,8 @@ class ClassCodec:
     """
 
     def __init__(self, cls: type[VersionedObject]) -> None:
-        if hasattr(cls, '_plan_to') and not hasattr(cls, '_history'):
-            raise exceptions.DeclarationError(
-                f'{cls.__qualname__} is not registered; decorate the class'
-                ' with @vobjects.register'
-            )
+        if hasattr(cls, '_plan_to'):
+            unregistered.check_class(cls)
         self.cls = cls
         self.watched = override_detection.watch_fields(cls)
         self.fields = {
