@@ -30,6 +30,9 @@ _NOT_PROCESSED = (413, 429)
 _REPEATABLE = ('GET', 'HEAD', 'PUT', 'DELETE')
 
 
+#: Seconds to wait if the server names fewer.
+_SHORTEST_WAIT = 1.0
+
 #: Yields messages to send and seconds to wait, and returns the result.
 Steps = Generator[messages.Message | float, Any, Any]
 
@@ -156,6 +159,9 @@ class Exchange:
                 response.status_code == 503 and message.method in _REPEATABLE
             )
             delay = retry_after(response.headers, self._now())
+            if delay is not None:
+                # With 0, or a time in the past, the attempts never end.
+                delay = max(delay, _SHORTEST_WAIT)
             if not may_retry or delay is None or delay > left:
                 return response
             left -= delay

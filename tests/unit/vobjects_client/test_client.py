@@ -244,9 +244,9 @@ BUSY = {'errors': [{'code': 'busy', 'detail': 'Come back later.'}]}
     ('method', 'status', 'headers', 'waits'),
     [
         ('list', 503, ['2'], [2]),
-        ('list', 429, ['2', '0', '7'], [2, 0, 7]),
+        ('list', 429, ['2', '0', '6'], [2, 1, 6]),
         ('list', 429, ['Thu, 26 Nov 2026 12:00:09 GMT'], [9]),
-        ('list', 429, ['Thu, 26 Nov 2026 11:00:00 GMT'], [0]),
+        ('list', 429, ['Thu, 26 Nov 2026 11:00:00 GMT'], [1]),
         ('delete', 503, ['1'], [1]),
         ('create', 429, ['4'], [4]),
         ('create', 413, ['4'], [4]),
@@ -258,6 +258,8 @@ BUSY = {'errors': [{'code': 'busy', 'detail': 'Come back later.'}]}
         ('list', 503, ['-1'], None),
         ('list', 503, ['11'], None),
         ('list', 503, ['6', '5'], None),
+        ('list', 503, ['0'] * 12, None),
+        ('list', 429, ['Thu, 26 Nov 2026 11:00:00 GMT'] * 12, None),
     ],
 )
 def test_a_client_retries_when_the_server_asks_for_it(
