@@ -10,6 +10,8 @@ import urllib.parse
 from collections.abc import Mapping
 from typing import Any, NoReturn, get_args, get_origin
 
+from oslo_versionedobjects.fields import UnspecifiedDefault
+
 from vobjects import exceptions, field_values, objects
 from vobjects.microversions.version_policy import VersionPolicy
 from vobjects.objects import manifest, unknown_fields
@@ -47,6 +49,7 @@ def write(
     :raises ServerTooOld: the version cannot hold the request; the error names
         the lowest version of the client that can
     :raises vobjects.exceptions.ConversionError: no later version can, either
+    :raises ValueError: a query cannot have a value, or a path
     """
     try:
         data = _data_at(request, version)
@@ -64,7 +67,11 @@ def write(
         r'{(\w+)}', lambda match: _segment(match[1], request, data), route.path
     )
     if route.method in _QUERY_METHODS:
-        return Message(route.method, path, _query(data))
+        name = request.obj_name()
+        at = manifest.at_microversion(version)[name]
+        return Message(
+            route.method, path, _query(name, type(request).fields_at(at), data)
+        )
     if callable(route.body):
         return Message(route.method, path, body=route.body(data))
     body = {route.body: data} if route.body else data
@@ -164,14 +171,32 @@ def _plain(primitive: Mapping[str, Any]) -> dict[str, Any]:
     return data
 
 
-def _query(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: [*map(_query_text, value)]
-        if isinstance(value, (list, tuple))
-        else _query_text(value)
-        for name, value in data.items()
-        if value is not None
-    }
+def _query(
+    type_name: str, fields: Mapping[str, Any], data: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return fields as the parameters of a query.
+
+    It cannot have null or an empty list: without the parameter, the server
+    reads the default, or null.
+
+    :raises ValueError: the server would read another value
+    """
+    query: dict[str, Any] = {}
+    for name, value in data.items():
+        if isinstance(value, (list, tuple)) and value:
+            query[name] = [*map(_query_text, value)]
+        elif value not in (None, [], ()):
+            query[name] = _query_text(value)
+        else:
+            default = field_values.default_primitive(name, fields[name])
+            if default is UnspecifiedDefault:
+                default = None
+            if json.dumps(value) != json.dumps(default):
+                raise ValueError(
+                    f'{type_name}.{name}={value!r}: a query cannot have this'
+                    f' value; without it, the server reads {default!r}'
+                )
+    return query
 
 
 def _query_text(value: Any) -> str:

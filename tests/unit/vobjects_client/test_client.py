@@ -9,6 +9,7 @@ import json
 import httpx
 import pytest
 
+import vobjects
 import vobjects_client as client
 from tests.unit.vobjects_client.boxes import (
     BoxClient,
@@ -16,7 +17,7 @@ from tests.unit.vobjects_client.boxes import (
     ClientLid,
     connect,
 )
-from vobjects import exceptions
+from vobjects import exceptions, fields
 from vobjects.microversions import presets
 from vobjects.microversions.client import NoCommonVersion, NoRange
 from vobjects.versions import Version
@@ -151,6 +152,43 @@ def test_each_result_has_its_declared_form():
     assert boxes.list() == []
     assert boxes.open(name='b') == '/v1/actions/7'
     assert boxes.delete(name='b') is None
+
+
+@pytest.mark.parametrize(
+    ('field', 'default', 'values'),
+    [
+        (fields.StringField(nullable=True), None, [None]),
+        (fields.StringField(nullable=True, default='x'), 'x', [None]),
+        (fields.ListOfStringsField(nullable=True), None, [None, []]),
+        (fields.ListOfStringsField(default=[]), [], [[]]),
+        (fields.ListOfStringsField(default=['x']), ['x'], [[]]),
+        (fields.SetOfIntegersField(default=set()), set(), [set()]),
+        (fields.SetOfIntegersField(nullable=True), None, [None, set()]),
+    ],
+)
+def test_a_value_that_a_query_cannot_have_is_no_omission(
+    registry, field, default, values
+):
+    @vobjects.register
+    class ShelfListRequest(vobjects.Request):
+        fields = {'some': field}
+
+    class Shelves(client.Operations[client.Http]):
+        list = client.operation('GET', '/v1/shelves', ShelfListRequest)
+
+    class ShelfClient(BoxClient):
+        shelves: Shelves[client.Http]
+
+    http = httpx.Client(
+        base_url='http://box', transport=BoxService().transport()
+    )
+    shelves = ShelfClient(http).shelves
+    for value in values:
+        if value == default:
+            assert shelves.list(some=value) is None
+            continue
+        with pytest.raises(ValueError, match=r'Request\.some='):
+            shelves.list(some=value)
 
 
 def test_a_name_is_one_segment_of_the_path():
