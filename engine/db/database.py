@@ -53,7 +53,7 @@ _RETRY = oslo_db_api.wrap_db_retry(
     max_retry_interval=1,
     jitter=True,
     retry_on_deadlock=True,
-    exception_checker=lambda error: is_busy(error),
+    exception_checker=lambda error: is_busy(error) or is_outdated(error),
 )
 
 
@@ -195,7 +195,7 @@ class Database:
     def write(
         self, work: Callable[[orm.Session], Result], *, urgent: bool = False
     ) -> Result:
-        """Run ``work(session)`` in a transaction; retry it after a deadlock.
+        """Run ``work(session)`` in a transaction; retry it after a conflict.
 
         :param work: may run twice, so it must have no effect outside of the
             database
@@ -260,6 +260,14 @@ def is_busy(error: BaseException) -> bool:
     if not isinstance(error, oslo_db_exception.DBError):
         return False
     return 'database is locked' in str(error.inner_exception or error)
+
+
+def is_outdated(error: BaseException) -> bool:
+    """Tell whether another transaction has deleted a row after it was read.
+
+    If the transaction is retried, it does not find the row.
+    """
+    return isinstance(error, orm.exc.StaleDataError)
 
 
 #: Module of a database driver -> the extra that installs it.

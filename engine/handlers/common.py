@@ -157,10 +157,15 @@ def find_to_delete(
     """Return a row that no other transaction refers to before the commit.
 
     A new foreign key to the row needs to lock it, too.
+
+    :raises vobjects.clustering.errors.ResourceNotFound: no row matches, or
+        another transaction deletes it
     """
     row = find.find(session, model, identity, context.project_id)
-    session.refresh(row, with_for_update=True)
-    return row
+    locked = statements.locked(session, model, row.id)
+    if locked is None:
+        raise find.not_found(model, identity)
+    return locked
 
 
 def reject_busy_deletion(
