@@ -279,7 +279,8 @@ class ResourceView(Generic[Resource]):
         """Return the resource that ``build`` makes of the values of a row.
 
         :raises vobjects.clustering.errors.UnreadableRow: it has a value that
-            its field rejects; the error names the row and the fields
+            its field rejects; the error names the fields, which are logged
+            with the row
         """
         try:
             return build(values)
@@ -302,8 +303,8 @@ class ResourceView(Generic[Resource]):
                 f'The {find.resource_name(self.model)} {values["id"]} cannot'
                 f' be shown: this release cannot read {fields}. If'
                 ' a newer release has stored it, upgrade the engines.'
-                f' Otherwise, an administrator has to correct the row {id_} of'
-                f' the table {table} in the database.'
+                ' Otherwise, an administrator has to correct the row that the'
+                ' log of the engine names.'
             ) from error
 
 
