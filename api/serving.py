@@ -49,14 +49,13 @@ from granian import constants
 from granian import http as granian_http
 from granian import log as granian_log
 from oslo_config import cfg
-from oslo_log import log as oslo_log
 from oslo_service import systemd
 
 from api import asgi, metrics_page, wsgi
 from api import conf as api_conf
-from vobjects import exceptions, log_lines
+from vobjects import exceptions
 from vobjects.cli import collector
-from vobjects.clustering.run import allocator, subreaper
+from vobjects.clustering.run import allocator, log_setup, subreaper
 from vobjects.rpc import conf as rpc_conf
 
 if TYPE_CHECKING:
@@ -95,8 +94,7 @@ def serve(conf: cfg.ConfigOpts, load: Callable[[], WSGIApplication]) -> int:
     _check_address_is_free(address)
     server = _server(conf, address[0])
     # Again, because granian's constructor reconfigures logging.
-    oslo_log.setup(conf, api_conf.PROJECT)
-    log_lines.protect()
+    log_setup.set_up(conf, api_conf.PROJECT)
     LOG.info(
         'Serving on %s port %s with %s process(es) of %s threads',
         *address,

@@ -21,8 +21,8 @@ from oslo_log import log as oslo_log
 
 from api import app, authentication, policy
 from api import conf as api_conf
-from vobjects import log_lines
 from vobjects.cli import special_files
+from vobjects.clustering.run import log_setup
 from vobjects.clustering.service import SERVICE
 from vobjects.lock import installed_locks
 from vobjects.objects import manifest
@@ -55,8 +55,7 @@ def configuration(files: Sequence[str] | None = None) -> cfg.ConfigOpts:
     oslo_log.register_options(conf)
     api_conf.load(conf, files)
     special_files.check(conf)
-    oslo_log.setup(conf, api_conf.PROJECT)
-    log_lines.protect()
+    log_setup.set_up(conf, api_conf.PROJECT)
     api_conf.check(conf)
     authentication.check(conf)
     policy.check(conf)

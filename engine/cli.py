@@ -91,7 +91,7 @@ def configuration(
 
     from engine import conf as engine_conf
     from engine import log_context
-    from vobjects import log_lines
+    from vobjects.clustering.run import log_setup
     from vobjects.rpc import conf as rpc_conf
 
     conf = cfg.ConfigOpts()
@@ -107,8 +107,7 @@ def configuration(
     )
     conf.set_default('instance_uuid_format', log_context.TEXT_FORMAT)
     special_files.check(conf)
-    oslo_log.setup(conf, PROJECT)
-    log_lines.protect()
+    log_setup.set_up(conf, PROJECT)
     # Alembic logs the kind of database on every access.
     logging.getLogger('alembic').setLevel(logging.WARNING)
     return conf

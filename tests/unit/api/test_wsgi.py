@@ -8,6 +8,7 @@ import pathlib
 
 import pytest
 from oslo_config import cfg
+from oslo_log import rate_limit
 
 from api import conf as api_conf
 from api import wsgi
@@ -146,3 +147,17 @@ def test_upgrade_level_when_it_is_unknown_is_rejected_by_each_command(
 
 def test_application_when_never_used_closes() -> None:
     wsgi.Application().close()
+
+
+def test_configuration_when_it_limits_the_log_can_be_read_again(
+    tmp_path: pathlib.Path,
+) -> None:
+    file = tmp_path / 'vobjects.conf'
+    file.write_text(
+        '[DEFAULT]\nrate_limit_interval = 1\nrate_limit_burst = 100\n'
+    )
+    try:
+        for _ in range(2):
+            assert wsgi.configuration([str(file)]).rate_limit_burst == 100
+    finally:
+        rate_limit.uninstall_filter()
