@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +68,9 @@ def _configure_show(parser: Parser) -> None:
 
 
 def _add_queue(parser: Parser) -> None:
-    parser.add_argument('queue', metavar='QUEUE', help='name of the queue')
+    parser.add_argument(
+        'queue', metavar='QUEUE', type=_name, help='name of the queue'
+    )
 
 
 def _add_common(
@@ -113,6 +116,17 @@ def _show(service: base.Queues, options: argparse.Namespace) -> None:
     output.show(options, bodies, map(json.dumps, bodies))
     if claim.messages:
         service.release(options.project, options.queue, claim.id)
+
+
+def _name(text: str) -> str:
+    from engine.queues import base
+
+    if not re.fullmatch(base.NAME, text):
+        raise argparse.ArgumentTypeError(
+            f'{exceptions.cut(text)} is not a name of up to 64 letters,'
+            ' digits, - and _'
+        )
+    return text
 
 
 def _object(text: str) -> dict[str, Any]:

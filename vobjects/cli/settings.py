@@ -115,9 +115,16 @@ def locate(options: argparse.Namespace) -> Sources:
 
     :param options: the parsed arguments, with those of :func:`add_options`
     :returns: no files if the user names none, and there are none
-    :raises vobjects.exceptions.VobjectsError: a file does not exist, or the
-        options contradict one another
+    :raises vobjects.exceptions.VobjectsError: a file does not exist or is not
+        text, or the options contradict one another
     """
+    sources = _locate(options)
+    for file in sources.all_files():
+        _check_text(file)
+    return sources
+
+
+def _locate(options: argparse.Namespace) -> Sources:
     files: list[str] = getattr(options, 'config_file', [])
     directories: list[str] = getattr(options, 'config_dir', [])
     state: pathlib.Path | None = getattr(options, 'state_dir', None)
@@ -216,6 +223,17 @@ def _check(subject: str, is_fine: bool, problem: str) -> None:
 def _check_kind(file: str) -> None:
     kind = special_files.kind_of(file)
     _check(file, not kind, f'is {kind}')
+
+
+def _check_text(file: str) -> None:
+    path = pathlib.Path(file)
+    try:
+        if path.is_file():  # a pipe can be read only once
+            path.read_text()
+    except UnicodeDecodeError as error:
+        _check(file, False, f'is not text in {error.encoding}')
+    except OSError:
+        pass  # oslo.config reports it
 
 
 def _is_private(file: pathlib.Path) -> bool:

@@ -96,8 +96,9 @@ def test_command_posts_and_shows_messages(
     assert queue_commands.main(['show', 'q', *config]) == 0
     assert queue_commands.main(['show', 'q', '--project', 'x', *config]) == 0
     assert capsys.readouterr().out == '{"cluster": "c"}\n'
-    with pytest.raises(SystemExit, match='2'):
-        queue_commands.main(['post', 'q', '[1]', *config])
+    for arguments in (['q', '[1]'], ['q' * 65, '{}'], ['', '{}']):
+        with pytest.raises(SystemExit, match='2'):
+            queue_commands.main(['post', *arguments, *config])
 
 
 def test_command_when_posting_fails_raises(

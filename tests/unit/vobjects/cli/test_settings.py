@@ -152,6 +152,16 @@ def test_locate_when_a_file_is_missing_names_the_options(
     assert '--config-file' in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    'arguments', [['--config-file=vobjects.conf'], ['--config-dir=.'], []]
+)
+def test_locate_when_a_file_is_not_text_names_it(somewhere, arguments):
+    (somewhere / 'vobjects.conf').write_bytes(b'[api]\n# \xff\n')
+    message = r'vobjects\.conf is not text in utf-8; name'
+    with pytest.raises(exceptions.VobjectsError, match=message):
+        _located(*arguments)
+
+
 def test_locate_when_the_variable_is_wrong_names_it(somewhere, monkeypatch):
     monkeypatch.setenv('VOBJECTS_STATE_DIR', '/no/such')
     with pytest.raises(exceptions.VobjectsError) as caught:
