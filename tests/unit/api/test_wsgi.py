@@ -161,3 +161,13 @@ def test_configuration_when_it_limits_the_log_can_be_read_again(
             assert wsgi.configuration([str(file)]).rate_limit_burst == 100
     finally:
         rate_limit.uninstall_filter()
+
+
+@pytest.mark.parametrize('option', ['log_file', 'log_config_append'])
+def test_configuration_when_the_log_cannot_be_opened_names_the_options(
+    tmp_path: pathlib.Path, option: str
+) -> None:
+    file = tmp_path / 'vobjects.conf'
+    file.write_text(f'[DEFAULT]\n{option} = {tmp_path}/none/x.log\n')
+    with pytest.raises(exceptions.VobjectsError, match=f'correct.*{option}'):
+        wsgi.configuration([str(file)])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from oslo_config import cfg
 from oslo_log import log, rate_limit
 
-from vobjects import log_lines
+from vobjects import exceptions, log_lines
 
 
 def set_up(conf: cfg.ConfigOpts, project: str) -> None:
@@ -14,7 +14,15 @@ def set_up(conf: cfg.ConfigOpts, project: str) -> None:
 
     :param conf: configuration with its files read and oslo.log's options
     :param project: name of the product in messages for syslog
+    :raises vobjects.exceptions.VobjectsError: an option names a log or a
+        file that cannot be opened
     """
     rate_limit.uninstall_filter()  # setup() rejects a second filter
-    log.setup(conf, project)
+    try:
+        log.setup(conf, project)
+    except (OSError, log.LogConfigError) as error:
+        raise exceptions.VobjectsError(
+            f'logging cannot be set up: {error}; correct [DEFAULT] log_file,'
+            ' log_dir, log_config_append or use_syslog'
+        ) from error
     log_lines.protect()
