@@ -89,105 +89,6 @@ def cloud(harness: Harness, prepare: Prepare) -> Cloud:
     return Cloud(harness, prepare(harness, write_resources))
 
 
-def delete(cloud: Cloud, path: str, where: str, *, force: bool) -> None:
-    if where == QUERY:
-        cloud.api('DELETE', f'{path}?force={force}'.lower(), version='1.8')
-    else:
-        cloud.api('DELETE', path, {'force': force}, version='1.8')
-
-
-def delete_cluster(where: str) -> Callable[[Cloud, bool], None]:
-    return lambda cloud, force: delete(
-        cloud, f'/v1/clusters/{cloud.cluster}', where, force=force
-    )
-
-
-def delete_node(where: str) -> Callable[[Cloud, bool], None]:
-    return lambda cloud, force: delete(
-        cloud, f'/v1/nodes/{cloud.member}', where, force=force
-    )
-
-
-def call_webhook(where: str) -> Callable[[Cloud, bool], None]:
-    def call(cloud: Cloud, force: bool) -> None:
-        options = {'force': force}
-        receiver = cloud.receiver(
-            type='webhook',
-            cluster_id='c',
-            action='CLUSTER_DELETE',
-            params=options if where == 'params' else {},
-        )
-        path = f'/v1/webhooks/{receiver}/trigger?V=2'
-        version = '1.10' if where == BODY else '1.0'
-        if where == QUERY:
-            path += f'&force={force}'.lower()
-        body = options if where == BODY else None
-        cloud.api('POST', path, body, version=version)
-
-    return call
-
-
-def send_message(cloud: Cloud, force: bool) -> None:
-    receiver = cloud.receiver(type='message')
-    cloud.engine.runtime.queues.post(
-        'ours',
-        f'senlin-receiver-{receiver}',
-        {
-            'cluster': 'c',
-            'action': 'CLUSTER_DELETE',
-            'params': {'force': force},
-        },
-    )
-    cloud.api('POST', f'/v1/receivers/{receiver}/notify')
-
-
-FORCED: dict[str, tuple[type[Any], Callable[[Cloud, bool], None]]] = {
-    'cluster, query': (models.Cluster, delete_cluster(QUERY)),
-    'cluster, body': (models.Cluster, delete_cluster(BODY)),
-    'node, query': (models.Node, delete_node(QUERY)),
-    'node, body': (models.Node, delete_node(BODY)),
-    'webhook, query': (models.Cluster, call_webhook(QUERY)),
-    'webhook, body': (models.Cluster, call_webhook(BODY)),
-    'webhook, receiver': (models.Cluster, call_webhook('params')),
-    'message': (models.Cluster, send_message),
-}
-
-
-@pytest.mark.parametrize('force', [True, False])
-@pytest.mark.parametrize('is_busy', [True, False])
-@pytest.mark.parametrize('entry', FORCED)
-def test_force_ends_other_actions_and_waits_for_nothing(
-    cloud: Cloud, entry: str, is_busy: bool, force: bool
-) -> None:
-    model, call = FORCED[entry]
-    is_node = model is models.Node
-    other = cloud.occupy(node=is_node) if is_busy else None
-    call(cloud, force)
-    cloud.engine.run_actions()
-    identity = cloud.member if is_node else cloud.cluster
-    is_gone = cloud.harness.row(model, identity) is None
-    # The deletion of a cluster detaches its policies first.
-    assert is_gone is (force or not (is_busy or is_node))
-    if is_gone:
-        cloud.harness.assert_idle()
-    if other is not None:
-        status = cloud.harness.row(models.Action, other).status
-        assert (status == 'CANCELLED') is force
-
-
-@pytest.mark.parametrize('is_node', [True, False])
-def test_forced_deletion_ends_a_deletion_that_waits(
-    cloud: Cloud, is_node: bool
-) -> None:
-    delete_node(BODY)(cloud, False)
-    cloud.engine.run_actions()
-    assert cloud.harness.row(models.Node, cloud.member) is not None
-    (delete_node(QUERY) if is_node else delete_cluster(QUERY))(cloud, True)
-    cloud.engine.run_actions()
-    cloud.harness.assert_idle()
-    assert cloud.harness.row(models.Node, cloud.member) is None
-
-
 #: Actions that remove nodes, without the option; their other parameters.
 UNFORCED: dict[str, dict[str, Any]] = {
     'del_nodes': {'nodes': ['MEMBER']},
@@ -231,50 +132,8 @@ def test_cancellation_is_the_same_with_force(cloud: Cloud, query: str) -> None:
     assert cloud.harness.row(models.Action, action).status == 'CANCELLED'
 
 
-def del_nodes(cloud: Cloud, params: dict[str, Any]) -> None:
-    path = f'/v1/clusters/{cloud.cluster}/actions'
-    cloud.api('POST', path, {'del_nodes': params}, version='1.4')
-
-
-def del_nodes_by_webhook(cloud: Cloud, params: dict[str, Any]) -> None:
-    receiver = cloud.receiver(
-        type='webhook',
-        cluster_id='c',
-        action='CLUSTER_DEL_NODES',
-        params=params,
-    )
-    cloud.api('POST', f'/v1/webhooks/{receiver}/trigger?V=2')
-
-
-def del_nodes_by_message(cloud: Cloud, params: dict[str, Any]) -> None:
-    receiver = cloud.receiver(type='message')
-    body = {'cluster': 'c', 'action': 'CLUSTER_DEL_NODES', 'params': params}
-    cloud.engine.runtime.queues.post(
-        'ours', f'senlin-receiver-{receiver}', body
-    )
-    cloud.api('POST', f'/v1/receivers/{receiver}/notify')
-
-
-@pytest.mark.parametrize('destroys', [True, False, None])
-@pytest.mark.parametrize(
-    'call', [del_nodes, del_nodes_by_webhook, del_nodes_by_message]
-)
-def test_removed_nodes_are_destroyed_only_if_requested(
-    harness: Harness,
-    cloud: Cloud,
-    call: Callable[[Cloud, dict[str, Any]], None],
-    destroys: bool | None,
-) -> None:
-    params: dict[str, Any] = {'nodes': [cloud.member]}
-    if destroys is not None:
-        params['destroy_after_deletion'] = destroys
-    detach_policy(cloud)
-    call(cloud, params)
-    cloud.engine.run_actions()
-    node = harness.row(models.Node, cloud.member)
-    assert (node is None) is bool(destroys)
-    if node is not None:
-        assert node.cluster_id is None
+#: Starts an action of cluster c, given its name and its options.
+Call = Callable[[Cloud, str, dict[str, Any]], None]
 
 
 class Options(NamedTuple):
@@ -434,6 +293,87 @@ def by_message(cloud: Cloud, action: str, sent: dict[str, Any]) -> None:
     cloud.api('POST', f'/v1/receivers/{receiver}/notify')
 
 
+def delete(kind: str, where: str) -> Callable[[Cloud, bool], None]:
+    def call(cloud: Cloud, force: bool) -> None:
+        identity = cloud.member if kind == 'nodes' else cloud.cluster
+        path, body = f'/v1/{kind}/{identity}', None
+        if where == QUERY:
+            path += f'?force={force}'.lower()
+        else:
+            body = {'force': force}
+        cloud.api('DELETE', path, body, version='1.8')
+
+    return call
+
+
+def delete_cluster(call: Call) -> Callable[[Cloud, bool], None]:
+    return lambda cloud, force: call(cloud, 'DELETE', {'force': force})
+
+
+FORCED: dict[str, tuple[type[Any], Callable[[Cloud, bool], None]]] = {
+    'cluster, query': (models.Cluster, delete('clusters', QUERY)),
+    'cluster, body': (models.Cluster, delete('clusters', BODY)),
+    'node, query': (models.Node, delete('nodes', QUERY)),
+    'node, body': (models.Node, delete('nodes', BODY)),
+    'webhook, query': (models.Cluster, delete_cluster(by_query)),
+    'webhook, body': (models.Cluster, delete_cluster(by_body)),
+    'webhook, receiver': (models.Cluster, delete_cluster(by_receiver)),
+    'message': (models.Cluster, delete_cluster(by_message)),
+}
+
+
+@pytest.mark.parametrize('force', [True, False])
+@pytest.mark.parametrize('is_busy', [True, False])
+@pytest.mark.parametrize('entry', FORCED)
+def test_force_ends_other_actions_and_waits_for_nothing(
+    cloud: Cloud, entry: str, is_busy: bool, force: bool
+) -> None:
+    model, call = FORCED[entry]
+    is_node = model is models.Node
+    other = cloud.occupy(node=is_node) if is_busy else None
+    call(cloud, force)
+    cloud.engine.run_actions()
+    identity = cloud.member if is_node else cloud.cluster
+    is_gone = cloud.harness.row(model, identity) is None
+    # The deletion of a cluster detaches its policies first.
+    assert is_gone is (force or not (is_busy or is_node))
+    if is_gone:
+        cloud.harness.assert_idle()
+    if other is not None:
+        status = cloud.harness.row(models.Action, other).status
+        assert (status == 'CANCELLED') is force
+
+
+@pytest.mark.parametrize('is_node', [True, False])
+def test_forced_deletion_ends_a_deletion_that_waits(
+    cloud: Cloud, is_node: bool
+) -> None:
+    delete('nodes', BODY)(cloud, False)
+    cloud.engine.run_actions()
+    assert cloud.harness.row(models.Node, cloud.member) is not None
+    delete('nodes' if is_node else 'clusters', QUERY)(cloud, True)
+    cloud.engine.run_actions()
+    cloud.harness.assert_idle()
+    assert cloud.harness.row(models.Node, cloud.member) is None
+
+
+@pytest.mark.parametrize('destroys', [True, False, None])
+@pytest.mark.parametrize('call', [by_rest, by_receiver, by_message])
+def test_removed_nodes_are_destroyed_only_if_requested(
+    harness: Harness, cloud: Cloud, call: Call, destroys: bool | None
+) -> None:
+    params: dict[str, Any] = {'nodes': [cloud.member]}
+    if destroys is not None:
+        params['destroy_after_deletion'] = destroys
+    detach_policy(cloud)
+    call(cloud, 'DEL_NODES', params)
+    cloud.engine.run_actions()
+    node = harness.row(models.Node, cloud.member)
+    assert (node is None) is bool(destroys)
+    if node is not None:
+        assert node.cluster_id is None
+
+
 def write_bound(harness: Harness) -> tuple[Resources, dict[str, str]]:
     """Return the IDs of resources, also by their words in OPTIONS."""
     resources = write_resources(harness)
@@ -461,7 +401,7 @@ def write_free(harness: Harness) -> tuple[Resources, dict[str, str]]:
 def test_options_are_the_same_at_each_entry_point(
     harness: Harness,
     prepare: Prepare,
-    call: Callable[[Cloud, str, dict[str, Any]], None],
+    call: Call,
     action: str,
 ) -> None:
     options = OPTIONS[action]
@@ -475,9 +415,8 @@ def test_options_are_the_same_at_each_entry_point(
         return json.loads(text)
 
     call(Cloud(harness, resources), action, filled(options.sent))
-    name = f'CLUSTER_{action}'
-    queued = [row for row in harness.rows(models.Action) if row.action == name]
-    data = queued[-1].inputs.primitive()['versioned_object.data']
+    (*_, queued) = harness.actions(f'CLUSTER_{action}')
+    data = queued.inputs.primitive()['versioned_object.data']
     stored = filled(options.stored or options.sent)
     assert {key: data[key] for key in stored} == stored
     rest = options.request.fields.keys() - stored.keys()

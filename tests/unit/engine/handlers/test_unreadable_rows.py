@@ -17,6 +17,7 @@ from tests.unit.engine import (
 )
 from tests.unit.engine.conftest import Prepare
 from tests.unit.engine.engine_harness import Engine, Harness
+from tests.unit.engine.policies import policy_helpers
 from vobjects.clustering import topics
 from vobjects.clustering.requests import clusters, nodes
 from vobjects_sql import stored
@@ -81,30 +82,10 @@ def connect(harness: Harness) -> Any:
 def write_rows(harness: Harness) -> None:
     """Write rows to each table of :data:`LISTS`."""
     engine = harness.engine()
-    client = in_process_api.connect(in_process_api.EngineClient(engine))
     request_helpers.create_cluster(engine, 2)
-    spec = {
-        'type': 'senlin.policy.deletion',
-        'version': '1.1',
-        'properties': {'criteria': 'RANDOM'},
-    }
-    for path, body in (
-        ('/v1/policies', {'policy': {'name': 'p', 'spec': spec}}),
-        ('/v1/clusters/c/actions', {'policy_attach': {'policy_id': 'p'}}),
-        (
-            '/v1/receivers',
-            {
-                'receiver': {
-                    'name': 'r',
-                    'type': 'webhook',
-                    'cluster_id': 'c',
-                    'action': 'CLUSTER_SCALE_OUT',
-                }
-            },
-        ),
-    ):
-        assert client('POST', path, body).status in (201, 202)
-        engine.run_actions()
+    policy_helpers.create_policy(engine, 'deletion', version='1.1')
+    assert policy_helpers.attach(engine).status == 'SUCCEEDED'
+    request_helpers.create_webhook(engine)
 
 
 @pytest.fixture
