@@ -110,31 +110,21 @@ def test_balancer_without_monitor_is_created_and_found(
     assert balancer.monitor_id is None
     assert not cloud.balancing['healthmonitors']
     assert balancers.get('web', balancer.pool_id, None) == balancer
-    with pytest.raises(base.ProviderError, match='no health monitor other'):
-        balancers.get('web', balancer.pool_id, 'other')
-
-
-def test_balancer_is_deleted_after_an_unexpected_response(
-    balancers: load_balancing.LoadBalancers,
-    cloud: fake.Cloud,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(octavia, '_listener', lambda *arguments: {}['id'])
-        with pytest.raises(base.ProviderError, match='unexpected response'):
-            balancers.create('key', SPEC, timeout=LONG)
-
-    assert resource(cloud, 'loadbalancers')['final_status'] == 'DELETED'
 
 
 BALANCERS = '/balancing/v2.0/lbaas/loadbalancers'
+LISTENERS = '/balancing/v2.0/lbaas/listeners'
 
 
+@pytest.mark.parametrize('path', [BALANCERS, LISTENERS])
 @pytest.mark.parametrize('content', [b'{}', b'not JSON'])
 def test_balancer_is_deleted_if_the_response_to_its_creation_is_malformed(
-    balancers: load_balancing.LoadBalancers, cloud: fake.Cloud, content: bytes
+    balancers: load_balancing.LoadBalancers,
+    cloud: fake.Cloud,
+    path: str,
+    content: bytes,
 ) -> None:
-    cloud.lose('POST', BALANCERS, times=1, content=content)
+    cloud.lose('POST', path, times=1, content=content)
     with pytest.raises(base.ProviderError, match='unexpected response'):
         balancers.create('key', SPEC, timeout=LONG)
     assert resource(cloud, 'loadbalancers')['final_status'] == 'DELETED'
