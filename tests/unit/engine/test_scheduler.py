@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import json
 import threading
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 
 import vobjects
 from engine import scheduler
-from engine.actions import runtime
 from engine.db import models
 from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
@@ -17,9 +15,7 @@ from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects import exceptions
 from vobjects.clustering.requests import actions, clusters, nodes
 from vobjects.objects.manifest import Manifest, local
-from vobjects.rpc import serializer
 from vobjects_simulated import tables
-from vobjects_sql import stored
 
 
 def at_rest(harness: Harness) -> bool:
@@ -170,33 +166,6 @@ def test_inputs_are_stored_at_the_cap(harness: Harness) -> None:
     assert versions['CLUSTER_DELETE'] == 'ClusterDeleteRequest 1.0'
 
 
-def test_inputs_are_those_of_engines_that_store_plain_primitives(
-    harness: Harness,
-) -> None:
-    """As engines before StoredText read and write them."""
-    engine = harness.engine()
-    cluster = request_helpers.create_cluster(engine, 0)
-    engine.call(clusters.ClusterScaleOutRequest(identity=cluster, count=2))
-    (text,) = (
-        str(row.inputs)
-        for row in harness.rows(models.Action)
-        if row.status == 'READY'
-    )
-    primitive = json.loads(text)
-    assert serializer.from_wire(primitive).count == 2
-    del primitive['stored']
-
-    def rewrite(session: Any) -> None:
-        session.query(models.Action).filter_by(status='READY').update(
-            {'inputs': stored.StoredText(json.dumps(primitive))}
-        )
-
-    harness.database.write(rewrite)
-    engine.run_actions()
-    assert harness.statuses('CLUSTER_SCALE_OUT') == ['SUCCEEDED']
-    assert harness.count(models.Node) == 2
-
-
 def test_older_engine_leaves_newer_inputs_to_newer_engines(
     any_harness: Harness, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -227,16 +196,6 @@ def test_action_of_unknown_type_is_not_claimed(
     harness.change(models.Action, action='NODE_TELEPORT')
     assert engine.run_actions() == 0
     assert harness.statuses('NODE_TELEPORT') == ['READY']
-
-
-def test_timeout_is_that_of_the_cluster_or_the_default(
-    harness: Harness,
-) -> None:
-    run = harness.engine().runtime
-    assert isinstance(run, runtime.Runtime)
-    assert run.timeout() == 3600
-    assert run.timeout(models.Cluster(timeout=5)) == 5
-    assert run.timeout(models.Cluster(timeout=None)) == 3600
 
 
 def test_new_projects_wait_for_one_step_of_each_other_at_a_time(

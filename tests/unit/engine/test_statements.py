@@ -16,7 +16,6 @@ import pytest
 import sqlalchemy
 
 from engine.db import models
-from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering.requests import clusters, profiles
@@ -115,30 +114,6 @@ def test_empty_cluster_creation_takes_fifteen_statements(
     shown = request_helpers.get_cluster(engine, accepted.cluster.id)
     assert shown.status == 'ACTIVE'
     any_harness.assert_idle()
-
-
-def test_new_action_of_own_request_is_run_without_query(
-    any_harness: Harness, engine: Engine
-) -> None:
-    any_harness.conf.set_override('poll_interval', 60.0, 'engine')
-    engine = any_harness.engine(name='pool')
-    engine.scheduler.start()
-    try:
-        call(engine, create_request('p', 'first'))
-        _wait_for_end(any_harness, 1)
-        with counting(any_harness) as counter:
-            call(engine, create_request('p', 'second'))
-            _wait_for_end(any_harness, 2)
-    finally:
-        engine.scheduler.stop(5)
-    queries = [text for text in counter.statements if 'not_before <=' in text]
-    # Only the one that locks the action.
-    assert len(queries) == 1
-
-
-def _wait_for_end(harness: Harness, count: int) -> None:
-    expected = ['SUCCEEDED'] * count
-    waiting.eventually(lambda: harness.statuses('CLUSTER_CREATE') == expected)
 
 
 def test_step_is_invisible_until_its_end(

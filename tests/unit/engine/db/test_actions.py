@@ -108,15 +108,6 @@ def test_concurrent_claims_have_one_winner(
     assert sorted(won) == sorted(row.id for row in rows)
 
 
-def test_claim_by_a_service_not_in_the_ledger_fails(
-    any_database: database.Database, owner: str
-) -> None:
-    action = new()
-    add(any_database, action)
-    ledger.open_ledger(any_database).leave(owner)
-    assert claim(any_database, action, owner) is None
-
-
 def test_claim_before_its_time_fails(
     any_database: database.Database, owner: str
 ) -> None:
@@ -201,24 +192,6 @@ def test_old_claim_after_reclaim_by_same_service_is_void(
     assert end(any_database, second) == (True, False)
 
 
-def test_parent_resumes_when_its_last_child_ends(
-    any_database: database.Database, owner: str
-) -> None:
-    parent, first, second = new(), new(), new()
-    add(any_database, parent)
-    claimed = claim(any_database, parent, owner)
-    assert claimed is not None
-    wait_for(any_database, claimed, [first, second])
-    for child, woken, after in (
-        (first, False, 'WAITING'),
-        (second, True, 'READY'),
-    ):
-        mine = claim(any_database, child, owner)
-        assert mine is not None
-        assert end(any_database, mine) == (True, woken)
-        assert status(any_database, parent) == after
-
-
 def test_parent_whose_last_children_end_together_resumes(
     any_database: database.Database, owner: str
 ) -> None:
@@ -267,26 +240,6 @@ def test_orphans_are_running_actions_of_unknown_owners(
     ledger.open_ledger(any_database).leave(other)
     with any_database.reader() as session:
         assert [row.id for row in actions.orphans(session)] == [theirs.id]
-
-
-def test_overdue_returns_actions_past_their_deadline(
-    any_database: database.Database, owner: str
-) -> None:
-    late, timely = new(timeout=1), new(timeout=3600)
-    add(any_database, late, timely)
-
-    def start_long_ago(session: orm.Session) -> None:
-        for action in (late, timely):
-            locked = work_queue.lock_claimable(session, action.id, owner)
-            assert locked is not None
-            row, now = locked
-            work_queue.claim(session, row, owner, now)
-            assert row.deadline is not None
-            row.deadline -= datetime.timedelta(seconds=60)
-
-    any_database.write(start_long_ago)
-    with any_database.reader() as session:
-        assert [row.id for row in actions.overdue(session)] == [late.id]
 
 
 def test_resumable_returns_waiting_actions_without_children(

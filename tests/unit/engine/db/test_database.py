@@ -127,28 +127,6 @@ def test_writers_that_read_first_never_lose_an_update(
         assert row.spec == {'n': 40}
 
 
-def test_trigger_of_a_file_cannot_call_functions_of_the_process(
-    tmp_path: pathlib.Path,
-) -> None:
-    target = database.Database(
-        configuration(f'sqlite:///{tmp_path / "crafted.sqlite"}')
-    )
-    with target.engine.begin() as connection:
-        connection.exec_driver_sql('CREATE TABLE word (text)')
-        # SQLAlchemy defines the function for each connection.
-        assert connection.exec_driver_sql("SELECT regexp('a', 'a')").scalar()
-        connection.exec_driver_sql(
-            'CREATE TRIGGER crafted AFTER INSERT ON word'
-            " BEGIN SELECT regexp(NEW.text, 'a'); END"
-        )
-    with (
-        target.engine.begin() as connection,
-        pytest.raises(sqlalchemy.exc.OperationalError, match='unsafe use'),
-    ):
-        connection.exec_driver_sql("INSERT INTO word VALUES ('a')")
-    target.close()
-
-
 def test_foreign_keys_are_enforced(any_database: database.Database) -> None:
     orphan = models.Cluster(
         name='c', profile_id=models.new_id(), status='INIT'

@@ -42,15 +42,20 @@ def lookup(
         ).name
 
 
-@pytest.mark.parametrize('identity', [ONE, ONE.upper(), 'web'])
-def test_find_by_id_and_by_name(
-    any_database: database.Database, rows: None, identity: str
+@pytest.mark.parametrize(
+    ('identity', 'name'),
+    [
+        (ONE, 'web'),
+        (ONE.upper(), 'web'),
+        ('web', 'web'),
+        (OTHER[:8].upper(), 'theirs'),
+    ],
+)
+def test_find_by_id_name_or_short_id(
+    any_database: database.Database, rows: None, identity: str, name: str
 ) -> None:
-    assert lookup(any_database, identity) == 'web'
-
-
-def test_find_by_short_id(any_database: database.Database, rows: None) -> None:
-    assert lookup(any_database, OTHER[:8].upper(), 'theirs') == 'theirs'
+    project = 'theirs' if name == 'theirs' else 'ours'
+    assert lookup(any_database, identity, project) == name
 
 
 @pytest.mark.parametrize('identity', [ONE[:8], 'twin'])

@@ -67,20 +67,14 @@ def holders(session: orm.Session, resource_id: str) -> list[str]:
     return list(session.scalars(query))
 
 
-def test_acquire_when_exclusively_locked_fails(
-    any_database: database.Database, cluster: str
+@pytest.mark.parametrize('held', [True, False], ids=['exclusive', 'shared'])
+@pytest.mark.parametrize('wanted', [True, False], ids=['exclusive', 'shared'])
+def test_acquire_fails_unless_both_share_the_resource(
+    any_database: database.Database, cluster: str, held: bool, wanted: bool
 ) -> None:
-    assert acquire(any_database, 'a', cluster) is None
-    assert acquire(any_database, 'b', cluster) == cluster
-    assert acquire(any_database, 'b', cluster, exclusive=False) == cluster
-
-
-def test_acquire_shared_when_shared_succeeds(
-    any_database: database.Database, cluster: str
-) -> None:
-    assert acquire(any_database, 'a', cluster, exclusive=False) is None
-    assert acquire(any_database, 'b', cluster, exclusive=False) is None
-    assert acquire(any_database, 'c', cluster) == cluster
+    assert acquire(any_database, 'a', cluster, exclusive=held) is None
+    blocked_on = acquire(any_database, 'b', cluster, exclusive=wanted)
+    assert blocked_on == (cluster if held or wanted else None)
 
 
 def test_acquire_when_already_holder_succeeds(
@@ -158,7 +152,9 @@ def test_release_wakes_the_actions_that_wait_for_the_resource(
     add_action(any_database, 'c', blocked_on='other')
     assert not release(any_database, 'b', cluster)
     assert release(any_database, 'a', cluster)
-    assert not release(any_database, 'a', cluster)
+    # No action waits any more.
+    assert acquire(any_database, 'd', cluster) is None
+    assert not release(any_database, 'd', cluster)
     with any_database.reader() as session:
         woken, waiting = (
             session.get_one(models.Action, action) for action in 'bc'
@@ -166,14 +162,6 @@ def test_release_wakes_the_actions_that_wait_for_the_resource(
         assert (woken.blocked_on, woken.not_before) == (None, None)
         assert waiting.blocked_on == 'other'
         assert waiting.not_before is not None
-
-
-def test_release_when_no_action_waits_wakes_none(
-    any_database: database.Database, cluster: str
-) -> None:
-    acquire(any_database, 'a', cluster)
-    assert not release(any_database, 'a', cluster)
-    assert acquire(any_database, 'b', cluster) is None
 
 
 def test_holders_are_the_actions_that_share_the_resource(
