@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
+from tests import waiting
 from tests.unit.engine import engine_harness
 from tests.unit.engine.engine_harness import Engine
 from vobjects.clustering.context import RequestContext
@@ -91,6 +93,26 @@ def trigger_webhook(engine: Engine, identity: str, **options: Any) -> Any:
         identity=identity, **request_fields
     )
     return engine.call(request, RequestContext())
+
+
+def accepted_together(
+    engine: Engine, requests: list[Any], rejection: type[Exception]
+) -> int:
+    """Send requests at the same time; return how many are accepted.
+
+    :param rejection: the error of those that are rejected
+    """
+    barrier = threading.Barrier(len(requests))
+
+    def is_accepted(request: Any) -> bool:
+        barrier.wait(60)
+        try:
+            engine.call(request)
+        except rejection:
+            return False
+        return True
+
+    return sum(waiting.in_threads(is_accepted, requests))
 
 
 def get_cluster(engine: Engine, identity: str) -> Any:

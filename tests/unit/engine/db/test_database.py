@@ -256,15 +256,6 @@ ENDINGS = {
 }
 
 
-def be_cut_off(any_database: database.Database) -> None:
-    """Use a connection that the server has ended."""
-    mine, end = ENDINGS[any_database.dialect]
-    with any_database.reader() as session, any_database.reader() as other:
-        number = session.scalar(sqlalchemy.text(mine))
-        other.execute(sqlalchemy.text(end.format(number)))
-        session.scalar(sqlalchemy.text(mine))
-
-
 def test_connection_closed_while_idle_is_replaced(
     any_database: database.Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

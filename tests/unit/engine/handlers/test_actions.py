@@ -2,14 +2,12 @@
 from __future__ import annotations
 
 import importlib.metadata
-import threading
 from typing import Any
 from unittest import mock
 
 import pytest
 
 from engine.db import models
-from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
@@ -265,17 +263,13 @@ def test_cluster_is_locked_while_an_action_works_on_a_member(
 def test_concurrent_scaling_is_accepted_once(any_harness: Harness) -> None:
     engine = any_harness.engine()
     request_helpers.create_cluster(engine, 1)
-    barrier = threading.Barrier(6)
-
-    def attempt(_: int) -> bool:
-        barrier.wait(60)
-        try:
-            engine.call(clusters.ClusterScaleOutRequest(identity='c'))
-        except errors.ActionConflict:
-            return False
-        return True
-
-    assert sum(waiting.in_threads(attempt, range(6))) == 1
+    requests = [
+        clusters.ClusterScaleOutRequest(identity='c') for _ in range(6)
+    ]
+    accepted = request_helpers.accepted_together(
+        engine, requests, errors.ActionConflict
+    )
+    assert accepted == 1
     engine.run_actions()
     assert any_harness.count(models.Node) == 2
     any_harness.assert_idle()

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pytest
 
 from engine.db import models
-from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
@@ -114,15 +112,11 @@ def test_concurrent_adoptions_create_one_node(any_harness: Harness) -> None:
     server = any_harness.cloud.servers.create(
         'elsewhere', 'theirs', {'flavor': 'm1.small', 'image': 'cirros'}
     ).id
-    barrier = threading.Barrier(4)
-
-    def attempt(_: int) -> bool:
-        barrier.wait(60)
-        try:
-            engine.call(nodes.NodeAdoptRequest(identity=server, type=TYPE))
-        except errors.BadRequest:
-            return False
-        return True
-
-    assert sum(waiting.in_threads(attempt, range(4))) == 1
+    requests = [
+        nodes.NodeAdoptRequest(identity=server, type=TYPE) for _ in range(4)
+    ]
+    adopted = request_helpers.accepted_together(
+        engine, requests, errors.BadRequest
+    )
+    assert adopted == 1
     assert any_harness.count(models.Node) == 1

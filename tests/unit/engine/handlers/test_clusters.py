@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pytest
 
 from engine.db import models
-from tests import waiting
 from tests.unit.engine import engine_harness, request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects import exceptions
@@ -199,17 +197,14 @@ def test_concurrent_creates_respect_quota(
     request_helpers.create_profile(engine)
     for _ in range(existing):
         create(engine)
-    barrier = threading.Barrier(8)
-
-    def attempt(_: int) -> bool:
-        barrier.wait(60)
-        try:
-            create(engine)
-        except errors.OverQuota:
-            return False
-        return True
-
-    created = sum(waiting.in_threads(attempt, range(8)))
+    created = request_helpers.accepted_together(
+        engine,
+        [
+            clusters.ClusterCreateRequest(name='c', profile_id='p')
+            for _ in range(8)
+        ],
+        errors.OverQuota,
+    )
     assert created == 3 - existing
     assert any_harness.count(models.Cluster) == 3
 
@@ -423,21 +418,6 @@ def test_show_of_another_project_is_for_administrators_by_full_id(
         engine.call(clusters.ClusterGetRequest(identity='c'), admin)
     with pytest.raises(errors.ResourceNotFound):
         engine.call(request)
-
-
-def test_concurrent_requests_queue_one_action(any_harness: Harness) -> None:
-    engine = any_harness.engine()
-    cluster = request_helpers.create_cluster(engine, 1)
-
-    def ask(_: int) -> str:
-        try:
-            engine.call(clusters.ClusterCheckRequest(identity=cluster))
-        except errors.ActionConflict:
-            return 'conflict'
-        return 'accepted'
-
-    outcomes = waiting.in_threads(ask, range(4))
-    assert sorted(outcomes) == ['accepted', *['conflict'] * 3]
 
 
 def test_create_in_full_cluster_is_rejected(engine: Engine) -> None:

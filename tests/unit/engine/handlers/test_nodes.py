@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pytest
 
 from engine.db import models
-from tests import waiting
 from tests.unit.engine import request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from vobjects.clustering import errors
@@ -157,21 +155,14 @@ def test_concurrent_creates_respect_maximum_size(any_harness: Harness) -> None:
     any_harness.conf.set_override('max_nodes_per_cluster', 3, 'engine')
     engine = any_harness.engine()
     cluster = request_helpers.create_cluster(engine, 1)
-    barrier = threading.Barrier(8)
-
-    def attempt(number: int) -> bool:
-        barrier.wait(60)
-        try:
-            engine.call(
-                nodes.NodeCreateRequest(
-                    name=f'n{number}', profile_id='p', cluster_id=cluster
-                )
-            )
-        except errors.BadRequest:
-            return False
-        return True
-
-    assert sum(waiting.in_threads(attempt, range(8))) == 2
+    requests = [
+        nodes.NodeCreateRequest(name='n', profile_id='p', cluster_id=cluster)
+        for _ in range(8)
+    ]
+    created = request_helpers.accepted_together(
+        engine, requests, errors.BadRequest
+    )
+    assert created == 2
     assert any_harness.count(models.Node) == 3
 
 

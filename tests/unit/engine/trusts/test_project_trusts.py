@@ -23,11 +23,11 @@ from engine.trusts import receiver_credentials as trust_manager
 from tests import cloud as fake
 from tests import sdk_warnings
 from tests.unit.engine import request_helpers
-from tests.unit.engine.conftest import configuration, url_of
+from tests.unit.engine.conftest import url_of
 from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies.policy_helpers import attach, create_policy
 from tests.unit.engine.policies.test_health import spec
-from tests.unit.engine.providers.openstack.conftest import register_password
+from tests.unit.engine.providers.openstack import conftest
 from vobjects.clustering import errors
 from vobjects.clustering.context import RequestContext
 from vobjects.clustering.requests import clusters, nodes
@@ -48,16 +48,8 @@ def configured(
     harness: Harness, cloud: fake.Cloud, **options: object
 ) -> cfg.ConfigOpts:
     """Return a configuration for a cloud whose Keystone knows callers."""
-    conf = configuration(url_of(harness.database))
-    register_password(conf)
-    values = {
-        'region_name': 'RegionOne',
-        'poll_interval': 0.01,
-        **fake.credentials(cloud),
-        **options,
-    }
-    for name, value in values.items():
-        conf.set_override(name, value, 'provider_openstack')
+    conf = conftest.configured(cloud, **options)
+    conf.set_override('connection', url_of(harness.database), 'database')
     conf.set_override('auth_section', 'provider_openstack', 'receivers')
     conf.set_override('encryption_keys', [KEY], 'receivers')
     return conf

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from keystoneauth1 import loading
 from oslo_config import cfg
 
 from engine.providers import base, openstack
@@ -30,20 +31,13 @@ def configured(cloud: fake.Cloud, **options: object) -> cfg.ConfigOpts:
         **options,
     }
     conf = make_conf(section, **values)
-    register_password(conf)
+    loading.register_auth_conf_options(conf, section)
+    conf.register_opts(
+        loading.get_auth_plugin_conf_options('password'), section
+    )
     for name, value in fake.credentials(cloud).items():
         conf.set_override(name, value, section)
     return conf
-
-
-def register_password(conf: cfg.ConfigOpts) -> None:
-    """Make the options of authentication by password known."""
-    from keystoneauth1 import loading
-
-    loading.register_auth_conf_options(conf, 'provider_openstack')
-    conf.register_opts(
-        loading.get_auth_plugin_conf_options('password'), 'provider_openstack'
-    )
 
 
 @pytest.fixture
