@@ -12,7 +12,6 @@ from engine.policies import batch
 from tests.unit.engine import request_helpers
 from tests.unit.engine.engine_harness import Engine, Harness
 from tests.unit.engine.policies.policy_helpers import attach, create_policy
-from vobjects.clustering import errors
 from vobjects.clustering.requests import actions, clusters
 from vobjects_simulated import tables
 
@@ -34,17 +33,6 @@ def test_batch_size_keeps_minimum_in_service(
 ) -> None:
     properties = {'max_batch_size': most, 'min_in_service': stay}
     assert batch.batch_size(present, properties) == expected
-
-
-@pytest.mark.parametrize(
-    'properties',
-    [{'min_in_service': -1}, {'pause_time': -1}, {'max_batch_size': 0}],
-)
-def test_invalid_batch_limits_are_rejected(
-    harness: Harness, properties: dict[str, int]
-) -> None:
-    with pytest.raises(errors.InvalidSpec, match='must be'):
-        create_policy(harness.engine(), 'batch', **properties)
 
 
 def begin_update(engine: Engine, **spec: Any) -> str:

@@ -19,7 +19,6 @@ from tests.unit.engine.policies.policy_helpers import (
     enable,
     scale,
 )
-from vobjects.clustering import errors
 from vobjects.clustering.requests import clusters, nodes
 from vobjects_simulated import tables
 
@@ -252,32 +251,3 @@ def test_attachment_with_missing_resources_is_rejected(
     refused = attach(engine)
     assert refused.status == 'FAILED'
     assert message in refused.status_reason
-
-
-@pytest.mark.parametrize(
-    ('changes', 'message'),
-    [
-        ({'pool': None}, 'pool is required'),
-        (
-            {'pool': {'subnet': 's', 'protocol_port': 0}},
-            'must be at least 1',
-        ),
-        ({'vip': {'protocol_port': 65536}}, 'must be at most 65535'),
-        ({'lb_status_timeout': 0}, 'must be at least 1'),
-        ({'loadbalancer': 'x'}, 'pool.id is required'),
-        (
-            {
-                'pool': {
-                    'subnet': 's',
-                    'session_persistence': {'type': 'APP_COOKIE'},
-                }
-            },
-            'cookie_name is required',
-        ),
-    ],
-)
-def test_invalid_spec_is_rejected(
-    harness: Harness, changes: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(errors.InvalidSpec, match=message):
-        create_policy(harness.engine(), 'loadbalance', **{**SPEC, **changes})

@@ -147,7 +147,32 @@ LONG: list[tuple[str, str, int, dict[str, Any]]] = [
             (kind, properties, f'{path}: must be at most {most}, not')
             for kind, path, most, properties in LONG
         ),
+        ('batch-1.0', {'min_in_service': -1}, 'must be at least 0'),
+        ('batch-1.0', {'pause_time': -1}, 'must be at least 0'),
+        ('batch-1.0', {'max_batch_size': 0}, 'must be at least 1'),
+        ('loadbalance-1.0', {}, 'pool is required'),
         ('loadbalance-1.3', {'pool': {}}, 'pool.subnet is required'),
+        *(
+            ('loadbalance-1.0', {'pool': {'subnet': 's'}, **more}, message)
+            for more, message in (
+                (
+                    {'pool': {'subnet': 's', 'protocol_port': 0}},
+                    'protocol_port: must be at least 1',
+                ),
+                ({'vip': {'protocol_port': 65536}}, 'must be at most 65535'),
+                ({'lb_status_timeout': 0}, 'must be at least 1'),
+                ({'loadbalancer': 'x'}, 'pool.id is required'),
+                (
+                    {
+                        'pool': {
+                            'subnet': 's',
+                            'session_persistence': {'type': 'APP_COOKIE'},
+                        }
+                    },
+                    'cookie_name is required',
+                ),
+            )
+        ),
     ],
 )
 def test_spec_not_matching_schema_is_rejected(
