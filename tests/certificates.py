@@ -40,14 +40,14 @@ class CertificateAuthority:
     def sign(self, name: str, address: str = '') -> tuple[str, str]:
         """Return the paths of a new certificate and its key.
 
-        :param address: IP address of the server, if it is for a server
+        :param address: IP address or name of the server, if it is for a server
         """
         key = ec.generate_private_key(ec.SECP256R1())
         builder = self._builder(_name(name), key)
         if address:
-            names = [x509.IPAddress(ipaddress.ip_address(address))]
             builder = builder.add_extension(
-                x509.SubjectAlternativeName(names), critical=False
+                x509.SubjectAlternativeName([_general_name(address)]),
+                critical=False,
             )
         certificate = builder.sign(self._key, hashes.SHA256())
         file = self._directory / f'{name}.pem'
@@ -104,6 +104,13 @@ _SIGNS = x509.KeyUsage(
 
 def _name(text: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+def _general_name(address: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(address))
+    except ValueError:
+        return x509.DNSName(address)
 
 
 def _pem(certificate: x509.Certificate) -> bytes:

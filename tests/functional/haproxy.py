@@ -7,10 +7,9 @@ import csv
 import pathlib
 import shutil
 import socket
-import subprocess
 from collections.abc import Sequence
 
-from tests import requirements
+from tests import certificates, requirements
 from tests.functional.deployments import Deployment
 from tests.functional.processes import TIMEOUT, free_port, wait_for
 
@@ -37,9 +36,16 @@ class HAProxy:
         plain, secure = free_port(), free_port()
         self.url = f'http://127.0.0.1:{plain}'
         self.secure_url = f'https://127.0.0.1:{secure}'
-        self.certificate = directory / 'certificate.pem'
+        authority = certificates.CertificateAuthority(directory)
+        self.certificate = authority.file
+        both = directory / 'both.pem'
+        both.write_text(
+            ''.join(
+                pathlib.Path(file).read_text()
+                for file in authority.sign('proxy', '127.0.0.1')
+            )
+        )
         self._control = ('127.0.0.1', free_port())
-        both = _certificate(directory, self.certificate)
         text = CONFIG_FILE.read_text()
         for old, new in (
             (CERTIFICATE, str(both)),
@@ -81,21 +87,3 @@ class HAProxy:
             connection.sendall(b'show stat\n')
             rows = csv.DictReader(response.read().strip('# \n').splitlines())
             return {row['svname']: row['status'] for row in rows}
-
-
-def _certificate(directory: pathlib.Path, path: pathlib.Path) -> pathlib.Path:
-    """Create a certificate; return the file with certificate and key."""
-    key, both = directory / 'key.pem', directory / 'both.pem'
-    subprocess.run(
-        (
-            *('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes'),
-            *('-subj', '/CN=127.0.0.1', '-days', '2'),
-            *('-addext', 'subjectAltName=IP:127.0.0.1'),
-            *('-keyout', str(key), '-out', str(path)),
-        ),
-        check=True,
-        capture_output=True,
-        timeout=TIMEOUT,
-    )
-    both.write_text(path.read_text() + key.read_text())
-    return both
