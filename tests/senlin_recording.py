@@ -110,6 +110,13 @@ RECEIVERS: dict[str, Any] = {
 }
 
 
+def restore_database(path: pathlib.Path) -> None:
+    """Write the recorded database to a new SQLite file."""
+    connection = sqlite3.connect(path)
+    connection.executescript(DATABASE.read_text())
+    connection.close()
+
+
 class Client:
     """Client of Senlin's API.
 

@@ -81,9 +81,7 @@ def get_id(item: Any) -> Any:
 def senlin(tmp_path: pathlib.Path) -> str:
     """URL of the recorded database."""
     path = tmp_path / 'senlin.sqlite'
-    connection = sqlite3.connect(path)
-    connection.executescript(senlin_recording.DATABASE.read_text())
-    connection.close()
+    senlin_recording.restore_database(path)
     return f'sqlite:///{path}'
 
 
@@ -155,9 +153,7 @@ def test_import_when_repeated_keeps_everything(
         for cluster in RECORDED['/v1/clusters?sort=name']['clusters']:
             # The simulated cloud has no load balancers of another cloud.
             if not cluster['data']:
-                rest.wait_for_success(
-                    rest.start_action(cluster['id'], 'scale_out', count=1)
-                )
+                rest.run(cluster['id'], 'scale_out', count=1)
 
 
 def test_import_when_senlin_is_in_use_changes_nothing(

@@ -21,9 +21,7 @@ from vobjects import exceptions
 def senlin(tmp_path: pathlib.Path) -> pathlib.Path:
     """The recorded database."""
     path = tmp_path / 'senlin.sqlite'
-    with sqlite3.connect(path) as connection:
-        connection.executescript(senlin_recording.DATABASE.read_text())
-    connection.close()
+    senlin_recording.restore_database(path)
     return path
 
 
