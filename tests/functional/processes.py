@@ -309,6 +309,17 @@ class ProcessGroup:
             yield path.stem, path
 
 
+def wait_for_url(group: ProcessGroup, process: Process) -> str:
+    """Return the URL that a process of a group prints."""
+
+    def url() -> str:
+        group.assert_alive()
+        lines = process.log.read_text().splitlines()
+        return next((i for i in lines if i.startswith('http://')), '')
+
+    return wait_for(f'{process.name} prints its URL', url)
+
+
 def log_excerpt(path: pathlib.Path) -> str:
     """Return the last warnings and errors of a log, and its last lines."""
     text = path.read_bytes()[-LOG_BYTES:].decode(errors='replace')

@@ -23,6 +23,7 @@ from tests.functional.processes import (
     Process,
     ProcessGroup,
     wait_for,
+    wait_for_url,
 )
 from vobjects_sql.ledger import SqlLedger
 
@@ -78,14 +79,7 @@ class Deployment:
 
     def start_api(self) -> str:
         """Start an API of the second release, and return its URL."""
-        api = self.start('api', 'api', 2)
-
-        def url() -> str:
-            self.group.assert_alive()
-            lines = api.log.read_text().splitlines()
-            return next((i for i in lines if i.startswith('http://')), '')
-
-        return wait_for('the API prints its URL', url)
+        return wait_for_url(self.group, self.start('api', 'api', 2))
 
     def wait_until_up(self, release: int, count: int) -> None:
         """Wait until engines of a release are up: they consume before that."""

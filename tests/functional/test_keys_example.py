@@ -17,6 +17,7 @@ from tests.functional.processes import (
     Process,
     ProcessGroup,
     wait_for,
+    wait_for_url,
 )
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / 'doc' / 'examples'
@@ -35,14 +36,7 @@ class Deployment:
 
     def start_api(self) -> str:
         """Start the API and return its URL."""
-        api = self.start('api', 'api', 0)
-
-        def url() -> str:
-            self.group.assert_alive()
-            lines = api.log.read_text().splitlines()
-            return next((i for i in lines if i.startswith('http://')), '')
-
-        return wait_for('the API prints its URL', url)
+        return wait_for_url(self.group, self.start('api', 'api', 0))
 
 
 @pytest.fixture(
