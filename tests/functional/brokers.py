@@ -264,12 +264,6 @@ def consumers(url: str, queue: str) -> int:
     return int(counts.get(queue, 0))
 
 
-def restart() -> None:
-    """Restart the broker, which affects all its users."""
-    _control('stop_app')
-    _control('start_app')
-
-
 def _permissions(user: str, *vhosts: str) -> dict[str, Any]:
     """Return definitions that give a user all permissions."""
     regexes = dict.fromkeys(('configure', 'write', 'read'), '.*')

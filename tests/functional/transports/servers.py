@@ -6,8 +6,6 @@ from __future__ import annotations
 import os
 import pathlib
 import signal
-from collections.abc import Callable
-from concurrent import futures
 from typing import Any
 
 from tests.functional import fork_server
@@ -88,10 +86,3 @@ class Processes:
             transport.cleanup()
         for process in self._running:
             process.close()
-
-
-def in_background(
-    call: Callable[[], Any],
-) -> tuple[futures.ThreadPoolExecutor, futures.Future[Any]]:
-    pool = futures.ThreadPoolExecutor(1)
-    return pool, pool.submit(call)

@@ -15,10 +15,8 @@ import pytest
 
 from oslo_messaging_driverlib.errors import AnswerLost
 from tests.functional.processes import TIMEOUT, wait_for
-from tests.functional.transports.servers import (
-    Processes,
-    in_background,
-)
+from tests.functional.transports.servers import Processes
+from tests.message_bus import in_background
 
 
 @pytest.fixture
@@ -34,15 +32,14 @@ def test_call_when_its_server_is_killed_fails_at_once(
 ) -> None:
     server = processes.server('one')
     client = processes.client(timeout=2 * TIMEOUT)
-    pool, call = in_background(
-        lambda: client.call({}, 'wait', seconds=2 * TIMEOUT)
-    )
-    wait_for('the call has started', lambda: client.call({}, 'count_waiting'))
-    server.kill()
-    # Long before the timeout of the call.
-    with pytest.raises(AnswerLost, match='died'):
-        call.result(timeout=TIMEOUT)
-    pool.shutdown()
+    with in_background(client.call, {}, 'wait', seconds=2 * TIMEOUT) as call:
+        wait_for(
+            'the call has started', lambda: client.call({}, 'count_waiting')
+        )
+        server.kill()
+        # Long before the timeout of the call.
+        with pytest.raises(AnswerLost, match='died'):
+            call.result(timeout=TIMEOUT)
 
 
 def test_call_when_server_was_killed_waits_for_a_new_one(
@@ -53,13 +50,12 @@ def test_call_when_server_was_killed_waits_for_a_new_one(
     assert client.call({}, 'identify') == ['one', first.pid]
     first.kill()
     assert len(processes.sockets()) == 1
-    pool, call = in_background(lambda: client.call({}, 'identify'))
-    while processes.sockets():
-        time.sleep(0.005)  # the client removes the stale socket
-    second = processes.server('one')
-    assert call.result() == ['one', second.pid]
-    assert len(processes.sockets()) == 1
-    pool.shutdown()
+    with in_background(client.call, {}, 'identify') as call:
+        while processes.sockets():
+            time.sleep(0.005)  # the client removes the stale socket
+        second = processes.server('one')
+        assert call.result() == ['one', second.pid]
+        assert len(processes.sockets()) == 1
 
 
 def test_call_when_one_of_two_servers_was_killed_calls_the_other(
@@ -92,13 +88,12 @@ def test_call_when_server_is_killed_before_reading_calls_another(
     assert client.call({}, 'identify') == ['one', stopped.pid]
     stopped.send_signal(signal.SIGSTOP)
     wait_for('all its threads have stopped', lambda: is_stopped(stopped.pid))
-    pool, call = in_background(lambda: client.call({}, 'identify'))
-    time.sleep(0.3)
-    other = processes.server('two')
-    assert not call.done()
-    stopped.kill()
-    assert call.result() == ['two', other.pid]
-    pool.shutdown()
+    with in_background(client.call, {}, 'identify') as call:
+        time.sleep(0.3)
+        other = processes.server('two')
+        assert not call.done()
+        stopped.kill()
+        assert call.result() == ['two', other.pid]
 
 
 def test_cast_when_every_server_was_killed_raises(
@@ -120,10 +115,9 @@ def test_call_when_server_starts_late_succeeds(
     processes: Processes,
 ) -> None:
     client = processes.client()
-    pool, call = in_background(lambda: client.call({}, 'identify'))
-    server = processes.server('one')
-    assert call.result() == ['one', server.pid]
-    pool.shutdown()
+    with in_background(client.call, {}, 'identify') as call:
+        server = processes.server('one')
+        assert call.result() == ['one', server.pid]
 
 
 def test_server_when_it_stops_completes_calls_and_removes_sockets(
@@ -131,13 +125,14 @@ def test_server_when_it_stops_completes_calls_and_removes_sockets(
 ) -> None:
     server = processes.server('one')
     client = processes.client()
-    pool, call = in_background(lambda: client.call({}, 'wait', seconds=1))
-    wait_for('the call has started', lambda: client.call({}, 'count_waiting'))
-    server.stdin.close()
-    assert call.result() == 'one'
-    assert server.wait(timeout=TIMEOUT) == 0
-    assert processes.sockets() == []
-    pool.shutdown()
+    with in_background(client.call, {}, 'wait', seconds=1) as call:
+        wait_for(
+            'the call has started', lambda: client.call({}, 'count_waiting')
+        )
+        server.stdin.close()
+        assert call.result() == 'one'
+        assert server.wait(timeout=TIMEOUT) == 0
+        assert processes.sockets() == []
 
 
 def test_calls_when_servers_are_replaced_are_handled_once(
@@ -175,17 +170,17 @@ def test_fork_when_child_outlives_its_parent_calls_still_fail(
     try:
         # The child called with its own connection.
         assert pid == server.pid
-        pool, call = in_background(
-            lambda: client.call({}, 'wait', seconds=2 * TIMEOUT)
-        )
-        wait_for(
-            'the call has started', lambda: client.call({}, 'count_waiting')
-        )
-        server.kill()
-        # The child has closed the connections and sockets of its parent.
-        with pytest.raises(AnswerLost):
-            call.result(timeout=TIMEOUT)
-        pool.shutdown()
+        with in_background(
+            client.call, {}, 'wait', seconds=2 * TIMEOUT
+        ) as call:
+            wait_for(
+                'the call has started',
+                lambda: client.call({}, 'count_waiting'),
+            )
+            server.kill()
+            # The child has closed the connections and sockets of its parent.
+            with pytest.raises(AnswerLost):
+                call.result(timeout=TIMEOUT)
         other = processes.server('two')
         # The first call may find an old connection.
         for _ in range(8):
