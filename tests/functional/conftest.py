@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""See :mod:`tests.functional.fixtures`."""
+"""Fixtures of functional tests; see also :mod:`tests.functional.fixtures`."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.functional import browser, docker_daemon
 from tests.functional.fixtures import (  # noqa: F401 - pytest looks for them here
     profile,
     profiles,
@@ -12,3 +19,28 @@ from tests.functional.fixtures import (  # noqa: F401 - pytest looks for them he
     rest,
     service,
 )
+
+
+@pytest.fixture(scope='module')
+def window(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[browser.Browser]:
+    """A window of a browser."""
+    with browser.running(tmp_path_factory.mktemp('browser')) as running:
+        yield running
+
+
+@pytest.fixture(scope='module')
+def daemon() -> Iterator[docker_daemon.Daemon]:
+    """A Docker daemon."""
+    with docker_daemon.running() as running:
+        yield running
+
+
+@pytest.fixture
+def clean_daemon(daemon: docker_daemon.Daemon) -> Iterator[None]:
+    """Check that a test leaves nothing in the daemon."""
+    yield
+    left = daemon.left()
+    daemon.clear()
+    assert left == []

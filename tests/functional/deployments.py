@@ -25,12 +25,11 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import bcrypt
 import pytest
 import requests
 import sqlalchemy
-from oslo_config import cfg
 
-from engine import conf as engine_conf
 from engine.db import database, migrations
 from tests import databases, machine_speed
 from tests.functional import brokers, fork_server
@@ -43,6 +42,7 @@ from tests.functional.processes import (
     wait_for,
 )
 from tests.functional.rest import NEWEST, SPEC, RestClient
+from tests.unit.engine.conftest import configuration
 from vobjects.clustering import topics
 from vobjects.objects.manifest import Manifest
 
@@ -409,9 +409,7 @@ class Deployment:
                 for _cluster, action in clusters:
                     rest.wait_for_success(action)
                 for cluster, _action in clusters:
-                    rest.wait_for_success(
-                        rest.delete(f'/v1/clusters/{cluster}')
-                    )
+                    rest.remove(cluster)
                 return owners >= engines
 
             wait_for(f'{engines} have all run actions', all_work)
@@ -539,13 +537,18 @@ def deployed(
             _ACTIVE.remove(deployment)
 
 
+def write_users(path: pathlib.Path, **passwords: str) -> None:
+    """Write the file of users and passwords for HTTP basic authentication."""
+    lines = []
+    for user, password in passwords.items():
+        digest = bcrypt.hashpw(password.encode(), bcrypt.gensalt(4))
+        lines.append(f'{user}:{digest.decode()}\n')
+    path.write_text(''.join(lines))
+
+
 def _create_tables(url: str) -> None:
     """Do the same as ``vobjects db sync``, without another process."""
-    conf = cfg.ConfigOpts()
-    engine_conf.register(conf)
-    conf([], default_config_files=[], default_config_dirs=[])
-    conf.set_override('connection', url, 'database')
-    target = database.Database(conf)
+    target = database.Database(configuration(url))
     try:
         migrations.expand(target)
     finally:

@@ -182,11 +182,24 @@ class RestClient:
         api_sig.assert_version_document(document)
         return str(document['version']['max_version'])
 
-    def create_profile(self) -> str:
-        """Return the ID of a new profile."""
-        body = {'profile': {'name': unique('profile'), 'spec': SPEC}}
+    def create_profile(self, spec: dict[str, Any] = SPEC) -> str:
+        """Return the ID of a new profile; by default, of servers."""
+        body = {'profile': {'name': unique('profile'), 'spec': spec}}
         response = self.expect(201, 'POST', '/v1/profiles', body)
         return str(response.json()['profile']['id'])
+
+    def create_policy(
+        self, kind: str, version: str = '1.0', **properties: Any
+    ) -> str:
+        """Return the ID of a new policy."""
+        spec = {
+            'type': f'senlin.policy.{kind}',
+            'version': version,
+            'properties': properties,
+        }
+        body = {'policy': {'name': unique('policy'), 'spec': spec}}
+        response = self.expect(201, 'POST', '/v1/policies', body)
+        return str(response.json()['policy']['id'])
 
     def start_cluster(
         self, profile: str, size: int, **values: Any
@@ -219,6 +232,25 @@ class RestClient:
         )
         assert response.json() == {'action': action_id_of(response)}
         return action_id_of(response)
+
+    def run(self, cluster: str, name: str, **values: Any) -> dict[str, Any]:
+        """Run an action on a cluster, which must succeed."""
+        return self.wait_for_success(
+            self.start_action(cluster, name, **values)
+        )
+
+    def nodes(self, cluster: str) -> list[dict[str, Any]]:
+        """Return the nodes of a cluster in the order of their indexes."""
+        nodes: list[dict[str, Any]] = self.get(
+            f'/v1/nodes?cluster_id={cluster}&sort=index'
+        )
+        return nodes
+
+    def remove(self, cluster: str) -> None:
+        """Delete a cluster."""
+        path = f'/v1/clusters/{cluster}'
+        self.wait_for_success(self.delete(path))
+        self.assert_missing(path)
 
     def delete(self, path: str, body: Any = None) -> str:
         """Delete a resource; return the ID of the action."""

@@ -80,7 +80,7 @@ def settle(deployment: Deployment) -> int:
     _await_ends(deployment)
     with deployment.rest() as rest:
         for (cluster,) in deployment.rows('SELECT id FROM clusters'):
-            rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
+            rest.remove(cluster)
     _await_ends(deployment)
     failed = deployment.rows(
         'SELECT action, status, status_reason FROM actions'

@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import bcrypt
 import pytest
 import requests
 import sqlalchemy
@@ -112,10 +111,8 @@ def client(
     """A client of a service with an admin and an unprivileged user."""
     directory = tmp_path_factory.mktemp('errors')
     users = directory / 'users'
-    with users.open('wb') as file:
-        for name in (ADMIN, UNPRIVILEGED):
-            digest = bcrypt.hashpw(name.encode(), bcrypt.gensalt(4))
-            file.write(name.encode() + b':' + digest + b'\n')
+    passwords = {ADMIN: ADMIN, UNPRIVILEGED: UNPRIVILEGED}
+    deployments.write_users(users, **passwords)
     rules = directory / 'policy.yaml'
     rules.write_text(
         'member_or_above: rule:context_is_admin\n'

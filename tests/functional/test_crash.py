@@ -191,7 +191,7 @@ def test_killed_engines_work_is_finished_by_another(
         fleet.rows('SELECT id FROM nodes')
     )
     for name in sizes:
-        rest.wait_for_success(rest.delete(f'/v1/clusters/{clusters[name]}'))
+        rest.remove(clusters[name])
 
 
 def _lose_servers(fleet: Deployment, cluster: str) -> None:
@@ -255,11 +255,11 @@ def test_frozen_engine_does_no_harm_when_it_resumes(
     wait_for('the engine is back', lambda: frozen.id in fleet.engine_ids())
     # Its workers continue; it stops when they have finished.
     engines.stop(frozen)
-    nodes = rest.get(f'/v1/nodes?cluster_id={cluster}')
+    nodes = rest.nodes(cluster)
     servers = fleet.rows('SELECT id FROM simulated_servers')
     assert {n['physical_id'] for n in nodes} == {row.id for row in servers}
     assert len(servers) == 3
-    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.remove(cluster)
     fleet.assert_tidy()
 
 
@@ -314,7 +314,7 @@ def test_api_without_engines_responds_and_recovers(
     rest.wait_for_success(action)
     assert rest.get(f'/v1/clusters/{cluster}')['status'] == 'ACTIVE'
     fleet.assert_tidy()
-    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.remove(cluster)
 
 
 def test_state_survives_a_restart_of_all_engines(
@@ -344,7 +344,7 @@ def test_state_survives_a_restart_of_all_engines(
     shown = rest.get(f'/v1/clusters/{cluster}')
     assert (shown['status'], len(shown['nodes'])) == ('ACTIVE', 4)
     fleet.assert_tidy()
-    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.remove(cluster)
 
 
 def test_requests_around_a_death_get_responses(

@@ -19,12 +19,8 @@ def test_cluster_lifecycle_on_every_platform(
         with deployment.rest() as rest:
             profile = rest.create_profile()
             cluster = rest.create_cluster(profile, 3)
-            rest.wait_for_success(
-                rest.start_action(cluster, 'scale_out', count=2)
-            )
-            rest.wait_for_success(
-                rest.start_action(cluster, 'scale_in', count=4)
-            )
+            rest.run(cluster, 'scale_out', count=2)
+            rest.run(cluster, 'scale_in', count=4)
             path = f'/v1/clusters/{cluster}'
             assert len(rest.get(path)['nodes']) == 1
             rest.wait_for_success(rest.delete(path))

@@ -10,28 +10,17 @@ from typing import Any
 import pytest
 
 from tests import cloud as fake
-from tests.functional import deployments, docker_daemon
+from tests.functional import deployments
 from tests.functional.docker_daemon import IMAGE, Daemon
 from tests.functional.processes import wait_for
 from tests.functional.rest import RestClient, unique
 
-pytestmark = pytest.mark.docker
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.usefixtures('clean_daemon'),
+]
 
 PLATFORM = deployments.Platform('embedded', 'sqlite')
-
-
-@pytest.fixture(scope='module')
-def daemon() -> Iterator[Daemon]:
-    with docker_daemon.running() as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def _nothing_is_left(daemon: Daemon) -> Iterator[None]:
-    yield
-    left = daemon.left()
-    daemon.clear()
-    assert left == []
 
 
 @dataclasses.dataclass
@@ -53,27 +42,7 @@ class Service:
                 **properties,
             },
         }
-        return create_profile(self.rest, spec)
-
-    def wait_for_success(self, cluster: str, action: str, **v: Any) -> None:
-        self.rest.wait_for_success(
-            self.rest.start_action(cluster, action, **v)
-        )
-
-    def nodes(self, cluster: str) -> list[dict[str, Any]]:
-        nodes: list[dict[str, Any]] = self.rest.get(
-            f'/v1/nodes?cluster_id={cluster}&sort=index'
-        )
-        return nodes
-
-    def delete(self, cluster: str) -> None:
-        self.rest.wait_for_success(self.rest.delete(f'/v1/clusters/{cluster}'))
-
-
-def create_profile(rest: RestClient, spec: dict[str, Any]) -> str:
-    body = {'profile': {'name': unique('profile'), 'spec': spec}}
-    response = rest.expect(201, 'POST', '/v1/profiles', body)
-    return str(response.json()['profile']['id'])
+        return self.rest.create_profile(spec)
 
 
 @pytest.fixture(scope='module')
@@ -116,7 +85,7 @@ def _host(rest: RestClient) -> str:
     body = {
         'node': {
             'name': unique('host'),
-            'profile_id': create_profile(rest, spec),
+            'profile_id': rest.create_profile(spec),
         }
     }
     response = rest.expect(202, 'POST', '/v1/nodes', body)
@@ -128,25 +97,25 @@ def test_lost_containers_of_a_cluster_are_recovered(
     service: Service, daemon: Daemon
 ) -> None:
     cluster = service.rest.create_cluster(service.profile(), 3)
-    nodes = service.nodes(cluster)
+    nodes = service.rest.nodes(cluster)
     ids = [node['physical_id'] for node in nodes]
     assert {box['Id'] for box in daemon.containers()} == set(ids)
     daemon.remove(ids[0])
     daemon.client.kill(ids[1])
-    service.wait_for_success(cluster, 'check')
-    first, second, third = service.nodes(cluster)
+    service.rest.run(cluster, 'check')
+    first, second, third = service.rest.nodes(cluster)
     assert (first['status'], second['status']) == ('ERROR', 'ERROR')
     assert f'container {ids[0]} is gone' in first['status_reason']
     assert f'container {ids[1]} is exited' in second['status_reason']
     assert third['status'] == 'ACTIVE'
-    service.wait_for_success(cluster, 'recover')
-    assert [node['status'] for node in service.nodes(cluster)] == (
+    service.rest.run(cluster, 'recover')
+    assert [node['status'] for node in service.rest.nodes(cluster)] == (
         ['ACTIVE'] * 3
     )
     assert daemon.statuses() == ['running'] * 3
     shown = service.rest.get(f'/v1/nodes/{third["id"]}?show_details=true')
     assert shown['details']['image'] == IMAGE
-    service.delete(cluster)
+    service.rest.remove(cluster)
 
 
 def test_cluster_survives_a_restart_of_its_daemon(
@@ -162,17 +131,15 @@ def test_cluster_survives_a_restart_of_its_daemon(
         'the Docker daemon of its host does not answer: Connection refused'
     ) in check['status_reason']
     daemon.start()
-    service.wait_for_success(cluster, 'check')
-    for node in service.nodes(cluster):
+    service.rest.run(cluster, 'check')
+    for node in service.rest.nodes(cluster):
         assert 'is exited' in node['status_reason']
-    before = {node['physical_id'] for node in service.nodes(cluster)}
-    service.wait_for_success(
-        cluster, 'recover', operation='REBOOT', check=False
-    )
-    after = {node['physical_id'] for node in service.nodes(cluster)}
+    before = {node['physical_id'] for node in service.rest.nodes(cluster)}
+    service.rest.run(cluster, 'recover', operation='REBOOT', check=False)
+    after = {node['physical_id'] for node in service.rest.nodes(cluster)}
     assert before == after
     assert daemon.statuses() == ['running'] * 2
-    service.delete(cluster)
+    service.rest.remove(cluster)
 
 
 @pytest.mark.parametrize(
@@ -192,15 +159,15 @@ def test_daemon_that_is_lost_in_the_middle_of_an_action(
     if way == 'kill':
         # The daemon has lost the container of a volume that it had created.
         daemon.client.prune_volumes()
-    service.wait_for_success(cluster, 'check')
-    service.wait_for_success(cluster, 'recover')
-    nodes = service.nodes(cluster)
+    service.rest.run(cluster, 'check')
+    service.rest.run(cluster, 'recover')
+    nodes = service.rest.nodes(cluster)
     assert [node['status'] for node in nodes] == ['ACTIVE'] * size
     assert daemon.statuses() == ['running'] * size
     assert {box['Id'] for box in daemon.containers()} == {
         node['physical_id'] for node in nodes
     }
-    service.delete(cluster)
+    service.rest.remove(cluster)
 
 
 def test_failed_containers_are_deleted_with_their_cluster(
@@ -209,8 +176,8 @@ def test_failed_containers_are_deleted_with_their_cluster(
     profile = service.profile(command='none')
     cluster, action = service.rest.start_cluster(profile, 2)
     assert service.rest.wait_for_end(action)['status'] == 'FAILED'
-    for node in service.nodes(cluster):
+    for node in service.rest.nodes(cluster):
         assert node['status'] == 'ERROR'
         assert 'executable file not found' in node['status_reason']
     assert daemon.statuses() == ['created'] * 2
-    service.delete(cluster)
+    service.rest.remove(cluster)

@@ -15,16 +15,13 @@ import pytest
 from tests.functional import docker_daemon, fork_server
 from tests.functional.docker_daemon import IMAGE, Daemon
 from tests.functional.processes import TIMEOUT, wait_for
-from tests.functional.rest import NEWEST, RestClient, unique
+from tests.functional.rest import NEWEST, RestClient
 from tests.functional.test_up import VOBJECTS, Up, running, state_directory
 
-pytestmark = pytest.mark.docker
-
-
-@pytest.fixture(scope='module')
-def daemon() -> Iterator[Daemon]:
-    with docker_daemon.running() as running_daemon:
-        yield running_daemon
+pytestmark = [
+    pytest.mark.docker,
+    pytest.mark.usefixtures('clean_daemon'),
+]
 
 
 @pytest.fixture(scope='module')
@@ -60,26 +57,10 @@ class Service:
             'version': '1.0',
             'properties': {'image': IMAGE, **properties},
         }
-        body = {'profile': {'name': unique('profile'), 'spec': spec}}
-        response = self.rest.expect(201, 'POST', '/v1/profiles', body)
-        return str(response.json()['profile']['id'])
-
-    def act(self, cluster: str, action: str, **values: Any) -> None:
-        self.rest.wait_for_success(
-            self.rest.start_action(cluster, action, **values)
-        )
-
-    def nodes(self, cluster: str) -> list[dict[str, Any]]:
-        nodes: list[dict[str, Any]] = self.rest.get(
-            f'/v1/nodes?cluster_id={cluster}&sort=index'
-        )
-        return nodes
+        return self.rest.create_profile(spec)
 
     def statuses(self, cluster: str) -> list[str]:
-        return [node['status'] for node in self.nodes(cluster)]
-
-    def delete(self, cluster: str) -> None:
-        self.rest.wait_for_success(self.rest.delete(f'/v1/clusters/{cluster}'))
+        return [node['status'] for node in self.rest.nodes(cluster)]
 
 
 @pytest.fixture(scope='module')
@@ -92,14 +73,6 @@ def service(config: pathlib.Path) -> Iterator[Service]:
         yield Service(up, rest)
 
 
-@pytest.fixture(autouse=True)
-def _nothing_is_left(daemon: Daemon) -> Iterator[None]:
-    yield
-    left = daemon.left()
-    daemon.clear()
-    assert left == []
-
-
 def test_cluster_lifecycle(service: Service, daemon: Daemon) -> None:
     cluster = service.cluster(
         3,
@@ -109,7 +82,7 @@ def test_cluster_lifecycle(service: Service, daemon: Daemon) -> None:
         cpus=0.5,
     )
     assert service.statuses(cluster) == ['ACTIVE'] * 3
-    nodes = service.nodes(cluster)
+    nodes = service.rest.nodes(cluster)
     boxes = {box['Id']: box for box in daemon.containers()}
     assert set(boxes) == {node['physical_id'] for node in nodes}
     for node in nodes:
@@ -123,28 +96,30 @@ def test_cluster_lifecycle(service: Service, daemon: Daemon) -> None:
         }
         assert 'GREETING=hello world' in box['Config']['Env']
 
-    service.act(cluster, 'resize', adjustment_type='EXACT_CAPACITY', number=5)
+    service.rest.run(
+        cluster, 'resize', adjustment_type='EXACT_CAPACITY', number=5
+    )
     assert daemon.statuses() == ['running'] * 5
-    service.act(cluster, 'scale_in', count=1)
+    service.rest.run(cluster, 'scale_in', count=1)
     assert daemon.statuses() == ['running'] * 4
 
-    first, second, third, fourth = service.nodes(cluster)
+    first, second, third, fourth = service.rest.nodes(cluster)
     daemon.client.kill(first['physical_id'])
     daemon.remove(second['physical_id'])
-    service.act(cluster, 'check')
+    service.rest.run(cluster, 'check')
     assert service.statuses(cluster) == ['ERROR', 'ERROR', 'ACTIVE', 'ACTIVE']
-    reasons = [node['status_reason'] for node in service.nodes(cluster)]
+    reasons = [node['status_reason'] for node in service.rest.nodes(cluster)]
     assert 'is exited' in reasons[0]
     assert 'is gone' in reasons[1]
-    service.act(cluster, 'recover')
+    service.rest.run(cluster, 'recover')
     assert service.statuses(cluster) == ['ACTIVE'] * 4
     assert daemon.statuses() == ['running'] * 4
-    after = {node['physical_id'] for node in service.nodes(cluster)}
+    after = {node['physical_id'] for node in service.rest.nodes(cluster)}
     assert {third['physical_id'], fourth['physical_id']} < after
     assert after.isdisjoint({first['physical_id'], second['physical_id']})
     shown = service.rest.get(f'/v1/nodes/{third["id"]}?show_details=true')
     assert shown['details']['status'] == 'running'
-    service.delete(cluster)
+    service.rest.remove(cluster)
 
 
 def test_container_has_limits_and_no_privileges(
@@ -163,7 +138,7 @@ def test_container_has_limits_and_no_privileges(
     assert not host_config['Devices']
     status = _file(daemon, box['Id'], '/data/status')
     assert 'NoNewPrivs:\t1' in status
-    service.delete(cluster)
+    service.rest.remove(cluster)
 
 
 def _file(daemon: Daemon, container_id: str, path: str) -> str:
@@ -181,10 +156,10 @@ def test_limits_and_images_of_the_operator_apply(
         profile = service.profile(**properties)
         cluster, action = service.rest.start_cluster(profile, 1)
         assert service.rest.wait_for_end(action)['status'] == 'FAILED'
-        (node,) = service.nodes(cluster)
+        (node,) = service.rest.nodes(cluster)
         assert message in node['status_reason']
         assert daemon.containers() == []
-        service.delete(cluster)
+        service.rest.remove(cluster)
 
 
 def test_containers_of_others_remain(service: Service, daemon: Daemon) -> None:
@@ -193,8 +168,8 @@ def test_containers_of_others_remain(service: Service, daemon: Daemon) -> None:
     )['Id']
     daemon.client.start(other)
     cluster = service.cluster(2)
-    service.act(cluster, 'scale_in', count=1)
-    service.delete(cluster)
+    service.rest.run(cluster, 'scale_in', count=1)
+    service.rest.remove(cluster)
     (box,) = daemon.containers()
     assert (box['Id'], box['State']['Status']) == (other, 'running')
     daemon.remove(other)
@@ -204,9 +179,9 @@ def test_server_profile_is_an_error_of_the_node(service: Service) -> None:
     profile = service.rest.create_profile()
     cluster, action = service.rest.start_cluster(profile, 1)
     assert service.rest.wait_for_end(action)['status'] == 'FAILED'
-    (node,) = service.nodes(cluster)
+    (node,) = service.rest.nodes(cluster)
     assert 'the provider docker has no servers' in node['status_reason']
-    service.delete(cluster)
+    service.rest.remove(cluster)
 
 
 def test_cluster_when_an_engine_dies_has_no_further_containers(
@@ -220,32 +195,26 @@ def test_cluster_when_an_engine_dies_has_no_further_containers(
     psutil.Process(engine).kill()
     service.rest.wait_for_success(action)
     assert service.statuses(cluster) == ['ACTIVE'] * 8
-    assert {node['physical_id'] for node in service.nodes(cluster)} == {
+    assert {node['physical_id'] for node in service.rest.nodes(cluster)} == {
         box['Id'] for box in daemon.containers()
     }
     assert daemon.statuses() == ['running'] * 8
-    service.delete(cluster)
+    service.rest.remove(cluster)
 
 
 def monitor(rest: RestClient, cluster: str) -> None:
     """Attach a health policy that recreates nodes which do not run."""
-    spec = {
-        'type': 'senlin.policy.health',
-        'version': '1.1',
-        'properties': {
-            'detection': {
-                'interval': 1,
-                'node_update_timeout': 1,
-                'detection_modes': [{'type': 'NODE_STATUS_POLLING'}],
-            },
-            'recovery': {'actions': [{'name': 'RECREATE'}]},
+    policy = rest.create_policy(
+        'health',
+        '1.1',
+        detection={
+            'interval': 1,
+            'node_update_timeout': 1,
+            'detection_modes': [{'type': 'NODE_STATUS_POLLING'}],
         },
-    }
-    body = {'policy': {'name': unique('policy'), 'spec': spec}}
-    policy = rest.expect(201, 'POST', '/v1/policies', body).json()['policy']
-    rest.wait_for_success(
-        rest.start_action(cluster, 'policy_attach', policy_id=policy['id'])
+        recovery={'actions': [{'name': 'RECREATE'}]},
     )
+    rest.run(cluster, 'policy_attach', policy_id=policy)
 
 
 def test_killed_container_is_replaced_by_a_health_policy(
@@ -253,7 +222,7 @@ def test_killed_container_is_replaced_by_a_health_policy(
 ) -> None:
     cluster = service.cluster(2)
     monitor(service.rest, cluster)
-    node, paused = service.nodes(cluster)
+    node, paused = service.rest.nodes(cluster)
     daemon.client.pause(paused['physical_id'])
     daemon.client.kill(node['physical_id'])
     recovered = f'target={node["id"]}&action=NODE_RECOVER&status=SUCCEEDED'
@@ -266,7 +235,7 @@ def test_killed_container_is_replaced_by_a_health_policy(
         'both containers run',
         lambda: daemon.statuses() == ['running'] * 2,
     )
-    service.delete(cluster)
+    service.rest.remove(cluster)
 
 
 def test_containers_reach_each_other_in_the_network_of_the_operator(
@@ -297,7 +266,7 @@ def test_containers_reach_each_other_in_the_network_of_the_operator(
                 output = daemon.client.exec_start(process['Id'])
                 result = daemon.client.exec_inspect(process['Id'])
                 assert result['ExitCode'] == 0, output
-            service.delete(cluster)
+            service.rest.remove(cluster)
             assert daemon.containers() == []
 
 

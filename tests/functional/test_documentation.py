@@ -9,7 +9,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
@@ -81,12 +80,6 @@ def _build() -> None:
     )
 
 
-@pytest.fixture(scope='module')
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browsers.running(tmp_path_factory.mktemp('browser')) as browser:
-        yield browser
-
-
 @pytest.mark.parametrize(
     'pages',
     [
@@ -95,18 +88,18 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     ],
 )
 def test_pages_fit_the_window_and_have_no_accessibility_problem(
-    page: Browser, pages: tuple[str, ...]
+    window: Browser, pages: tuple[str, ...]
 ) -> None:
     axe = downloads.require('axe', DOWNLOAD_TIMEOUT)
     problems = []
     for width, scheme in WINDOWS:
-        page.prefer(scheme)
+        window.prefer(scheme)
         for name in pages:
-            page.open(f'{(HTML / name).as_uri()}.html', width)
+            window.open(f'{(HTML / name).as_uri()}.html', width)
             problems += [
-                f'{name} at {width}: {text}' for text in page.violations(axe)
+                f'{name} at {width}: {text}' for text in window.violations(axe)
             ]
-            needed = page.run('return document.body.scrollWidth')
+            needed = window.run('return document.body.scrollWidth')
             if needed > width:
                 problems.append(f'{name} is {needed} wide at {width}')
     assert problems == []
@@ -120,13 +113,13 @@ def test_pages_fit_the_window_and_have_no_accessibility_problem(
     ],
 )
 def test_search_shows_the_page_among_the_first_results(
-    page: Browser, query: str, expected: str
+    window: Browser, query: str, expected: str
 ) -> None:
     address = f'{(HTML / "search.html").as_uri()}?q={quote(query)}'
-    page.open(address, 1440)
+    window.open(address, 1440)
     found = wait_for(
         'results',
-        lambda: page.run(
+        lambda: window.run(
             "return [...document.querySelectorAll('ul.search li a')]"
             ".map((link) => link.href.replace(/[?#].*/, ''))"
         ),
@@ -144,7 +137,7 @@ def collect(html: pathlib.Path, site: pathlib.Path) -> None:
 
 
 def test_site_when_it_has_two_releases_offers_the_other_one(
-    page: Browser, tmp_path: pathlib.Path
+    window: Browser, tmp_path: pathlib.Path
 ) -> None:
     site, newer = tmp_path / 'site', tmp_path / 'newer'
     collect(HTML, site)
@@ -157,17 +150,17 @@ def test_site_when_it_has_two_releases_offers_the_other_one(
         http.server.SimpleHTTPRequestHandler, directory=str(site)
     )
     with http_server.serving(serve) as port:
-        page.open(f'http://127.0.0.1:{port}/{release}/start.html', 1440)
-        page.wait_for('10.0.0', '.releases')
-        page.fill('.releases select', '10.0.0')
-        page.wait_for('Getting started', 'h1')
+        window.open(f'http://127.0.0.1:{port}/{release}/start.html', 1440)
+        window.wait_for('10.0.0', '.releases')
+        window.fill('.releases select', '10.0.0')
+        window.wait_for('Getting started', 'h1')
         root = f'http://127.0.0.1:{port}'
         wait_for(
             'the page of the other release is shown',
-            lambda: page.driver.current_url == f'{root}/10.0.0/start.html',
+            lambda: window.driver.current_url == f'{root}/10.0.0/start.html',
         )
-        page.open(f'{root}/')
+        window.open(f'{root}/')
         wait_for(
             'the newest release is shown',
-            lambda: page.driver.current_url == f'{root}/10.0.0/index.html',
+            lambda: window.driver.current_url == f'{root}/10.0.0/index.html',
         )

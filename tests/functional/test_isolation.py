@@ -8,11 +8,9 @@ routes and types, so that new ones are covered.
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-import bcrypt
 import pytest
 
 from api.policy import GLOBAL_PROJECT
@@ -65,7 +63,7 @@ def service(
     """The service with a user in each of two projects."""
     directory = tmp_path_factory.mktemp('service')
     users = directory / 'users'
-    _write_users(users)
+    deployments.write_users(users, **{OWNER: OWNER, OTHER: OTHER})
     rules = directory / 'policy.yaml'
     # Only admins may do this by default.
     rules.write_text(
@@ -86,13 +84,6 @@ def service(
         deployment.start_engines(1)
         deployment.start_api()
         yield deployment
-
-
-def _write_users(path: pathlib.Path) -> None:
-    with path.open('wb') as file:
-        for name in (OWNER, OTHER):
-            digest = bcrypt.hashpw(name.encode(), bcrypt.gensalt(4))
-            file.write(name.encode() + b':' + digest + b'\n')
 
 
 class Tenant:

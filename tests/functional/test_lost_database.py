@@ -94,7 +94,7 @@ def test_lost_database_when_it_returns_then_nothing_was_lost(
         assert rest.get('/v1/clusters') == []
         cluster, action = rest.start_cluster(profile, 2)
         rest.wait_for_success(action)
-        assert len(rest.get(f'/v1/nodes?cluster_id={cluster}')) == 2
+        assert len(rest.nodes(cluster)) == 2
     for _, path in deployment.group.logs():
         text = path.read_text()
         if path.name.startswith('engine'):

@@ -96,7 +96,7 @@ def test_filter_by_cluster_filters_at_any_version(
         'CLUSTER_CREATE',
         'NODE_CREATE',
     }
-    rest.wait_for_success(rest.delete(f'/v1/clusters/{cluster}'))
+    rest.remove(cluster)
 
 
 def test_service_list_shows_both_engines(

@@ -70,7 +70,7 @@ def create_resources(deployment: Deployment) -> dict[str, list[str]]:
         return {
             'profiles': [profile],
             'clusters': [cluster],
-            'nodes': [rest.get(f'/v1/nodes?cluster_id={cluster}')[0]['id']],
+            'nodes': [rest.nodes(cluster)[0]['id']],
             'actions': [rest.get('/v1/actions?limit=1')[0]['id']],
             'profile-types': ['os.nova.server-1.0'],
             'profiles!': [rest.create_profile()],

@@ -17,7 +17,7 @@ from tests import machine_speed, tcp_proxy
 from tests.functional import brokers
 from tests.functional.deployments import Deployment, Platform, deployed
 from tests.functional.processes import TIMEOUT, wait_for
-from tests.functional.rest import NEWEST
+from tests.functional.rest import NEWEST, SPEC
 
 pytestmark = pytest.mark.rabbit
 
@@ -167,14 +167,9 @@ def test_requests_without_a_broker_fail_and_have_no_late_effect(
 
 
 def post_profile(deployment: Deployment, name: str) -> int:
-    spec = {
-        'type': 'os.nova.server',
-        'version': '1.0',
-        'properties': {'flavor': 'm1.small', 'image': 'cirros'},
-    }
     response = requests.post(
         f'{deployment.url}/v1/profiles',
-        json={'profile': {'name': name, 'spec': spec}},
+        json={'profile': {'name': name, 'spec': SPEC}},
         headers=HEADERS,
         timeout=REQUEST_TIMEOUT,
     )

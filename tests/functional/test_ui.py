@@ -11,7 +11,6 @@ import re
 import signal
 from collections.abc import Callable, Iterator
 
-import bcrypt
 import pytest
 import requests
 from selenium.webdriver.common.by import By
@@ -20,7 +19,12 @@ from selenium.webdriver.common.keys import Keys
 from tests import downloads, http_server
 from tests.functional import browser as browsers
 from tests.functional.browser import Browser
-from tests.functional.deployments import Deployment, Platform, deployed
+from tests.functional.deployments import (
+    Deployment,
+    Platform,
+    deployed,
+    write_users,
+)
 from tests.functional.processes import TIMEOUT, free_port
 from tests.functional.rest import NEWEST, SPEC, RestClient, unique
 from tests.upgrade import mixed_fleet
@@ -66,12 +70,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
         deployment.start_engines(1)
         deployment.start_api()
         yield deployment
-
-
-@pytest.fixture(scope='module')
-def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browsers.running(tmp_path_factory.mktemp('browser')) as browser:
-        yield browser
 
 
 @pytest.fixture
@@ -126,9 +124,7 @@ def cluster(site: Deployment) -> tuple[str, str]:
         policy_id = rest.expect(201, 'POST', '/v1/policies', policy).json()[
             'policy'
         ]['id']
-        rest.wait_for_success(
-            rest.start_action(id_, 'policy_attach', policy_id=policy_id)
-        )
+        rest.run(id_, 'policy_attach', policy_id=policy_id)
         receiver = {
             'name': 'web-alarm',
             'type': 'webhook',
@@ -317,7 +313,7 @@ def test_table_when_filtered_sorted_and_paged_keeps_them_in_the_url(
     profile = client.create_profile()
     created = client.create_cluster(profile, 30)
     cluster_name = client.get(f'/v1/clusters/{created}')['name']
-    nodes = client.get(f'/v1/nodes?cluster_id={created}&sort=index')
+    nodes = client.nodes(created)
     first, last = nodes[0]['name'], nodes[-1]['name']
     show(page, site, f'nodes?cluster_id={created}&limit=25&sort=index')
     page.wait_for(first, '.rows')
@@ -614,8 +610,7 @@ def test_console_when_the_api_wants_a_password_shows_the_user(
     site: Deployment, window: Browser, tmp_path: pathlib.Path
 ) -> None:
     users = tmp_path / 'users'
-    hashed = bcrypt.hashpw(b'secret', bcrypt.gensalt(4)).decode()
-    users.write_text(f'alice:{hashed}\n')
+    write_users(users, alice='secret')
     port = free_port()
     url = f'http://127.0.0.1:{port}'
     api = site.start_api(

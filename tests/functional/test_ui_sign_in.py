@@ -45,12 +45,6 @@ def site(
         yield deployment
 
 
-@pytest.fixture(scope='module')
-def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browsers.running(tmp_path_factory.mktemp('browser')) as browser:
-        yield browser
-
-
 @pytest.fixture
 def page(site: Deployment, window: Browser) -> Iterator[Browser]:
     """The console before a user signs in."""

@@ -7,7 +7,6 @@ import json
 import os
 import pathlib
 
-import bcrypt
 import pytest
 
 from tests.functional import deployments
@@ -21,8 +20,7 @@ def test_printed_commands_list_clusters_and_profile_types(
     strategy: str, tmp_path: pathlib.Path
 ) -> None:
     users = tmp_path / 'users'
-    digest = bcrypt.hashpw(b'PASSWORD', bcrypt.gensalt(4))
-    users.write_bytes(b'USER:' + digest + b'\n')
+    deployments.write_users(users, USER='PASSWORD')
     settings = {
         'api': {'auth_strategy': strategy},
         'oslo_middleware': {'http_basic_auth_user_file': users},

@@ -3,22 +3,18 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import pathlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.functional import deployments
+from tests.functional import deployments, keystone
 from tests.functional.rest import RestClient, action_id_of, unique
 from tests.real_cloud.seeding import SERVICE_USER
 from tests.real_cloud.settings import REGION, Settings
 from tests.real_cloud.tenants import PRIVATE, Tenant
 
 PLATFORM = deployments.Platform('embedded', 'sqlite')
-
-#: [receivers] encryption_keys of the service.
-KEY = base64.urlsafe_b64encode(b'k' * 32).decode()
 
 
 def options(settings: Settings) -> dict[str, dict[str, object]]:
@@ -32,7 +28,7 @@ def options(settings: Settings) -> dict[str, dict[str, object]]:
             'www_authenticate_uri': settings.auth_url,
             'token_cache_time': -1,
         },
-        'receivers': {'encryption_keys': KEY, 'revoke_interval': 1},
+        'receivers': {'encryption_keys': keystone.KEY, 'revoke_interval': 1},
         'provider_openstack': {
             # Only an administrator may list hypervisors.
             'auth_type': 'password',
@@ -104,10 +100,9 @@ class Client(RestClient):
 
     def profile(self, type_: str, **properties: Any) -> str:
         """Return the ID of a new profile."""
-        spec = {'type': type_, 'version': '1.0', 'properties': properties}
-        body = {'profile': {'name': unique('profile'), 'spec': spec}}
-        response = self.expect(201, 'POST', '/v1/profiles', body)
-        return str(response.json()['profile']['id'])
+        return self.create_profile(
+            {'type': type_, 'version': '1.0', 'properties': properties}
+        )
 
     def server_profile(self, **properties: Any) -> str:
         """Return the ID of a new profile of servers."""
@@ -118,30 +113,13 @@ class Client(RestClient):
         }
         return self.profile('os.nova.server', **{**defaults, **properties})
 
-    def policy(self, kind: str, version: str, **properties: Any) -> str:
-        """Return the ID of a new policy."""
-        spec = {
-            'type': f'senlin.policy.{kind}',
-            'version': version,
-            'properties': properties,
-        }
-        body = {'policy': {'name': unique('policy'), 'spec': spec}}
-        response = self.expect(201, 'POST', '/v1/policies', body)
-        return str(response.json()['policy']['id'])
-
     def attach(
         self, cluster: str, kind: str, version: str, **properties: Any
     ) -> str:
         """Attach a new policy to a cluster; return its ID."""
-        policy = self.policy(kind, version, **properties)
+        policy = self.create_policy(kind, version, **properties)
         self.run(cluster, 'policy_attach', policy_id=policy)
         return policy
-
-    def run(self, cluster: str, name: str, **values: Any) -> dict[str, Any]:
-        """Run an action on a cluster, which must succeed."""
-        return self.wait_for_success(
-            self.start_action(cluster, name, **values)
-        )
 
     def fail(self, cluster: str, name: str, **values: Any) -> dict[str, Any]:
         """Run an action on a cluster, which must fail."""
@@ -154,19 +132,6 @@ class Client(RestClient):
         path = f'/v1/clusters/{cluster}'
         response = self.expect(202, 'PATCH', path, {'cluster': values})
         return self.wait_for_end(action_id_of(response))
-
-    def remove(self, cluster: str) -> None:
-        """Delete a cluster."""
-        path = f'/v1/clusters/{cluster}'
-        self.wait_for_success(self.delete(path))
-        self.assert_missing(path)
-
-    def nodes(self, cluster: str) -> list[dict[str, Any]]:
-        """Return the nodes of a cluster in the order of their indexes."""
-        nodes: list[dict[str, Any]] = self.get(
-            f'/v1/nodes?cluster_id={cluster}'
-        )
-        return sorted(nodes, key=lambda node: int(node['index']))
 
     def node(self, node: str) -> dict[str, Any]:
         """Return a node with the cloud's description of its object."""
