@@ -96,7 +96,8 @@ def set_all(conf: cfg.ConfigOpts, section: str, values: Any) -> Any:
 def open_rabbit(values: dict[str, str]) -> None:
     conf = cfg.ConfigOpts()
     conf([], default_config_files=[], default_config_dirs=[])
-    transport.open_transport(conf, 'x', url='embedded:///tmp/x').cleanup()
+    # It registers the options of rabbit://, and has no directory of its own.
+    transport.open_transport(conf, 'x', url='fake://').cleanup()
     set_all(conf, 'oslo_messaging_rabbit', {'ssl': True, **values})
     transport.open_transport(conf, 'x', url='pyamqp://127.0.0.1:1/')
 
