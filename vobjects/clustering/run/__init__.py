@@ -9,6 +9,7 @@
     supervisor    start, monitor, restart and stop processes
     allocator     bound the free memory that a process keeps
     subreaper     run one command, and leave no process behind
+    log_setup     set up the logging of a process
     logs          read the end of a log, and follow several logs
     config_check  check configuration files, and log them at start
     who_uses      `vobjects api who-uses`: the clients of a microversion
