@@ -308,17 +308,21 @@ class Harness:
 
         self.database.write(body)
 
+    def actions(self, action_name: str) -> list[models.Action]:
+        """Return all actions with a name."""
+        return [
+            row
+            for row in self.rows(models.Action)
+            if row.action == action_name
+        ]
+
     def count(self, model: type[Any]) -> int:
         """Return the number of rows of a table."""
         return len(self.rows(model))
 
     def statuses(self, action_name: str) -> list[str]:
         """Return the statuses of all actions with a name."""
-        return sorted(
-            row.status
-            for row in self.rows(models.Action)
-            if row.action == action_name
-        )
+        return sorted(row.status for row in self.actions(action_name))
 
     def assert_idle(self) -> None:
         """Assert that no action is unfinished and no lock is held."""
