@@ -199,10 +199,7 @@ class VersionedFunction:
             version = adapter.version_of(adapter.request)
         except (LookupError, AttributeError):
             return types.MethodType(self._methods[-1], instance)
-        # Pecan looks at all attributes of a controller before its first
-        # request; only a call of a missing method is an error.
-        function = self.functions.at(version) or self._methods[-1]
-        return types.MethodType(function, instance)
+        return types.MethodType(self.at(version), instance)
 
     def _method(self) -> Function:
         """Return the function that replaces this instance in a class."""

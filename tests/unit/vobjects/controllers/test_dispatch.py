@@ -791,11 +791,8 @@ def test_method_with_a_proxy_shows_the_function_of_the_request(
 def test_method_with_a_proxy_when_missing_is_no_attribute_error(monkeypatch):
     monkeypatch.setattr(CurrentRequest, 'environ', at('1.9'))
 
-    # Pecan does so before the first request to a controller.
-    members = dict(inspect.getmembers(Exposed()))
-    for method in members['get'], getattr(Exposed(), 'get', None):
-        with pytest.raises(errors.MethodNotAtVersion):
-            method('name')
+    with pytest.raises(errors.MethodNotAtVersion):
+        getattr(Exposed(), 'get', None)
 
 
 @pytest.mark.parametrize('environ', [None, {}])
