@@ -2,11 +2,11 @@
 import logging
 import subprocess
 import sys
-import time
 
 import pytest
 
 from api import request_log
+from tests import waiting
 from tests.unit.api.client import ApiClient
 
 
@@ -14,12 +14,12 @@ def lines(
     caplog: pytest.LogCaptureFixture, count: int
 ) -> list[logging.LogRecord]:
     """Return the records of requests as soon as there are ``count``."""
-    for _ in range(1000):
-        found = [r for r in caplog.records if r.name == request_log.__name__]
-        if len(found) >= count:
-            return found
-        time.sleep(0.01)
-    raise AssertionError(f'there are {len(found)} lines, not {count}')
+
+    def found() -> list[logging.LogRecord]:
+        return [r for r in caplog.records if r.name == request_log.__name__]
+
+    waiting.eventually(lambda: len(found()) >= count)
+    return found()
 
 
 @pytest.mark.parametrize(
